@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
-from kimi_memory.domain.note import CardType, Lang, Quote, Role
-from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.note import CardType, EventType, Lang, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex

@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import DayView, Op, Step
-from kimi_memory.domain.note import Card, CardType, Lang, Status
-from kimi_memory.domain.pages import Day, Event, EventType
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, Status
+from kimi_memory.domain.pages import Day, Event
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.day_lines import said_line
 from kimi_memory.nlp.dates.zone import day_in, in_zone, start_of

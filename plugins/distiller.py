@@ -30,8 +30,7 @@ from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role, least_trusted
-from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.note import CardType, EventType, Lang, Origin, Quote, Role, least_trusted
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex

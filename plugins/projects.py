@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import DayView, Op, Step
-from kimi_memory.domain.note import CardType, Status
-from kimi_memory.domain.pages import Digest, Event, EventType, Part, Project, Todo
+from kimi_memory.domain.note import CardType, EventType, Status
+from kimi_memory.domain.pages import Digest, Event, Part, Project, Todo
 from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.page_lines import marked, split_mark

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.job import Op, Step, WeekView
-from kimi_memory.domain.note import Lang, Status
-from kimi_memory.domain.pages import EventType, Part, Project
+from kimi_memory.domain.note import EventType, Lang, Status
+from kimi_memory.domain.pages import Part, Project
 from kimi_memory.nlp.basic.patterns import regex
 
 _SENTENCES = regex(r"(?<=[.!?。！？；;\n])")

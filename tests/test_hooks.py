@@ -18,8 +18,8 @@ from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.job import DayView, Op, Verdict, WeekView
-from kimi_memory.domain.note import Card, CardType, Lang, Quote, Role
-from kimi_memory.domain.pages import Day, DigestLine, Event, EventType, Part, Project
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, Quote, Role
+from kimi_memory.domain.pages import Day, DigestLine, Event, Part, Project
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import ChunkSizes, Hit, Query, Unit
 from kimi_memory.domain.session import Session, Transcript, Turn

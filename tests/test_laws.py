@@ -23,7 +23,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.job import Job
 from kimi_memory.domain.job_registry import JOBS as REGISTERED
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.formats.jsonl import job_of
+from kimi_memory.formats.job_file import job_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.store.notes.notes import Shelf

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 from functools import partial
 
+from kimi_memory.api.job_runs import JobRuns
 from kimi_memory.api.services import Parts
-from kimi_memory.capture.log import Captured
-from kimi_memory.domain.change import Actor
-from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import find_job
 from kimi_memory.jobs.distil import Distil, undistilled
 from kimi_memory.jobs.import_edits import ImportEdits
-from kimi_memory.jobs.planner import Planner, planners_of
+from kimi_memory.jobs.planner import planners_of
 from kimi_memory.jobs.rekeying import rekey
-from kimi_memory.jobs.remember import Remember
-from kimi_memory.jobs.runner import Jobs
 from kimi_memory.jobs.undo import Undo
 from kimi_memory.jobs.usage import Usage
 from kimi_memory.store.notes import sessions
@@ -28,36 +23,18 @@ class Consolidation:
 
     Args:
         parts: the memory.
+        runs: carries out its plans.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self.jobs = Jobs(
-            parts.store,
-            parts.history,
-            parts.host,
-            parts.settings,
-            clock=parts.clock,
-            batch=parts.batch,
-            mask=parts.screen.mask_new,
-        )
-
-    def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
-        """Run one job: its plan, the gates, one transaction, one commit."""
-        actor = Actor(f"job:{job.kind}", self._parts.actor.origin, job=job.kind)
-        return self.jobs.run(job.plan, actor, dry_run=dry_run)
-
-    def keep(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
-        """Make cards of drafts and of the stored turns that they quote."""
-        texts = {one.turn.n: one.turn.text for one in captured}
-        return self.run(Remember(self._parts, drafts, texts))
+    def __init__(self, parts: Parts, runs: JobRuns) -> None:
+        self._parts, self.jobs, self._run = parts, runs.jobs, runs.run
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
         """Distil one session; nothing to do when it was distilled before."""
         parts = self._parts
         place = sessions.find(parts.store, parts.screen.pass_id(id))
         transcript = sessions.read(parts.store, place.path)
-        report = self.run(Distil(parts, place.id), dry_run=dry_run)
+        report = self._run(Distil(parts, place.id), dry_run=dry_run)
         # Not after a dry run, nor where it was distilled before.
         if report.id:
             turns = len(transcript.turns)
@@ -92,7 +69,7 @@ class Consolidation:
             # there.
             edits = self.take_edits(dry_run=dry_run)
             jobs = planners_of(job, parts, day, self.jobs.done)
-            runs = {name: partial(self.run, one, dry_run=dry_run) for name, one in jobs.items()}
+            runs = {name: partial(self._run, one, dry_run=dry_run) for name, one in jobs.items()}
             found = self.jobs.each(period, runs, alone=day is not None)
             reports = [one for one in found if day or one.id or one.failed or one.left_out]
         reports[:0] = [edits] if edits.id or edits.left_out else []
@@ -108,7 +85,7 @@ class Consolidation:
         with self._parts.store.glance.hold():
             if not dry_run:
                 self._parts.store.reconcile()
-            return self.run(ImportEdits(self._parts, meant=meant), dry_run=dry_run)
+            return self._run(ImportEdits(self._parts, meant=meant), dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -14,20 +14,18 @@ from kimi_memory.api.options import Opening
 from kimi_memory.api.past_reading import PastReading
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
-from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.session import Session
 from kimi_memory.errors import NotAMemoryError, UsageError
 from kimi_memory.recall.request import Request
 
 if TYPE_CHECKING:
     from kimi_memory.api.consolidation import Consolidation
+    from kimi_memory.api.job_runs import JobRuns
     from kimi_memory.api.turn_capture import SessionHandle, TurnCapture
     from kimi_memory.capture.ingest import Ingested
-    from kimi_memory.capture.log import Captured
-    from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.job import Job, JobReport
     from kimi_memory.domain.screen import TranscriptFile
-    from kimi_memory.domain.search_types import Answer, Context
+    from kimi_memory.domain.search_types import Answer, Context, Query
     from kimi_memory.jobs.planner import Planner
     from kimi_memory.jobs.runner import Jobs
     from kimi_memory.jobs.trace import Trace
@@ -89,21 +87,24 @@ class Memory(PastReading):
     def _capture_part(self) -> TurnCapture:
         from kimi_memory.api.turn_capture import TurnCapture
 
-        return TurnCapture(self, self._keep_drafts, self.end)
+        return TurnCapture(self, lambda: self._job_runs, self.end)
 
     @cached_property
     def _consolidation_part(self) -> Consolidation:
         from kimi_memory.api.consolidation import Consolidation
 
-        return Consolidation(self)
+        return Consolidation(self, self._job_runs)
 
-    def _keep_drafts(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
-        return self._consolidation_part.keep(drafts, captured)
+    @cached_property
+    def _job_runs(self) -> JobRuns:
+        from kimi_memory.api.job_runs import JobRuns
+
+        return JobRuns(self)
 
     @property
     def jobs(self) -> Jobs:
         """What carries out plans and knows what was done."""
-        return self._consolidation_part.jobs
+        return self._job_runs.jobs
 
     # Capture
 
@@ -230,7 +231,7 @@ class Memory(PastReading):
         Raises:
             GateError: a gate stopped it; memory is as it was.
         """
-        return self._consolidation_part.run(job, dry_run=dry_run)
+        return self._job_runs.run(job, dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""

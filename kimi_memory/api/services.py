@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Self
 
 from kimi_memory.api.options import Home, Opening, open_store, read_settings, user_host
 from kimi_memory.domain.ids import lettered
-from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.store.copy import copy_id, note_copy, other_copies
@@ -131,7 +130,7 @@ class Parts:
             key=self._key,
             clock=self.clock,
             zone=self.zone,
-            sizes=ChunkSizes(*self.settings.chunks),
+            sizes=self.settings.chunks,
         )
 
     @cached_property

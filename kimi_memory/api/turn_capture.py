@@ -6,22 +6,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from kimi_memory.api.services import Parts
 from kimi_memory.capture.ingest import Ingest, Ingested
 from kimi_memory.capture.log import Captured, Said, SessionLog, Views
 from kimi_memory.capture.remember import explicit_draft, remembered_in
-from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Json, Session, Turn
-from kimi_memory.errors import KimiMemoryError, StoreError, UsageError
-from kimi_memory.jobs.strength import graded
+from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions
 
+if TYPE_CHECKING:
+    from kimi_memory.api.job_runs import JobRuns
+    from kimi_memory.domain.job import JobReport
+
 _VIEW_SECONDS = 0.25
-Keep = Callable[[Sequence[Draft], Sequence[Captured]], JobReport]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +126,14 @@ class TurnCapture:
 
     Args:
         parts: the memory.
-        keep: makes cards at once of drafts and the turns that they quote.
+        runs: returns what makes cards at once; most turns need none.
         end: ends and distils the session of an id.
     """
 
-    def __init__(self, parts: Parts, keep: Keep, end: Callable[[str], JobReport]) -> None:
-        self._parts, self._keep, self._end = parts, keep, end
+    def __init__(
+        self, parts: Parts, runs: Callable[[], JobRuns], end: Callable[[str], JobReport]
+    ) -> None:
+        self._parts, self._runs, self._end = parts, runs, end
 
     @cached_property
     def _session_views(self) -> Views:
@@ -163,12 +166,7 @@ class TurnCapture:
         if not captured:
             raise UsageError("Nothing is left of that text once injected blocks are removed.")
         draft = explicit_draft(captured[0], handle.header, parts.screen.pass_name(key), type)
-        try:
-            return self._keep([draft], captured)
-        except StoreError as error:
-            # Said again, the statement would stand there twice: what is safe must be named.
-            why = f"session:{handle.id}#{captured[0].turn.n} is stored, its card is not: {error}"
-            return JobReport("", "remember", draft.key, failed=why)
+        return self._runs().keep_statement(draft, captured)
 
     def ingest(
         self, files: Iterable[TranscriptFile], progress: Callable[[int], None]
@@ -206,9 +204,5 @@ class TurnCapture:
         limits = parts.settings.capture
         wanted = [draft for one in captured for draft in one.drafts] if limits.auto else []
         # Bounded for each exchange: a pasted page of rules must not become fifty memories.
-        drafts = graded(wanted[: limits.limit])[0] if wanted else []
-        if drafts:
-            try:
-                self._keep(drafts, captured)
-            except KimiMemoryError as error:
-                parts.notes = (*parts.notes, str(error))  # The turn is stored all the same.
+        if wanted[: limits.limit]:
+            self._runs().keep_wanted(wanted[: limits.limit], captured)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from kimi_memory.capture.screen import Screen
 from kimi_memory.config import CaptureTable
 from kimi_memory.domain.change import Actor
-from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import (
     Json,
@@ -42,6 +42,9 @@ from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_session
 from kimi_memory.store.store import Store
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.draft import Draft
 
 _HAN = regex(f"[{HAN}]")
 # What people say first; a tool's output is long and says little of them.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from kimi_memory.domain.note import CardType, Lang, LinkRel, Origin, Quote
-from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.note import CardType, EventType, Lang, LinkRel, Origin, Quote
 
 ORDER, DATED, CHANGE = "order", "dated", "change"
 """Tags of an order to the agent, of a statement whose day is named, and of one that says that

@@ -166,6 +166,15 @@ class Note:
     lang: Lang = Lang.EN
 
 
+class EventType(StrEnum):
+    """The four kinds of events."""
+
+    DECISION = "decision"
+    FINDING = "finding"
+    FAILURE = "failure"
+    SUCCESS = "success"
+
+
 class CardType(StrEnum):
     """What sort of knowledge a card holds."""
 

@@ -7,17 +7,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import ClassVar
 
-from kimi_memory.domain.note import Card, Lang, Note, Quote, Rel
+from kimi_memory.domain.note import Card, EventType, Lang, Note, Quote, Rel
 from kimi_memory.domain.session import Json
-
-
-class EventType(StrEnum):
-    """The four kinds of events."""
-
-    DECISION = "decision"
-    FINDING = "finding"
-    FAILURE = "failure"
-    SUCCESS = "success"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 from kimi_memory.domain.moment import on_clocks, shown, stamp
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Day, Digest, DigestLine, Event, EventType, Part, Proposal
+from kimi_memory.domain.note import EventType, Lang
+from kimi_memory.domain.pages import Day, Digest, DigestLine, Event, Part, Proposal
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.labels import label

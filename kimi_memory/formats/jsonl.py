@@ -1,4 +1,4 @@
-"""The text form of sessions, tombstones and jobs: JSONL records and JSON files.
+"""The text form of sessions and tombstones: JSONL records.
 
 A session's file is a sequence of sealed records: one ``session`` line, then ``turn``
 lines, and ``state`` and ``end`` lines where they fall. Readers skip kinds and members
@@ -8,21 +8,28 @@ they do not know, so that a later version may add some.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from kimi_memory.domain.change import Effect
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.job import NOTHING, Job, Op, Operation, Spent
 from kimi_memory.domain.moment import moment, zulu
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Json, Session, Transcript, Turn
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.checksum import seal, sum_of, unseal
+from kimi_memory.formats.record_values import (
+    Record,
+    drop_empty,
+    get_integer,
+    get_number,
+    get_required,
+    get_table,
+    get_text,
+    get_texts,
+)
 from kimi_memory.formats.session_page import transcript_markdown, view_json
 
 __all__ = [
@@ -31,8 +38,6 @@ __all__ = [
     "chain_start",
     "context_of",
     "end_line",
-    "job_json",
-    "job_of",
     "page_path",
     "read_transcript_lines",
     "session_line",
@@ -47,8 +52,6 @@ __all__ = [
     "view_json",
     "view_path",
 ]
-
-Record = Mapping[str, Json]
 
 _AFTER = re.compile(rb'"after":"([0-9a-f]{12})"')
 _SESSION_TEXTS = (
@@ -104,7 +107,7 @@ def session_line(session: Session) -> bytes:
     record: dict[str, Json] = {"kind": "session", "id": session.id}
     record["started"] = zulu(session.started)
     texts = {name: str(getattr(session, name)) for name in _SESSION_TEXTS}
-    return seal({**record, **_drop_empty(texts)})
+    return seal({**record, **drop_empty(texts)})
 
 
 def turn_line(turn: Turn) -> bytes:
@@ -114,14 +117,14 @@ def turn_line(turn: Turn) -> bytes:
         "n": turn.n,
         "at": zulu(turn.at),
         "role": str(turn.role),
-        **_drop_empty({"speaker": turn.speaker}),
+        **drop_empty({"speaker": turn.speaker}),
         "text": turn.text,
         # Written even where it is the default: trust is never a matter of omission.
         "origin": str(turn.origin),
         "importance": float(turn.importance),
-        **_drop_empty({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
-        **_drop_empty({"masked": turn.masked, "stripped": turn.stripped}),
-        **_drop_empty({"tool_calls": list(turn.tool_calls)}),
+        **drop_empty({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
+        **drop_empty({"masked": turn.masked, "stripped": turn.stripped}),
+        **drop_empty({"tool_calls": list(turn.tool_calls)}),
     }
     return seal(record)
 
@@ -147,31 +150,31 @@ def end_line(at: datetime) -> bytes:
 
 def session_of(record: Record) -> Session:
     """Return the session of its record; ValueError says what is wrong."""
-    texts = {name: _get_text(record, name) for name in _SESSION_TEXTS}
+    texts = {name: get_text(record, name) for name in _SESSION_TEXTS}
     return Session(
-        id=_get_required(record, "id"), started=moment(_get_required(record, "started")), **texts
+        id=get_required(record, "id"), started=moment(get_required(record, "started")), **texts
     )
 
 
 def turn_of(record: Record) -> Turn:
     """Return the turn of its record; ValueError says what is wrong."""
-    tags = _get_texts(record, "tags")
+    tags = get_texts(record, "tags")
     calls = record.get("tool_calls", [])
     if not isinstance(calls, list):
         raise ValueError("'tool_calls' should be a list")
     return Turn(
-        n=_get_integer(record, "n", least=1),
-        at=moment(_get_required(record, "at")),
-        role=Role(_get_required(record, "role")),
-        text=_get_text(record, "text"),
-        speaker=_get_text(record, "speaker"),
-        origin=Origin(_get_text(record, "origin") or Origin.HUMAN),
-        importance=_get_number(record, "importance", 0.5),
+        n=get_integer(record, "n", least=1),
+        at=moment(get_required(record, "at")),
+        role=Role(get_required(record, "role")),
+        text=get_text(record, "text"),
+        speaker=get_text(record, "speaker"),
+        origin=Origin(get_text(record, "origin") or Origin.HUMAN),
+        importance=get_number(record, "importance", 0.5),
         tags=tuple(tags),
-        context=_get_text(record, "context"),
-        ref=_get_text(record, "ref"),
-        masked=_get_integer(record, "masked"),
-        stripped=_get_integer(record, "stripped"),
+        context=get_text(record, "context"),
+        ref=get_text(record, "ref"),
+        masked=get_integer(record, "masked"),
+        stripped=get_integer(record, "stripped"),
         tool_calls=tuple(calls),
     )
 
@@ -180,70 +183,21 @@ def tombstone_line(stone: Tombstone) -> bytes:
     """Return the line of a tombstone."""
     record: dict[str, Json] = {"kind": "tombstone", "scope": stone.scope, "key": stone.key}
     record |= {"value": stone.value, "at": zulu(stone.at), "by": stone.by}
-    record |= _drop_empty({"why": stone.why, "hashed": stone.hashed, "about": list(stone.about)})
+    record |= drop_empty({"why": stone.why, "hashed": stone.hashed, "about": list(stone.about)})
     return seal(record)
 
 
 def tombstone_of(record: Record) -> Tombstone:
     """Return the tombstone of its record; ValueError says what is wrong."""
     return Tombstone(
-        scope=_get_required(record, "scope"),
-        key=_get_text(record, "key"),
-        value=_get_text(record, "value"),
-        at=moment(_get_required(record, "at")),
-        by=_get_text(record, "by"),
-        why=_get_text(record, "why"),
+        scope=get_required(record, "scope"),
+        key=get_text(record, "key"),
+        value=get_text(record, "value"),
+        at=moment(get_required(record, "at")),
+        by=get_text(record, "by"),
+        why=get_text(record, "why"),
         hashed=record.get("hashed") is True,
-        about=tuple(_get_texts(record, "about")),
-    )
-
-
-def job_json(job: Job) -> bytes:
-    """Return the file of a job."""
-    operations: list[Json] = [
-        {"op": str(one.op), "target": one.target, "key": one.key, "why": one.why}
-        for one in job.operations
-    ]
-    effects: list[Json] = [
-        {"path": one.path, "before": one.before, "after": one.after} for one in job.effects
-    ]
-    texts = {"id": job.id, "kind": job.kind, "at": zulu(job.at), "inputs": job.inputs}
-    texts |= {"subject": job.subject, "model": job.model, "prompt": job.prompt}
-    record: dict[str, Json] = {**texts, "operations": operations, "effects": effects}
-    if job.spent != NOTHING:
-        record["spent"] = asdict(job.spent)
-    return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
-
-
-def job_of(content: bytes) -> Job:
-    """Return the job of its file; ValueError says what is wrong."""
-    record = unseal(content)
-    return Job(
-        id=_get_required(record, "id"),
-        kind=_get_required(record, "kind"),
-        at=moment(_get_required(record, "at")),
-        inputs=_get_text(record, "inputs"),
-        subject=_get_text(record, "subject"),
-        model=_get_text(record, "model"),
-        prompt=_get_text(record, "prompt"),
-        operations=tuple(_parse_operation(one) for one in _get_records(record, "operations")),
-        effects=tuple(_parse_effect(one) for one in _get_records(record, "effects")),
-        spent=_parse_spent(_get_table(record, "spent", {})),
-    )
-
-
-def _parse_spent(counts: Record) -> Spent:
-    return Spent(*(_get_integer(counts, name) for name in ("calls", "tokens_in", "tokens_out")))
-
-
-def _parse_operation(record: Record) -> Operation:
-    op, key = Op(_get_required(record, "op")), _get_text(record, "key")
-    return Operation(op, _get_text(record, "target"), key, _get_text(record, "why"))
-
-
-def _parse_effect(record: Record) -> Effect:
-    return Effect(
-        _get_required(record, "path"), _get_text(record, "before"), _get_text(record, "after")
+        about=tuple(get_texts(record, "about")),
     )
 
 
@@ -268,11 +222,11 @@ class _Reading:
         elif kind == "turn":
             self.turns.append(turn_of(record))
         elif kind == "state":
-            self.task = _get_table(record, "task", self.task)
-            self.variables = _get_table(record, "variables", self.variables)
-            self.metadata = _get_table(record, "metadata", self.metadata)
+            self.task = get_table(record, "task", self.task)
+            self.variables = get_table(record, "variables", self.variables)
+            self.metadata = get_table(record, "metadata", self.metadata)
         elif kind == "end":
-            self.ended = moment(_get_required(record, "at"))
+            self.ended = moment(get_required(record, "at"))
 
 
 def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
@@ -320,66 +274,3 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
 def _broken_line_error(path: str, line: int, why: str) -> FormatError:
     remedy = "Restore the line from history ('git log -p' on the file)"
     return FormatError(path, line, why, remedy)
-
-
-def _drop_empty(record: Record) -> dict[str, Json]:
-    return {name: value for name, value in record.items() if value}
-
-
-def _get_text(record: Record, name: str) -> str:
-    value = record.get(name)
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"{name!r} should be text")
-    text = value or ""
-    # Escapes in JSON can spell half a character, which no file can hold.
-    return (
-        text
-        if text.isascii()
-        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    )
-
-
-def _get_texts(record: Record, name: str) -> list[str]:
-    found = record.get(name, [])
-    if not isinstance(found, list):
-        raise ValueError(f"{name!r} should be a list")
-    return [str(one) for one in found]
-
-
-def _get_required(record: Record, name: str) -> str:
-    if not (text := _get_text(record, name)):
-        raise ValueError(f"{name!r} is missing")
-    return text
-
-
-def _get_integer(record: Record, name: str, *, least: int = 0) -> int:
-    value = record.get(name, 0)
-    # To Python, True is a whole number.
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name!r} should be a whole number from {least} on")
-    return value
-
-
-def _get_number(record: Record, name: str, default: float) -> float:
-    value = record.get(name, default)
-    # Written so that NaN fails, too.
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e9:
-        raise ValueError(f"{name!r} should be a number")
-    return float(value)
-
-
-def _get_table(record: Record, name: str, default: dict[str, Json]) -> dict[str, Json]:
-    value = record.get(name, default)
-    if not isinstance(value, dict):
-        raise ValueError(f"{name!r} should be an object")
-    return value
-
-
-def _get_records(record: Record, name: str) -> list[dict[str, Json]]:
-    found = record.get(name, [])
-    if not isinstance(found, list):
-        raise ValueError(f"{name!r} should be a list")
-    records = [one for one in found if isinstance(one, dict)]
-    if len(records) != len(found):
-        raise ValueError(f"{name!r} should hold objects")
-    return records

@@ -64,12 +64,12 @@ class Index:
         clock: Callable[[], datetime],
         zone: Zone = UTC,
         name: str = LOCK,
-        sizes: ChunkSizes = ChunkSizes(),  # noqa: B008  a value that never changes
+        sizes: tuple[int, int, bool] = ChunkSizes(),
     ) -> None:
         self._store, self._host, self._clock, self._zone = store, host, clock, zone
         self._key, self._lock = key, name
-        self._sizes = sizes
-        self.words: Words = Words(host, zone, sizes)
+        self._sizes = ChunkSizes(*sizes)
+        self.words: Words = Words(host, zone, self._sizes)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
         self._sync = Sync(store, self.words, self._split_page)
         self._key = key

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,7 +18,8 @@ from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal, unseal
-from kimi_memory.formats.jsonl import job_json, read_transcript_lines, tombstone_line, tombstone_of
+from kimi_memory.formats.job_file import job_json
+from kimi_memory.formats.jsonl import read_transcript_lines, tombstone_line, tombstone_of
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.pages import Pages, is_page
@@ -180,8 +180,7 @@ class Purge:
             operations=removal.operations,
             effects=tuple(effects),
         )
-        document = {**json.loads(job_json(job)), "hashes": hashes, "counts": dict(counts)}
-        content = f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
+        content = job_json(job, hashes=[*hashes], counts=dict(counts))
         path = job_path(id)
         if not self._store.exists(path):
             return id, [Create(path, content)]

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from kimi_memory.domain.draft import CHANGE, ORDER, Draft
-from kimi_memory.domain.note import CardType, Lang, Quote
-from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.note import CardType, EventType, Lang, Quote
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.earlier import Earlier
 from kimi_memory.nlp.basic.characters import language_of

@@ -23,7 +23,7 @@ from kimi_memory.errors import (
     KimiMemoryError,
     NotFoundError,
 )
-from kimi_memory.formats.jsonl import job_json, job_of
+from kimi_memory.formats.job_file import job_json, job_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.day_page import is_blank, with_edits

@@ -18,7 +18,8 @@ from kimi_memory.domain.tombstone import KEYED, Keyed, hash_of, hashes_in, keyed
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.jsonl import job_of, read_transcript_lines
+from kimi_memory.formats.job_file import job_of
+from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.distil import inputs_of
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.jobs.runner import FOLDER

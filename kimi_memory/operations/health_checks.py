@@ -12,7 +12,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.jsonl import job_of
+from kimi_memory.formats.job_file import job_of
 from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.runner import FOLDER

@@ -11,7 +11,7 @@ from kimi_memory.domain.note import Note
 from kimi_memory.domain.past import Cause
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import FormatError, NotFoundError
-from kimi_memory.formats.jsonl import job_of
+from kimi_memory.formats.job_file import job_of
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
 from kimi_memory.past.table import PastFile, PastTable, State

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kimi_memory.domain.search_types import Purpose, Query
-from kimi_memory.nlp.dates.zone import Zone
+if TYPE_CHECKING:
+    from kimi_memory.domain.search_types import Purpose, Query
+    from kimi_memory.nlp.dates.zone import Zone
 
 
 class Request(NamedTuple):

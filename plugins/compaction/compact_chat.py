@@ -13,8 +13,8 @@ from kimi_memory.capture.log import Captured, Said
 from kimi_memory.capture.screen import MASK
 from kimi_memory.domain.ids import derived_id, safe_session_id
 from kimi_memory.domain.job import JobReport, Op, Plan, Step, digest_of
-from kimi_memory.domain.note import Lang, Quote, Role, Source
-from kimi_memory.domain.pages import Event, EventType
+from kimi_memory.domain.note import EventType, Lang, Quote, Role, Source
+from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.gates import DraftGate

@@ -9,8 +9,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from kimi_memory.domain.note import Card, CardType, Lang, Note, Quote, Rel, Source, Status
-from kimi_memory.domain.pages import Day, Event, EventType, Identity, Project, Todo
+from kimi_memory.domain.note import (
+    Card,
+    CardType,
+    EventType,
+    Lang,
+    Note,
+    Quote,
+    Rel,
+    Source,
+    Status,
+)
+from kimi_memory.domain.pages import Day, Event, Identity, Project, Todo
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.labels import label

@@ -1,4 +1,4 @@
-"""Records of sessions, tombstones and jobs keep what they hold and forgive what they can."""
+"""Records of sessions and tombstones keep what they hold and forgive what they can."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import jsonl
 from kimi_memory.formats.checksum import is_whole, seal, unseal
-from tests.formats.strategies import examples, jobs, tombstones, transcripts, turns
+from tests.formats.strategies import examples, tombstones, transcripts, turns
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)
 SESSION = Session("01j", AT, agent="kimi")
@@ -61,14 +61,6 @@ def test_a_torn_last_line_is_ignored_at_any_byte(transcript, data):
 @given(tombstones())
 def test_a_tombstone_is_read_as_it_was_written(stone):
     assert jsonl.tombstone_of(unseal(jsonl.tombstone_line(stone))) == stone
-
-
-@examples(40)
-@given(jobs())
-def test_a_job_is_read_as_it_was_written(job):
-    content = jsonl.job_json(job)
-    assert jsonl.job_of(content) == job
-    assert jsonl.job_json(jsonl.job_of(content)) == content
 
 
 def test_a_turn_is_a_readable_line():
@@ -171,13 +163,6 @@ def test_any_lines_parse_or_are_refused(lines):
 def test_half_a_character_is_replaced():
     line = b'{"kind":"turn","n":1,"at":"2026-02-27","role":"user","text":"a\\ud800b"}\n'
     assert jsonl.turn_of(unseal(line)).text == "a\ufffdb"
-
-
-def test_a_job_with_broken_parts_is_refused():
-    for broken in ({"operations": 1}, {"effects": [1]}, {"at": None}):
-        record = {"id": "j", "kind": "daily", "at": "2026-02-27T09:10:00Z", **broken}
-        with pytest.raises(ValueError, match=r"should|missing"):
-            jsonl.job_of(json.dumps(record).encode())
 
 
 def test_the_chain_depends_on_every_line_before():

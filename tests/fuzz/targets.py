@@ -29,9 +29,8 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.frontmatter_patch import patch_values
+from kimi_memory.formats.job_file import job_json, job_of
 from kimi_memory.formats.jsonl import (
-    job_json,
-    job_of,
     read_transcript_lines,
     session_line,
     tombstone_line,

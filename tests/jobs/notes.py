@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from kimi_memory import Memory
-from kimi_memory.domain.note import Card, CardType, Lang, Note
-from kimi_memory.domain.pages import Event, EventType
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, Note
+from kimi_memory.domain.pages import Event
 from kimi_memory.formats import codec
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)

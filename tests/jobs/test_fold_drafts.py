@@ -11,8 +11,8 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Op, Step
-from kimi_memory.domain.note import Card, CardType, Lang, LinkRel, Origin, Quote, Status
-from kimi_memory.domain.pages import Event, EventType
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, LinkRel, Origin, Quote, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.store.notes.notes import Shelf, read_tombstones

@@ -10,8 +10,8 @@ import pytest
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.domain.job import DayView, Op, Step
-from kimi_memory.domain.note import Link, LinkRel, Role, Status
-from kimi_memory.domain.pages import Day, EventType, Identity, Project, Proposal
+from kimi_memory.domain.note import EventType, Link, LinkRel, Role, Status
+from kimi_memory.domain.pages import Day, Identity, Project, Proposal
 from kimi_memory.formats import codec
 from kimi_memory.store.files import cache_files
 from kimi_memory.store.notes.file_cache import FILE

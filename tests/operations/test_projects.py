@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.pages import Event, EventType, Project
+from kimi_memory.domain.note import EventType
+from kimi_memory.domain.pages import Event, Project
 from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.projects import finish_project, projects
 from tests.jobs.test_runner import tree

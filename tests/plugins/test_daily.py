@@ -9,8 +9,8 @@ import pytest
 from kimi_memory.plugins.daily import consolidate_day
 
 from kimi_memory.domain.job import DayView, Op, Step
-from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Source, Status
-from kimi_memory.domain.pages import Day, Event, EventType
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, Origin, Quote, Source, Status
+from kimi_memory.domain.pages import Day, Event
 
 DAY = date(2026, 2, 27)
 PASSING = (CardType.FACT, CardType.TASK_STATE)

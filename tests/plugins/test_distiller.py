@@ -16,8 +16,7 @@ from kimi_memory.plugins.distiller import distil_session
 
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Verdict
-from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role
-from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 

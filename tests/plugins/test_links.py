@@ -9,8 +9,8 @@ import pytest
 from kimi_memory.plugins.links import consolidate_week
 
 from kimi_memory.domain.job import WeekView
-from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Quote, Status
-from kimi_memory.domain.pages import Event, EventType
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, Link, LinkRel, Quote, Status
+from kimi_memory.domain.pages import Event
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 

@@ -9,8 +9,8 @@ import pytest
 from kimi_memory.plugins.projects import consolidate_day
 
 from kimi_memory.domain.job import DayView, Step
-from kimi_memory.domain.note import Card, CardType, Lang, Status
-from kimi_memory.domain.pages import Digest, DigestLine, Event, EventType, Part, Project, Todo
+from kimi_memory.domain.note import Card, CardType, EventType, Lang, Status
+from kimi_memory.domain.pages import Digest, DigestLine, Event, Part, Project, Todo
 from kimi_memory.hooks.host import Host
 
 DAY = date(2026, 2, 27)

@@ -9,8 +9,8 @@ import pytest
 from kimi_memory.plugins.weekly import consolidate_week
 
 from kimi_memory.domain.job import WeekView
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Event, EventType, Identity, Project, Todo
+from kimi_memory.domain.note import EventType, Lang
+from kimi_memory.domain.pages import Event, Identity, Project, Todo
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 WHO = Identity(id="identity-1", created=NOON, updated=NOON, name="K")

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.domain.note import CardType, Quote, Source, Status
-from kimi_memory.domain.pages import Event, EventType
+from kimi_memory.domain.note import CardType, EventType, Quote, Source, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.formats.codec import render
 from kimi_memory.recall.replaced import AHEAD, BEHIND
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from kimi_memory.domain.note import CardType, LinkRel
-from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.note import CardType, EventType, LinkRel
 from kimi_memory.nlp.rules.strip_code import headline
 
 LONGEST = 600

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kimi_memory.domain.brief import NAME, Point, Section, rank_of, section_of
-from kimi_memory.domain.job import Step
 from kimi_memory.domain.note import Card, Lang, Note, Origin, Status
 from kimi_memory.domain.pages import Digest, DigestLine, Part, Project
 from kimi_memory.domain.session import SHARED
@@ -26,6 +25,9 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.job import Step
 
 N = TypeVar("N", bound=Note)
 

@@ -1,0 +1,65 @@
+"""Jobs over an opened memory: plans are carried out, and cards made at once of stored turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kimi_memory.api.services import Parts
+from kimi_memory.capture.log import Captured
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import JobReport
+from kimi_memory.errors import KimiMemoryError, StoreError
+from kimi_memory.jobs.planner import Planner
+from kimi_memory.jobs.remember import Remember
+from kimi_memory.jobs.runner import Jobs
+from kimi_memory.jobs.strength import graded
+
+
+class JobRuns:
+    """Carries out the plans of one memory.
+
+    Args:
+        parts: the memory.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.jobs = Jobs(
+            parts.store,
+            parts.history,
+            parts.host,
+            parts.settings,
+            clock=parts.clock,
+            batch=parts.batch,
+            mask=parts.screen.mask_new,
+        )
+
+    def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
+        """Run one job: its plan, the gates, one transaction, one commit."""
+        actor = Actor(f"job:{job.kind}", self._parts.actor.origin, job=job.kind)
+        return self.jobs.run(job.plan, actor, dry_run=dry_run)
+
+    def keep_wanted(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> None:
+        """Make cards of the drafts that state something, and of the turns that they quote."""
+        kept, _ = graded(drafts)
+        if kept:
+            try:
+                self._keep_drafts(kept, captured)
+            except KimiMemoryError as error:
+                # The turn is stored all the same.
+                self._parts.notes = (*self._parts.notes, str(error))
+
+    def keep_statement(self, draft: Draft, captured: Sequence[Captured]) -> JobReport:
+        """Make a card of a statement that somebody asked to remember."""
+        try:
+            return self._keep_drafts([draft], captured)
+        except StoreError as error:
+            # Said again, the statement would stand there twice: what is safe must be named.
+            place = f"session:{draft.quotes[0].session}#{captured[0].turn.n}"
+            why = f"{place} is stored, its card is not: {error}"
+            return JobReport("", "remember", draft.key, failed=why)
+
+    def _keep_drafts(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
+        texts = {one.turn.n: one.turn.text for one in captured}
+        return self.run(Remember(self._parts, drafts, texts))

@@ -1,0 +1,70 @@
+"""The text form of jobs: a JSON file each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from kimi_memory.domain.change import Effect
+from kimi_memory.domain.job import NOTHING, Job, Op, Operation, Spent
+from kimi_memory.domain.moment import moment, zulu
+from kimi_memory.domain.session import Json
+from kimi_memory.formats.checksum import unseal
+from kimi_memory.formats.record_values import (
+    Record,
+    get_integer,
+    get_records,
+    get_required,
+    get_table,
+    get_text,
+)
+
+
+def job_json(job: Job, **more: Json) -> bytes:
+    """Return the file of a job, with further members where a kind of job has some."""
+    operations: list[Json] = [
+        {"op": str(one.op), "target": one.target, "key": one.key, "why": one.why}
+        for one in job.operations
+    ]
+    effects: list[Json] = [
+        {"path": one.path, "before": one.before, "after": one.after} for one in job.effects
+    ]
+    texts = {"id": job.id, "kind": job.kind, "at": zulu(job.at), "inputs": job.inputs}
+    texts |= {"subject": job.subject, "model": job.model, "prompt": job.prompt}
+    record: dict[str, Json] = {**texts, "operations": operations, "effects": effects}
+    if job.spent != NOTHING:
+        record["spent"] = asdict(job.spent)
+    record |= more
+    return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
+
+
+def job_of(content: bytes) -> Job:
+    """Return the job of its file; ValueError says what is wrong."""
+    record = unseal(content)
+    return Job(
+        id=get_required(record, "id"),
+        kind=get_required(record, "kind"),
+        at=moment(get_required(record, "at")),
+        inputs=get_text(record, "inputs"),
+        subject=get_text(record, "subject"),
+        model=get_text(record, "model"),
+        prompt=get_text(record, "prompt"),
+        operations=tuple(_parse_operation(one) for one in get_records(record, "operations")),
+        effects=tuple(_parse_effect(one) for one in get_records(record, "effects")),
+        spent=_parse_spent(get_table(record, "spent", {})),
+    )
+
+
+def _parse_spent(counts: Record) -> Spent:
+    return Spent(*(get_integer(counts, name) for name in ("calls", "tokens_in", "tokens_out")))
+
+
+def _parse_operation(record: Record) -> Operation:
+    op, key = Op(get_required(record, "op")), get_text(record, "key")
+    return Operation(op, get_text(record, "target"), key, get_text(record, "why"))
+
+
+def _parse_effect(record: Record) -> Effect:
+    return Effect(
+        get_required(record, "path"), get_text(record, "before"), get_text(record, "after")
+    )
