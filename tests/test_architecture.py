@@ -132,7 +132,7 @@ DOORS = {
     "kimi_memory/operations/forget.py": "bytes that stood there, without what is purged",
     "kimi_memory/operations/session_evidence.py": "lines that stood there, in two files",
     "kimi_memory/operations/review_queue.py": "bytes that stood there before",
-    "kimi_memory/operations/merge_copy.py": "files of another copy, which screened them",
+    "kimi_memory/jobs/merging.py": "files of another copy, which screened them",
     "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",
     "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/api/consolidation.py": "receipts that stood there, without old ones",

@@ -9,8 +9,10 @@ from kimi_memory.api.job_runs import JobRuns
 from kimi_memory.api.services import Parts
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import find_job
+from kimi_memory.errors import KimiMemoryError
 from kimi_memory.jobs.distil import Distil, undistilled
 from kimi_memory.jobs.import_edits import ImportEdits
+from kimi_memory.jobs.merge_repair import MergeRepair
 from kimi_memory.jobs.planner import planners_of
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.jobs.undo import Undo
@@ -28,6 +30,20 @@ class Consolidation:
 
     def __init__(self, parts: Parts, runs: JobRuns) -> None:
         self._parts, self.jobs, self._run = parts, runs.jobs, runs.run
+        self._runs = runs
+
+    def repair_merges(self, *, thorough: bool = False) -> list[str]:
+        """Repair what git merged since the last time; return a line for each merge."""
+        parts = self._parts
+        repair = MergeRepair(parts, parts.batch.flush, self._runs.carry_out)
+        lines = [str(one) for one in repair.repair(thorough=thorough)]
+        if lines:
+            try:
+                self.take_edits()
+            except KimiMemoryError as error:
+                # The merge is repaired all the same.
+                lines.append(f"edits of pages are not taken over yet: {error}")
+        return lines
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
         """Distil one session; nothing to do when it was distilled before."""
@@ -64,6 +80,8 @@ class Consolidation:
         # Earlier versions kept plain hashes of secrets, which can be guessed; a job replaces them.
         if not dry_run and rekey(parts.store):
             parts.batch.note()
+        if not dry_run:
+            self._runs.prepare()
         with parts.store.glance.hold():
             # Before the job: it writes the same pages anew, and must know what a person changed
             # there.
@@ -85,7 +103,9 @@ class Consolidation:
         with self._parts.store.glance.hold():
             if not dry_run:
                 self._parts.store.reconcile()
-            return self._run(ImportEdits(self._parts, meant=meant), dry_run=dry_run)
+            # Edits are taken over in the middle of a merge, too: nothing is repaired before.
+            job = ImportEdits(self._parts, meant=meant)
+            return self._runs.carry_out(job, dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kimi_memory.api.services import Parts
 from kimi_memory.capture.log import Captured
@@ -21,10 +21,11 @@ class JobRuns:
 
     Args:
         parts: the memory.
+        prepare: called before a job begins, unless nothing is written.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, parts: Parts, prepare: Callable[[], None]) -> None:
+        self._parts, self.prepare = parts, prepare
         self.jobs = Jobs(
             parts.store,
             parts.history,
@@ -37,6 +38,13 @@ class JobRuns:
 
     def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
         """Run one job: its plan, the gates, one transaction, one commit."""
+        # What settles a merge, runs while one is repaired.
+        if not dry_run and job.kind != "merge":
+            self.prepare()
+        return self.carry_out(job, dry_run=dry_run)
+
+    def carry_out(self, job: Planner, *, dry_run: bool = False) -> JobReport:
+        """Run a job that is part of another act."""
         actor = Actor(f"job:{job.kind}", self._parts.actor.origin, job=job.kind)
         return self.jobs.run(job.plan, actor, dry_run=dry_run)
 

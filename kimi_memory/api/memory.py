@@ -15,7 +15,7 @@ from kimi_memory.api.past_reading import PastReading
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
 from kimi_memory.domain.session import Session
-from kimi_memory.errors import NotAMemoryError, UsageError
+from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
 from kimi_memory.recall.request import Request
 
 if TYPE_CHECKING:
@@ -99,7 +99,14 @@ class Memory(PastReading):
     def _job_runs(self) -> JobRuns:
         from kimi_memory.api.job_runs import JobRuns
 
-        return JobRuns(self)
+        return JobRuns(self, self._repair_quietly)
+
+    def _repair_quietly(self) -> None:
+        """Repair what git merged; what keeps it from being repaired keeps no job from running."""
+        try:
+            self.notes = (*self.notes, *self.repair_merges())
+        except KimiMemoryError as error:
+            self.notes = (*self.notes, f"a merge of git is not repaired yet: {error}")
 
     @property
     def jobs(self) -> Jobs:
@@ -232,6 +239,18 @@ class Memory(PastReading):
             GateError: a gate stopped it; memory is as it was.
         """
         return self._job_runs.run(job, dry_run=dry_run)
+
+    def repair_merges(self, *, thorough: bool = False) -> list[str]:
+        """Merge by values what git merged by lines since the last time; return what was done.
+
+        Jobs do it before they begin.
+
+        Args:
+            thorough: look for marks of a merge in all files, though nothing was merged lately.
+        """
+        if not thorough and not self.has_merges():
+            return []
+        return self._consolidation_part.repair_merges(thorough=thorough)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""

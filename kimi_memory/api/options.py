@@ -22,6 +22,7 @@ from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
+from kimi_memory.merge.marks import has_marks, split_marks
 from kimi_memory.store.files.ownership import claim
 from kimi_memory.store.store import Store
 
@@ -122,7 +123,13 @@ def read_settings(root: Path) -> Settings:
     """Read ``memory.toml`` of a folder; FormatError or UsageError say what is wrong."""
     path = root / MARKER
     try:
-        return parse_settings(path.read_text(encoding="utf-8"), str(path))
+        content = path.read_bytes()
+        if not has_marks(MARKER, content):
+            return parse_settings(content.decode(), str(path))
+        # While git waits for a person, our side holds; it may be a stranger's in a rebase, so it
+        # does not say what counts.
+        found = parse_settings(split_marks(MARKER, content).ours.decode(), str(path))
+        return found._replace(consolidation=found.consolidation._replace(external_edits="review"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}). Make it readable.") from error
     except UnicodeDecodeError as error:

@@ -15,6 +15,7 @@ from kimi_memory.domain.ids import lettered
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.store.copy import copy_id, note_copy, other_copies
+from kimi_memory.store.git.head_log import list_unexamined
 
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
@@ -146,6 +147,16 @@ class Parts:
 
         pause = PAUSE_SECONDS if self.background else 0.0
         return Receipts(self.store, self.clock, pause)
+
+    def has_merges(self) -> bool:
+        """Whether something was pulled or merged here that nobody examined yet."""
+        folder, store = self.root / ".git", self.store
+        if not self.settings.history.git or store.read_only or not folder.exists():
+            return False
+        # A worktree keeps its log elsewhere: the repair asks git where.
+        return not folder.is_dir() or bool(
+            list_unexamined(self.root, folder, store.journal.born() / 1e9)
+        )
 
     def written(self) -> None:
         """Note that files were written, so that a commit of them follows."""

@@ -40,7 +40,19 @@ def open_memory(arguments: Namespace) -> Memory:
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
+    if not getattr(arguments, "dry_run", False):
+        _repair_merges(memory)
     return memory
+
+
+def _repair_merges(memory: Memory) -> None:
+    try:
+        lines = memory.repair_merges()
+    except KimiMemoryError as error:
+        # Reading goes on without: of a file with marks the last sound version is read.
+        lines = [f"a merge of git is not repaired yet: {error}"]
+    for line in lines:
+        show_note(f"kimi-memory: note: {line}")
 
 
 def locate_settings(arguments: Namespace) -> tuple[Path, Settings]:

@@ -21,6 +21,7 @@ from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.runner import FOLDER as JOBS
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.jobs.usage import Usage, counted, heats, histogram
+from kimi_memory.merge.marks import line_of_marks
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.health_checks import (
     check_copies,
@@ -39,7 +40,6 @@ from kimi_memory.store.copy import checkpoint, checkpoints_of, copy_id
 from kimi_memory.store.git.health import unreadable_history
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.reading import line_of_marks
 from kimi_memory.store.wal.reconcile import Progress
 
 
@@ -181,6 +181,8 @@ def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     if "sessions" in checks:
         for path in split_sessions(memory):
             yield f"{path} held two sessions; each has its own file"
+    if "merge" in checks:
+        yield from memory.repair_merges(thorough=True)
     if "index" in checks:
         memory.index.refresh(full=True)
         yield "the index was rebuilt from the files"
@@ -286,8 +288,8 @@ def _check_merges(memory: Memory) -> Iterator[Finding]:
     for path in marked(memory):
         line = line_of_marks(path, memory.store.read(path))
         problem = f"a merge left its marks in line {line}, so the file is not used"
-        remedy = f"Settle it in an editor, or take git's version: git checkout HEAD -- {path}"
-        yield Finding("merge", Severity.ERROR, problem, remedy, path)
+        remedy = "Settle it in an editor, or let 'kimi-memory doctor --fix' merge its versions."
+        yield Finding("merge", Severity.ERROR, problem, remedy, path, fixable=True)
 
 
 def _check_sessions(memory: Memory) -> Iterator[Finding]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
+from kimi_memory.domain.change import Change, Delete
 from kimi_memory.domain.job import Operation
 from kimi_memory.errors import GateError, HistoryError, UsageError
+from kimi_memory.jobs.merging import (
+    contents_of,
+    list_changes,
+    read_memory_id,
+    read_trees,
+    write_merge,
+    write_views,
+)
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
-from kimi_memory.store.files.paths import is_truth
+from kimi_memory.store.git.head_log import note_examined
 from kimi_memory.store.git.merge_commit import Merger
 
 
@@ -58,6 +63,8 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         ChangedOnDiskError: somebody saved a file meanwhile; nothing was merged.
     """
     with memory.store.lock("job"):
+        if not dry_run:
+            memory.repair_merges()
         memory.batch.flush()
         merger = memory.history.merger()
         theirs = _find_commit(merger, source)
@@ -70,17 +77,15 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
                 f"{source} has no common history with this memory, as after a purge. "
                 "Copy this memory anew, or import what it knows."
             )
-        base, ours, other = _read_trees(merger, bases, theirs)
+        base, ours, other = read_trees(merger, bases, [merger.ours, theirs])
         merged = join(base, ours, other)
-        changes = list(_list_changes(ours, merged.files))
+        changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
         if dry_run:
             return _report(source, theirs, "", changes, merged)
-        made = theirs if bases == [merger.ours] else merger.commit(theirs, _contents(changes))
+        made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
         _carry_out(memory, merger, made, changes)
-        for path, content in merged.files.items():
-            if not is_truth(path):
-                memory.store.view(path, content)
+        write_views(memory, merged.files)
     memory.take_edits()
     settled = () if made == theirs else _settle(memory, merger, made)
     return replace(_report(source, theirs, made, changes, merged), settled=settled)
@@ -102,15 +107,16 @@ def continue_merge(memory: Memory) -> MergeReport:
             raise UsageError("No merge of git with one other commit is under way here.")
         _check_memory(memory, theirs, "MERGE_HEAD")
         bases = merger.bases(theirs)
-        base, ours, other = _read_trees(merger, bases, theirs) if bases else ({}, {}, {})
+        sides = [merger.ours, theirs]
+        base, ours, other = read_trees(merger, bases, sides) if bases else ({}, {}, {})
         paths = sorted({*base, *ours, *other})
         found = {path: memory.store.read(path) for path in paths if memory.store.exists(path)}
         merged = join(base, ours, other)
-        changes = list(_list_changes(found, finish_merge(base, ours, other, found)))
+        changes = list_changes(found, finish_merge(base, ours, other, found))
         # The commit is that of the values alone; what a person settled is committed upon it.
         made = merger.ours
         if theirs not in bases:
-            made = merger.commit(theirs, _contents(list(_list_changes(ours, merged.files))))
+            made = merger.commit(theirs, contents_of(list_changes(ours, merged.files)))
         _carry_out(memory, merger, made, changes)
         merger.end()
     memory.written()
@@ -123,7 +129,9 @@ def continue_merge(memory: Memory) -> MergeReport:
 def _settle(memory: Memory, merger: Merger, made: str) -> tuple[Operation, ...]:
     """Judge what both copies say of one thing; `made` is the commit of their merge."""
     brought = Brought(*merger.describe(made))
-    return memory.run(Settle(memory, brought)).operations
+    settled = memory.run(Settle(memory, brought)).operations
+    note_examined(memory.root, made)
+    return settled
 
 
 def _find_commit(merger: Merger, source: str) -> str:
@@ -134,49 +142,12 @@ def _find_commit(merger: Merger, source: str) -> str:
 
 def _check_memory(memory: Memory, theirs: str, source: str) -> None:
     """Refuse the commit of another memory."""
-    content = memory.history.content(theirs, MARKER) or b""
-    try:
-        found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
-    except tomllib.TOMLDecodeError:
-        found = None
-    id = found.get("id") if isinstance(found, dict) else None
+    id = read_memory_id(memory.history, theirs)
     if id != memory.settings.memory.id:
         raise HistoryError(
             f"{source} is another memory (id {id}). Only copies of one memory are merged; "
             "use 'kimi-memory import' for what another one knows."
         )
-
-
-def _read_trees(merger: Merger, bases: list[str], theirs: str) -> tuple[Tree, Tree, Tree]:
-    if len(bases) == 1:
-        base, ours, other = merger.read([bases[0], merger.ours, theirs]).trees
-        return base, ours, other
-    # Copies that merged each other crosswise: what their last common states have together.
-    *olds, ours, other = merger.read([*bases, merger.ours, theirs], whole=True).trees
-    base = olds[0]
-    for old in olds[1:]:
-        base = join({}, base, old).files
-    return base, ours, other
-
-
-def _list_changes(ours: Tree, files: Mapping[str, bytes]) -> Iterator[Change]:
-    for path in sorted({*ours, *files}):
-        old, new = ours.get(path), files.get(path)
-        if old == new or not is_truth(path):
-            continue
-        if new is None:
-            yield Delete(path, digest(ours[path]))
-        elif old is None:
-            yield Create(path, new)
-        else:
-            yield Update(path, digest(old), new)
-
-
-def _contents(changes: list[Change]) -> dict[str, bytes | None]:
-    return {
-        change.path: change.content if isinstance(change, Create | Update) else None
-        for change in changes
-    }
 
 
 def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
@@ -197,24 +168,6 @@ def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
         )
 
 
-def _carry_out(memory: Memory, merger: Merger, made: str, changes: list[Change]) -> None:
-    """Write the files and what of them waits, then make the commit the current one."""
-    vetting = memory.store.vetting
-    contents = _contents(changes)
-    found = {
-        path: vetting.merged(path, content)
-        for path, content in contents.items()
-        if vetting is not None and content is not None
-    }
-    waiting = {path: one for path, one in found.items() if one is not None}
-    actor = Actor("merge", memory.actor.origin)
-    if changes:
-        # In the same transaction: after a crash between the two they would count at once.
-        memory.store.apply(changes, actor, subject="merge", waiting=waiting)
-    merger.publish(made)
-    memory.host.notice("changes_applied", paths=tuple(contents), job=None)
-
-
 def _report(
     source: str, theirs: str, made: str, changes: list[Change], merged: Joined
 ) -> MergeReport:
@@ -229,3 +182,11 @@ def _report(
         tuple(sorted(one.to for one in moved.values())),
         merged.kept,
     )
+
+
+def _carry_out(memory: Memory, merger: Merger, made: str, changes: list[Change]) -> None:
+    """Write the files, then make the commit the current one."""
+    write_merge(memory, changes)
+    merger.publish(made)
+    paths = tuple(change.path for change in changes)
+    memory.host.notice("changes_applied", paths=paths, job=None)

@@ -241,6 +241,8 @@ def _refresh_index(memory: Memory, cause: str) -> Batch:
 def _take_edits(memory: Memory) -> str:
     """Let cards follow what a person changed on pages; return why that has to wait."""
     try:
+        # Before the edits: what git merged is nobody's edit.
+        memory.repair_merges()
         memory.take_edits()
     except KimiMemoryError as error:
         return str(error)

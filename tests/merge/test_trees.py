@@ -21,8 +21,8 @@ from kimi_memory.formats.checksum import seal
 from kimi_memory.formats.job_file import job_json
 from kimi_memory.formats.jsonl import read_transcript_lines, tombstone_line, view_json
 from kimi_memory.formats.page_lines import signed
+from kimi_memory.merge.marks import has_marks
 from kimi_memory.merge.trees import Joined, join
-from kimi_memory.store.reading import has_marks
 from tests.formats.strategies import examples
 from tests.merge.sides import forks
 from tests.merge.talks import Talk, assert_chained

@@ -14,10 +14,10 @@ from kimi_memory.cli import run
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.jobs.forget import Forget
+from kimi_memory.merge.marks import has_marks
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
 from kimi_memory.operations.review_queue import review
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.reading import has_marks
 from tests.conftest import Clock
 from tests.test_copies import clone, errors, git
 

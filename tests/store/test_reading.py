@@ -13,43 +13,9 @@ from kimi_memory.errors import WaitingError
 from kimi_memory.operations.doctor import doctor, status, verify
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.reading import has_marks, line_of_marks
 from tests.test_copies import git
 
 DENTIST = "My dentist is Doctor Abernathy in Oslo."
-PLAIN = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> 1e01bff\n"
-DIFF3 = "<<<<<<< HEAD\nours\n||||||| 99aa\nbase\n=======\ntheirs\n>>>>>>> other\n"
-
-
-@pytest.mark.parametrize(
-    "text", [PLAIN, DIFF3, f"# Title\n\n{PLAIN}after\n", f"a\n{PLAIN}b\n{DIFF3}"]
-)
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_marks_are_found(text: str, end: str) -> None:
-    content = text.replace("\n", end).encode()
-    assert has_marks("a.md", content)
-    assert has_marks("a.jsonl", content)
-    first = next(n for n, row in enumerate(text.split("\n"), 1) if row.startswith("<<<<<<<"))
-    assert line_of_marks("a.md", content) == first
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A heading\n=======\n\nIts text.\n",
-        "In a conflict git writes <<<<<<< HEAD, then =======, then >>>>>>> branch.\n",
-        "冲突里先是 <<<<<<< HEAD，再是\n=======\n最后是 >>>>>>> 分支。\n",
-        "<<<<<<< HEAD alone\n",
-        ">>>>>>> quoted mail\n>>>>>>> more of it\n=======\n",
-        f"How a conflict looks:\n\n```\n{PLAIN}```\n",
-        f"~~~~ text\n```\n{PLAIN}~~~~\n",
-        "    " + PLAIN.replace("\n", "\n    "),
-        "> " + PLAIN.replace("\n", "\n> "),
-        "=======\n<<<<<<< HEAD\n>>>>>>> other\n",
-    ],
-)
-def test_what_only_speaks_of_marks_has_none(text: str) -> None:
-    assert not has_marks("a.md", text.encode())
 
 
 @pytest.fixture
@@ -95,7 +61,7 @@ def test_the_last_committed_version_of_a_card_is_served(lived: Memory, clock) ->
         [found] = [one for one in findings if one.check == "merge"]
         assert found.path == path
         assert "line" in found.message
-        assert "git checkout" in found.remedy
+        assert "doctor --fix" in found.remedy
     assert any(path in line for line in status(lived).merging)
     place.write_text(whole.replace("Abernathy", "Berg"), encoding="utf-8")
     assert "Berg" in texts(lived, "my dentist")

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
 
 # Each movement costs a call of git.
@@ -20,7 +22,12 @@ _MERGED = b"commit (merge)"
 UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
 """Files that stand in a repository while a merge, or the like, is not finished."""
 
+_MARK = f"{PRIVATE}/merges"
+"""Names the last movement that was examined for merges; without it all are examined again."""
+
 State = tuple[Stat, ...]
+Movement = tuple[str, str, bool]
+"""The commit HEAD was at, the one it was moved to, and whether a person settled a merge by it."""
 
 
 def blob_of(content: bytes) -> str:
@@ -49,8 +56,8 @@ def _is_quiet(folder: Path, since: float, _: State) -> bool:
     return not merging and not any(True for _ in movements(folder, since))
 
 
-def movements(folder: Path, since: float) -> Iterator[tuple[str, str, bool]]:
-    """Yield the movements of HEAD that brought something, and whether a person settled them."""
+def movements(folder: Path, since: float) -> Iterator[Movement]:
+    """Yield the movements of HEAD that brought something, oldest first."""
     known = [line for line in _read_head_log(folder) if int(line[3]) >= int(since)]
     known = [line for line in known if line[1].strip(b"0") and not _HERE.match(line[4])]
     for line in known[-_MOST:]:
@@ -63,6 +70,34 @@ def head_at(folder: Path, moment: float) -> str:
     log = [one for one in _read_head_log(folder) if int(one[3]) <= second]
     past = [one[2].decode() for one in log if int(one[3]) < second or one[4].startswith(b"clone:")]
     return past[-1] if past and past[-1].strip("0") else ""
+
+
+def list_unexamined(root: Path, folder: Path, since: float) -> list[Movement]:
+    """Return the movements of HEAD that brought something and were not examined.
+
+    Args:
+        root: the memory folder.
+        folder: of its repository.
+        since: a moment of the system clock; earlier movements are left out.
+    """
+    # Asked at every start: where nothing was ever pulled or merged, no note is read.
+    if brought_nothing(folder, since):
+        return []
+    moved, mark = list(movements(folder, since)), _read_mark(root)
+    known = [place for place, one in enumerate(moved) if one[1] == mark]
+    return moved[known[-1] + 1 :] if known else moved
+
+
+def note_examined(root: Path, commit: str) -> None:
+    """Note that all merges up to a movement of HEAD to a commit were examined."""
+    put(root / _MARK, f"{commit}\n".encode())
+
+
+def _read_mark(root: Path) -> str:
+    try:
+        return (root / _MARK).read_bytes().decode("ascii", "replace").strip()
+    except OSError:
+        return ""
 
 
 def _read_head_log(folder: Path) -> list[re.Match[bytes]]:

@@ -6,7 +6,7 @@ commits make the same one. Git itself merges nothing: it would run what its sett
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,10 +19,19 @@ from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.commit import branch, writable_branch
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.files import RECEIPTS
+from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.log import idents, message
+from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.read import read_blobs, resolve
 from kimi_memory.store.git.repo_check import check_owner
-from kimi_memory.store.git.tree import Difference, Owed, blob_name, differences, list_tree
+from kimi_memory.store.git.tree import (
+    Difference,
+    Owed,
+    blob_name,
+    clear_conflicts,
+    differences,
+    list_tree,
+)
 
 RULES = "Merge-Rules"
 """The trailer of merges that were made value by value, with the version of the rules."""
@@ -61,7 +70,7 @@ class Merger:
         *,
         begun: bool = False,
     ) -> None:
-        self._git, self._folder, self._side, self._lock = git, folder, side, lock
+        self._git, self.folder, self._side, self._lock = git, folder, side, lock
         self.ref, self.ours = branch(git) if begun else writable_branch(git, folder)
         """The current branch and its commit."""
 
@@ -76,7 +85,7 @@ class Merger:
     def other_side(self) -> str:
         """Return the commit that git was merging; empty where it was merging none, or several."""
         try:
-            heads = (self._folder / "MERGE_HEAD").read_text("ascii").split()
+            heads = (self.folder / "MERGE_HEAD").read_text("ascii").split()
         except (OSError, ValueError):
             return ""
         return resolve(self._git, heads[0]) if len(heads) == 1 and self.ref else ""
@@ -87,7 +96,7 @@ class Merger:
             # Neither command runs what the settings of the repository name.
             self._git.run("read-tree", self.ref)
             for name in _UNDER_WAY:
-                (self._folder / name).unlink(missing_ok=True)
+                (self.folder / name).unlink(missing_ok=True)
 
     def fetch(self, root: Path) -> str:
         """Take over the history of another copy that lies in a folder; return its commit.
@@ -113,9 +122,19 @@ class Merger:
         self._git.run(*take, "--strict", feed=pack)
         return theirs
 
-    def bases(self, theirs: str) -> list[str]:
-        """Return the last commits that both sides descend from, sorted."""
-        return sorted(self._git.call("merge-base", "--all", self.ours, theirs).text.split())
+    def bases(self, theirs: str, ours: str = "") -> list[str]:
+        """Return the last commits that two commits descend from, sorted; one is the current."""
+        found = self._git.call("merge-base", "--all", ours or self.ours, theirs)
+        return sorted(found.text.split())
+
+    def find_merges(self, moved: Sequence[Movement]) -> list[FoundMerge]:
+        """Return the merges that came with movements of HEAD and may be unfinished."""
+        return find_merges(self._git, moved)
+
+    def clear_conflicts(self) -> None:
+        """Take the sides of conflicts out of the person's index, where nothing is under way."""
+        with self._lock():
+            clear_conflicts(self._git, self.ours)
 
     def read(self, commits: Collection[str], *, whole: bool = False) -> Versions:
         """Return the files that are not the same in all commits; all of them where `whole`."""

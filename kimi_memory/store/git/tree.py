@@ -194,6 +194,16 @@ def _staged_paths(git: Git, commit: str, paths: list[str]) -> set[str]:
     return {difference.path for difference in _parse_differences(told)}
 
 
+def clear_conflicts(git: Git, commit: str) -> bool:
+    """Have the index hold what a commit has where it holds sides of a conflict; False if locked."""
+    rows = git.run("ls-files", "-u", "-z", "--full-name").split(b"\0")[:-1]
+    paths = {decode(row.partition(b"\t")[2]) for row in rows}
+    now = list_tree(git, commit) if paths else {}
+    # Without the sides first: they stand beside an entry of the same path.
+    moves = [Difference(path, None, new) for path in paths for new in {None, now.get(path)}]
+    return not moves or _write_index(git, moves)
+
+
 def _parse_differences(content: bytes) -> list[Difference]:
     rows, found = content.split(b"\0"), []
     for about, path in zip(rows[:-1:2], rows[1::2], strict=True):

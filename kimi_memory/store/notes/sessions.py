@@ -21,8 +21,8 @@ from kimi_memory.formats.jsonl import (
     read_transcript_lines,
     turn_of,
 )
+from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import is_conflict_copy
-from kimi_memory.store.reading import has_marks
 from kimi_memory.store.store import Store
 
 SHORT = "short-term"

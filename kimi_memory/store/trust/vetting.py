@@ -18,6 +18,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.frontmatter import decode, id_of
+from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
@@ -26,7 +27,6 @@ from kimi_memory.store.reading import (
     Served,
     Standing,
     Waiting,
-    has_marks,
     is_judged,
     recorded_standing,
 )

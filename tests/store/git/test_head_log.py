@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.store.git.head_log import UNDER_WAY, brought_nothing, head_at
+from kimi_memory.store.git.head_log import (
+    UNDER_WAY,
+    brought_nothing,
+    head_at,
+    list_unexamined,
+    note_examined,
+)
 from tests.store.git.test_arrivals import fetch, pair, pull, save
 from tests.test_copies import git
 
@@ -59,3 +65,18 @@ def test_a_repository_that_lies_elsewhere_has_to_be_asked(tmp_path: Path) -> Non
     (tmp_path / "linked").mkdir()
     place.symlink_to(tmp_path / "linked")
     assert not brought_nothing(place, 0)
+
+
+def test_what_was_examined_is_not_listed_again(pair: tuple[Path, Path]) -> None:
+    a, b = pair
+    assert list_unexamined(a, a / ".git", 0) == []
+    pull(a, b, "--no-rebase")
+    [first] = list_unexamined(a, a / ".git", 0)
+    note_examined(a, first[1])
+    assert list_unexamined(a, a / ".git", 0) == []
+    save(b, "their.md", "newer\n")
+    pull(a, b, "--no-rebase")
+    [second] = list_unexamined(a, a / ".git", 0)
+    assert second[0] == first[1]
+    (a / ".kimi/merges").write_bytes(b"\xff")
+    assert list_unexamined(a, a / ".git", 0) == [first, second]

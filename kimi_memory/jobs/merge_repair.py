@@ -1,0 +1,180 @@
+"""Repair of merges that git made: what it merged by lines is merged by values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kimi_memory.domain.change import Change
+from kimi_memory.domain.job import JobReport
+from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.jobs.merging import (
+    list_changes,
+    read_memory_id,
+    read_trees,
+    write_merge,
+    write_views,
+)
+from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.settle import Brought, Settle
+from kimi_memory.merge.by_git import finish_merge
+from kimi_memory.merge.marks import has_marks, split_marks
+from kimi_memory.merge.trees import Tree, join
+from kimi_memory.store.copy import checkpoint
+from kimi_memory.store.git.head_log import list_unexamined, note_examined
+from kimi_memory.store.git.merge_commit import Merger
+from kimi_memory.store.git.outside_merges import REPAIRS, FoundMerge
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.reading import WHY, is_judged
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What was done about one merge, or about files in which one left its marks."""
+
+    merge: str = ""
+    """The merge commit; empty for files whose merge is not known."""
+    paths: tuple[str, ...] = ()
+    """Files that were written."""
+    settled: int = 0
+    """Cards of both sides that were judged."""
+    held: str = ""
+    """Why its cards were not judged; empty where they were."""
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        name = f"the merge {self.merge[:10]} of git" if self.merge else "files with marks of git"
+        done = [f"{len(self.paths)} files merged by their values"] if self.paths else []
+        done += [f"{self.settled} cards settled"] if self.settled else []
+        done += [f"its cards are not settled: {self.held}"] if self.held else []
+        return f"{name}: {', '.join(done)}"
+
+
+class MergeRepair:
+    """Finishes what came by git's own merges, and merges of ours that were cut off.
+
+    Args:
+        context: the memory.
+        flush: commits what is pending, under a subject.
+        run: runs the job that settles a merge.
+    """
+
+    def __init__(
+        self,
+        context: JobContext,
+        flush: Callable[[str], object],
+        run: Callable[[Settle], JobReport],
+    ) -> None:
+        self._context, self._flush, self._run = context, flush, run
+        self._store, self._history = context.store, context.history
+
+    def repair(self, *, thorough: bool = False) -> list[Repaired]:
+        """Repair every merge that was not examined yet; return those of which something was done.
+
+        Args:
+            thorough: look for marks in all files, though nothing was merged lately.
+
+        Raises:
+            HistoryError: git refused.
+            ChangedOnDiskError: somebody saved a file meanwhile; the next call repairs it.
+        """
+        with self._store.lock("job"):
+            try:
+                merger = self._history.merger()
+            except HistoryError:
+                return []  # The person is in the middle of it; `merge --continue` finishes that.
+            moved = list_unexamined(self._store.root, merger.folder, self._since())
+            if not moved and not thorough:
+                return []
+            marked = [path for path in self._list_marked() if thorough or self._is_committed(path)]
+            # What is on disk is in git before anything is written over it.
+            self._flush("Before the repair of a merge")
+            done = [self._finish(merge) for merge in merger.find_merges(moved)]
+            done.append(self._repair_marked(marked))
+            self._history.merger().clear_conflicts()
+            if moved:
+                note_examined(self._store.root, moved[-1][1])
+        return [one for one in done if one.paths or one.settled or one.held]
+
+    def _since(self) -> float:
+        return self._store.journal.born() / 1e9
+
+    def _finish(self, merge: FoundMerge) -> Repaired:
+        paths = () if merge.by_values else self._repair_merge(merge)
+        name, at, changed = self._history.merger().describe(merge.commit)
+        try:
+            report = self._run(Settle(self._context, Brought(name, at, changed | set(paths))))
+        except GateError as error:
+            return Repaired(merge.commit, paths, held=str(error))
+        return Repaired(merge.commit, paths, len(report.operations))
+
+    def _repair_merge(self, merge: FoundMerge) -> tuple[str, ...]:
+        merger, commits = self._history.merger(), [merge.first, merge.second, merge.commit]
+        bases = merger.bases(merge.second, merge.first)
+        ids = {read_memory_id(self._history, commit) for commit in commits}
+        if not bases or len(ids) != 1:
+            return ()  # Not two copies of one memory: what was meant by it, a person knows.
+        base, ours, theirs, found = read_trees(merger, bases, commits)
+        wanted = finish_merge(base, ours, theirs, found)
+        touched = {*base, *ours, *theirs, *found}
+        now, files = _carry_on(merger, merge.commit, found, wanted, touched)
+        return self._write(list_changes(now, files), files, merge.commit)
+
+    def _repair_marked(self, paths: Sequence[str]) -> Repaired:
+        """Merge the two versions that each file with marks shows."""
+        there = {path: self._store.read(path) for path in paths if self._store.exists(path)}
+        now = {path: content for path, content in there.items() if has_marks(path, content)}
+        if not now:
+            return Repaired()
+        sides = [dict[str, bytes](), dict[str, bytes](), dict[str, bytes]()]
+        for path, content in now.items():
+            for side, shown in zip(sides, split_marks(path, content), strict=True):
+                side[path] = shown
+        beside = [path for path in join(*sides).files if path not in now]
+        there = {path: self._store.read(path) for path in beside if self._store.exists(path)}
+        files = join(*({**side, **there} for side in sides)).files
+        return Repaired(paths=self._write(list_changes({**now, **there}, files), files, ""))
+
+    def _list_marked(self) -> list[str]:
+        survey = Shelf(self._store).survey
+        return [
+            path for path in sorted(filter(is_judged, survey.looks)) if survey.waits(path) == WHY
+        ]
+
+    def _is_committed(self, path: str) -> bool:
+        """Whether nobody is about to settle a file with marks, as it was committed so."""
+        return self._history.content(self._history.head(), path) == self._store.read(path)
+
+    def _write(self, changes: Sequence[Change], files: Tree, merge: str) -> tuple[str, ...]:
+        if not changes:
+            return ()
+        write_merge(self._context, changes)
+        write_views(self._context, files)
+        paths = tuple(change.path for change in changes)
+        trailers = {"Kind": "repair", REPAIRS: merge, **checkpoint(self._store)}
+        subject = f"Repair of the merge {merge[:10]}" if merge else "Repair of files with marks"
+        self._history.commit(subject, trailers=trailers, only=paths)
+        self._context.host.notice("changes_applied", paths=paths, job=None)
+        return paths
+
+
+def _carry_on(
+    merger: Merger, merge: str, found: Tree, wanted: Tree, touched: set[str]
+) -> tuple[Tree, Tree]:
+    """Return the files as they are, and as they would be had git merged by values.
+
+    Args:
+        merger: of the memory.
+        merge: the merge commit.
+        found: its files, as far as they are touched.
+        wanted: what they should have been.
+        touched: paths that one of the merged commits has otherwise than another.
+    """
+    before, now = merger.read([merge, merger.ours]).trees
+    if (touched | wanted.keys()).isdisjoint({*before, *now}):
+        return found, wanted
+    # What was written since goes on from the merge as it should have been.
+    same = {path: content for path, content in found.items() if path not in {*before, *now}}
+    rest = {path: content for path, content in before.items() if path not in touched}
+    present = {**same, **now}
+    return present, join({**found, **before}, present, {**rest, **wanted}).files

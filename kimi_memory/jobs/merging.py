@@ -1,0 +1,86 @@
+"""Files of a merge: the trees that are merged, what changes, and how it is written."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+
+from kimi_memory.config import MARKER
+from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
+from kimi_memory.jobs.planner import JobContext
+from kimi_memory.merge.trees import Tree, join
+from kimi_memory.store.files.paths import is_truth
+from kimi_memory.store.git.history import History
+from kimi_memory.store.git.merge_commit import Merger
+
+
+def read_memory_id(history: History, commit: str) -> str:
+    """Return the id of the memory that a commit is of; empty where it names none."""
+    content = history.content(commit, MARKER) or b""
+    try:
+        found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
+    except tomllib.TOMLDecodeError:
+        return ""
+    return str(found.get("id", "")) if isinstance(found, dict) else ""
+
+
+def read_trees(merger: Merger, bases: Sequence[str], commits: Sequence[str]) -> list[Tree]:
+    """Return what the last common states have together, then the trees of the commits."""
+    if len(bases) < 2:
+        trees = list(merger.read([*bases, *commits], whole=not bases).trees)
+        return trees if bases else [{}, *trees]
+    # Copies that merged each other crosswise have several.
+    trees = list(merger.read([*bases, *commits], whole=True).trees)
+    base = trees[0]
+    for old in trees[1 : len(bases)]:
+        base = join({}, base, old).files
+    return [base, *trees[len(bases) :]]
+
+
+def list_changes(ours: Tree, files: Mapping[str, bytes]) -> list[Change]:
+    """Return what makes one tree of another."""
+    return list(_yield_changes(ours, files))
+
+
+def _yield_changes(ours: Tree, files: Mapping[str, bytes]) -> Iterator[Change]:
+    for path in sorted({*ours, *files}):
+        old, new = ours.get(path), files.get(path)
+        if old == new or not is_truth(path):
+            continue
+        if new is None:
+            yield Delete(path, digest(ours[path]))
+        elif old is None:
+            yield Create(path, new)
+        else:
+            yield Update(path, digest(old), new)
+
+
+def contents_of(changes: Sequence[Change]) -> dict[str, bytes | None]:
+    """Return what changes leave at each path; None where nothing stays."""
+    return {
+        change.path: change.content if isinstance(change, Create | Update) else None
+        for change in changes
+    }
+
+
+def write_merge(context: JobContext, changes: Sequence[Change]) -> None:
+    """Write the files of a merge, and what of them waits for a person's word."""
+    if not changes:
+        return
+    vetting = context.store.vetting
+    found = {
+        path: vetting.merged(path, content)
+        for path, content in contents_of(changes).items()
+        if vetting is not None and content is not None
+    }
+    waiting = {path: one for path, one in found.items() if one is not None}
+    # In the same transaction: after a crash between the two they would count at once.
+    actor = Actor("merge", context.actor.origin)
+    context.store.apply(changes, actor, subject="merge", waiting=waiting)
+
+
+def write_views(context: JobContext, files: Mapping[str, bytes]) -> None:
+    """Write what people see of merged sessions."""
+    for path, content in files.items():
+        if not is_truth(path):
+            context.store.view(path, content)
