@@ -16,8 +16,6 @@ that are not what their type promises are skipped and counted in the log.
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,15 +24,19 @@ from typing import Any
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
+from kimi_memory.formats.transcripts import (
+    SPEAKERS,
+    ObjectLines,
+    folder_name,
+    join_texts,
+    parse_object,
+    text_member,
+)
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
-log = logging.getLogger(__name__)
-
-_ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
 # Written by the program: its own remarks, sub-agents, errors, results of tools.
 _SILENT = ("isMeta", "isSidechain", "isApiErrorMessage", "isCompactSummary", "toolUseResult")
 _MACHINE = (
@@ -72,13 +74,12 @@ class _Growing:
     seen: set[str] = field(default_factory=set)
 
     def add_line(self, line: dict[str, Any], text: str) -> None:
-        ref = line.get("uuid")
-        ref = ref if isinstance(ref, str) else ""
+        ref = text_member(line, "uuid")
         # A resumed session repeats its earlier lines with their ids.
         if ref and ref in self.seen:
             return
         self.seen.add(ref)
-        role, origin = _ROLES[line["type"]]
+        role, origin = SPEAKERS[line["type"]]
         self.turns.append(Turn(len(self.turns) + 1, self.at, role, text, origin=origin, ref=ref))
 
     def done(self) -> Transcript:
@@ -86,8 +87,7 @@ class _Growing:
             safe_session_id(self.id),
             self.turns[0].at,
             agent="claude",
-            # A file written on Windows may be read elsewhere.
-            project=PurePath(self.cwd.replace("\\", "/")).name,
+            project=folder_name(self.cwd),
             host="claude",
             title=self.title,
         )
@@ -105,7 +105,7 @@ def _is_transcript(head: bytes) -> bool:
 
 
 def _is_ours(raw: bytes) -> bool:
-    line = _parse_object(raw)
+    line = parse_object(raw)
     if line is None or not isinstance(line.get("type"), str):
         return False
     if "sessionId" in line:
@@ -113,39 +113,26 @@ def _is_ours(raw: bytes) -> bool:
     return "leafUuid" in line or line["type"] == "file-history-snapshot"
 
 
-def _parse_object(raw: bytes) -> dict[str, Any] | None:
-    try:
-        line = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return line if isinstance(line, dict) else None
-
-
 def _read_sessions(file: TranscriptFile) -> Iterator[Transcript]:
-    name = PurePath(file.name).name
+    lines = ObjectLines(file)
     growing: dict[str, _Growing] = {}
-    current = _Growing(PurePath(name).stem, find_moment(name) or EPOCH)
-    broken, first = 0, 0
-    with file.open() as stream:
-        for number, raw in enumerate(stream, 1):
-            line = _parse_object(raw)
-            if line is None or not _is_sound(line):
-                if raw.strip():
-                    broken, first = broken + 1, first or number
-                continue
+    current = _Growing(PurePath(lines.name).stem, find_moment(lines.name) or EPOCH)
+    for number, line in lines:
+        if _is_sound(line):
             current = _session_of(line, current, growing)
             _process_line(line, current)
-    if broken:
-        log.warning("%s: %d lines skipped, the first is line %d", name, broken, first)
-    if not growing and broken:
-        raise TranscriptError(name, first, "no line of this Claude transcript is whole")
+        else:
+            lines.skip(number)
+    if not growing and lines.broken:
+        why = "no line of this Claude transcript is whole"
+        raise TranscriptError(lines.name, lines.first_broken, why)
     yield from (session.done() for session in growing.values() if session.turns)
 
 
 def _is_sound(line: dict[str, Any]) -> bool:
     """Whether a line is what its type promises; unknown types promise nothing."""
     kind = line.get("type")
-    if not isinstance(kind, str) or kind not in _ROLES:
+    if not isinstance(kind, str) or kind not in SPEAKERS:
         return isinstance(kind, str)
     message = line.get("message")
     return (
@@ -156,14 +143,10 @@ def _is_sound(line: dict[str, Any]) -> bool:
 
 
 def _session_of(line: dict[str, Any], current: _Growing, growing: dict[str, _Growing]) -> _Growing:
-    id = line.get("sessionId")
-    if not isinstance(id, str) or not id:
-        id = current.id
+    id = text_member(line, "sessionId") or current.id
     session = growing.setdefault(id, _Growing(id, current.at))
     session.at = moment(line.get("timestamp")) or session.at
-    cwd = line.get("cwd")
-    if isinstance(cwd, str) and not session.cwd:
-        session.cwd = cwd
+    session.cwd = session.cwd or text_member(line, "cwd")
     return session
 
 
@@ -171,7 +154,7 @@ def _process_line(line: dict[str, Any], session: _Growing) -> None:
     kind = line["type"]
     if kind in _TITLES:
         _set_title(line, session)
-    elif kind in _ROLES and not any(line.get(mark) for mark in _SILENT):
+    elif kind in SPEAKERS and not any(line.get(mark) for mark in _SILENT):
         text = _spoken_text(line["message"])
         if text:
             session.add_line(line, text)
@@ -189,12 +172,8 @@ def _spoken_text(message: dict[str, Any]) -> str:
         return ""
     content = message["content"]
     blocks = [content] if isinstance(content, str) else [_block_text(block) for block in content]
-    said = [block.strip() for block in blocks if not block.lstrip().startswith(_MACHINE)]
-    return "\n\n".join(block for block in said if block)
+    return join_texts(block for block in blocks if not block.lstrip().startswith(_MACHINE))
 
 
 def _block_text(block: object) -> str:
-    if isinstance(block, dict) and block.get("type") == "text":
-        text = block.get("text")
-        return text if isinstance(text, str) else ""
-    return ""
+    return text_member(block, "text") if text_member(block, "type") == "text" else ""

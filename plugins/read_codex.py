@@ -10,8 +10,6 @@ are the turns instead; never both. The rollout of a sub-agent has none.
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,15 +18,19 @@ from typing import Any
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
+from kimi_memory.formats.transcripts import (
+    SPEAKERS,
+    ObjectLines,
+    folder_name,
+    join_texts,
+    parse_object,
+    text_member,
+)
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
-log = logging.getLogger(__name__)
-
-_ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
 _EVENTS = {"user_message": "user", "agent_message": "assistant"}
 _PARTS = ("input_text", "output_text", "text")
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -72,8 +74,8 @@ class _Rollout:
         if self.named:
             return
         self.named = True
-        self.id = _string_value(meta, "id") or self.id
-        self.cwd = _string_value(meta, "cwd")
+        self.id = text_member(meta, "id") or self.id
+        self.cwd = text_member(meta, "cwd")
         self.started = moment(meta.get("timestamp"))
         self.at = self.started or self.at
         self.is_child = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
@@ -88,7 +90,7 @@ class _Rollout:
             safe_session_id(self.id),
             self.started or turns[0].at,
             agent="codex",
-            project=PurePath(self.cwd.replace("\\", "/")).name,
+            project=folder_name(self.cwd),
             host="codex",
         )
         yield Transcript(session, tuple(turns))
@@ -100,46 +102,26 @@ def _is_rollout_file(file: TranscriptFile) -> bool:
         # The header, which holds the instructions, is longer than what is read to recognise a
         # file.
         return first[0].startswith(b"{") and b'"session_meta"' in first[0]
-    lines = [_parse_object(raw) for raw in file.head.split(b"\n")[:20]]
+    lines = [parse_object(raw) for raw in file.head.split(b"\n")[:20]]
     known = [line for line in lines if line is not None]
     if any(
-        _string_value(line, "type") in _LINES and isinstance(line.get("payload"), dict)
+        text_member(line, "type") in _LINES and isinstance(line.get("payload"), dict)
         for line in known
     ):
         return True
     is_rollout = PurePath(file.name).name.startswith("rollout-")
-    return is_rollout and any(_string_value(line, "type") in _ITEMS for line in known)
-
-
-def _parse_object(raw: bytes) -> dict[str, Any] | None:
-    try:
-        line = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return line if isinstance(line, dict) else None
-
-
-def _string_value(table: dict[str, Any], key: str) -> str:
-    value = table.get(key)
-    return value if isinstance(value, str) else ""
+    return is_rollout and any(text_member(line, "type") in _ITEMS for line in known)
 
 
 def _read_sessions(file: TranscriptFile) -> Iterator[Transcript]:
-    name = PurePath(file.name).name
-    rollout = _Rollout(PurePath(name).stem, find_moment(name) or EPOCH)
-    broken, first, whole = 0, 0, False
-    with file.open() as stream:
-        for number, raw in enumerate(stream, 1):
-            line = _parse_object(raw)
-            if line is not None:
-                whole = True
-                _process_line(line, number, rollout)
-            elif raw.strip():
-                broken, first = broken + 1, first or number
-    if broken:
-        log.warning("%s: %d lines skipped, the first is line %d", name, broken, first)
-    if broken and not whole:
-        raise TranscriptError(name, first, "no line of this Codex rollout is whole")
+    lines = ObjectLines(file)
+    rollout, whole = _Rollout(PurePath(lines.name).stem, find_moment(lines.name) or EPOCH), False
+    for number, line in lines:
+        whole = True
+        _process_line(line, number, rollout)
+    if lines.broken and not whole:
+        why = "no line of this Codex rollout is whole"
+        raise TranscriptError(lines.name, lines.first_broken, why)
     yield from rollout.done()
 
 
@@ -160,34 +142,29 @@ def _process_line(line: dict[str, Any], number: int, rollout: _Rollout) -> None:
 
 
 def _add_item(item: dict[str, Any], number: int, rollout: _Rollout) -> None:
-    role, content = _string_value(item, "role"), item.get("content")
-    if item.get("type") != "message" or role not in _ROLES or not isinstance(content, list):
+    role, content = text_member(item, "role"), item.get("content")
+    if item.get("type") != "message" or role not in SPEAKERS or not isinstance(content, list):
         return
     # A rollout is only appended to, so the number of a line stays what it is.
-    ref = _string_value(item, "id") or f"line-{number}"
+    ref = text_member(item, "id") or f"line-{number}"
     _add_turn(rollout.items, role, [_part_text(part) for part in content], (rollout.at, ref))
 
 
 def _add_event(event: dict[str, Any], number: int, rollout: _Rollout) -> None:
-    role = _EVENTS.get(_string_value(event, "type"))
+    role = _EVENTS.get(text_member(event, "type"))
     if role is not None:
         _add_turn(
-            rollout.events, role, [_string_value(event, "message")], (rollout.at, f"line-{number}")
+            rollout.events, role, [text_member(event, "message")], (rollout.at, f"line-{number}")
         )
 
 
 def _part_text(part: object) -> str:
-    return (
-        _string_value(part, "text")
-        if isinstance(part, dict) and _string_value(part, "type") in _PARTS
-        else ""
-    )
+    return text_member(part, "text") if text_member(part, "type") in _PARTS else ""
 
 
 def _add_turn(turns: list[Turn], name: str, parts: list[str], mark: tuple[datetime, str]) -> None:
-    said = [part.strip() for part in parts if not part.lstrip().startswith(_MACHINE)]
-    text = "\n\n".join(part for part in said if part)
+    text = join_texts(part for part in parts if not part.lstrip().startswith(_MACHINE))
     if text:
-        role, origin = _ROLES[name]
+        role, origin = SPEAKERS[name]
         at, ref = mark
         turns.append(Turn(len(turns) + 1, at, role, text, origin=origin, ref=ref))

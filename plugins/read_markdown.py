@@ -21,24 +21,22 @@ to be the owner: their words have the origin ``import``.
 from __future__ import annotations
 
 import codecs
-import hashlib
 import io
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from pathlib import PurePath
-from typing import BinaryIO
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript, Turn
-from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
+from kimi_memory.formats.transcripts import TurnRefs, file_date, hash_text
+from kimi_memory.nlp.dates.timestamps import find_moment, moment
 
 _USERS = "user|human|you|me|用户|我|人类|提问者|问"
 _AGENTS = (
@@ -119,7 +117,7 @@ class _Growing:
     is_fenced: bool = False
     is_tool: bool = False
     turns: list[Turn] = field(default_factory=list)
-    repeats: Counter[str] = field(default_factory=Counter)
+    refs: TurnRefs = field(default_factory=TurnRefs)
     preamble: list[str] = field(default_factory=list)
 
     def read(self, line: str) -> None:
@@ -149,7 +147,7 @@ class _Growing:
         if role == Role.ASSISTANT and self.style == "specstory" and _TOOL_TURN.match(text):
             return
         if role is not None and text:
-            ref = self._make_ref(f"{role}\0{speaker}\0{text}")
+            ref = self.refs.make_ref(role, speaker, text)
             at, n = self.at, len(self.turns) + 1
             self.turns.append(Turn(n, at, role, text, speaker=speaker, origin=origin, ref=ref))
 
@@ -176,12 +174,6 @@ class _Growing:
         if was or opens:
             self.is_tool = "</tool-use>" not in line
         return was or opens
-
-    def _make_ref(self, seed: str) -> str:
-        """Name a turn by its words and how often they were said, stable as the file grows."""
-        digest = _hash_text(seed)
-        self.repeats[digest] += 1
-        return f"{digest}.{self.repeats[digest]}"
 
 
 @cache
@@ -239,10 +231,6 @@ def _parse_time(opening: re.Match[str]) -> datetime | None:
     return find_moment(_MODEL_DATE.sub("", found.get("mark") or ""))
 
 
-def _hash_text(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-
-
 def _detect_encoding(head: bytes) -> str:
     """Return UTF-8 or, for what is none, the encoding older Chinese programs write."""
     try:
@@ -252,20 +240,9 @@ def _detect_encoding(head: bytes) -> str:
     return "utf-8-sig"
 
 
-def _file_date(file: TranscriptFile, stream: BinaryIO) -> datetime:
-    """Return the date in the file's name, else its own, else the epoch."""
-    named = find_moment(PurePath(file.name).name)
-    if named is not None:
-        return named
-    try:
-        return datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC)
-    except (io.UnsupportedOperation, OSError):
-        return EPOCH
-
-
 def _read_sessions(file: TranscriptFile, style: str, encoding: str) -> Iterator[Transcript]:
     with io.TextIOWrapper(file.open(), encoding, "replace") as stream:
-        growing = _Growing(style, _file_date(file, stream.buffer))
+        growing = _Growing(style, file_date(file, stream.buffer))
         for line in stream:
             growing.read(line.rstrip("\r\n"))
         growing.close()
@@ -277,7 +254,7 @@ def _make_session(file: TranscriptFile, growing: _Growing) -> Session:
     path = PurePath(file.name.replace("\\", "/"))
     members = _parse_preamble(growing.preamble)
     first = growing.turns[0]
-    made = f"{path.stem}-{_hash_text(f'{first.role}{first.text}')[:8]}"
+    made = f"{path.stem}-{hash_text(f'{first.role}{first.text}')[:8]}"
     if ".specstory" in path.parts[1:]:
         members.setdefault("project", path.parts[path.parts.index(".specstory") - 1])
     return Session(

@@ -11,16 +11,12 @@ from their name and their first turn, so that a grown file stays the same sessio
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import Any
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
@@ -28,7 +24,8 @@ from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
-from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
+from kimi_memory.formats.transcripts import TurnRefs, file_date, hash_text, join_texts, text_member
+from kimi_memory.nlp.dates.timestamps import moment
 
 _USER, _AGENT = (Role.USER, Origin.HUMAN), (Role.ASSISTANT, Origin.AGENT)
 _ROLES = {
@@ -71,7 +68,7 @@ class _Growing:
 
     at: datetime
     turns: list[Turn] = field(default_factory=list)
-    repeats: Counter[str] = field(default_factory=Counter)
+    refs: TurnRefs = field(default_factory=TurnRefs)
 
     def add_message(self, message: Mapping[str, Any]) -> None:
         self.at = _first_moment(message) or self.at
@@ -79,31 +76,18 @@ class _Growing:
         if role not in _ROLES or not text:
             return
         kind, origin = _ROLES[role]
-        name = message.get("name")
         self.turns.append(
             Turn(
                 len(self.turns) + 1,
                 self.at,
                 kind,
                 text,
-                speaker=name if isinstance(name, str) else "",
+                speaker=text_member(message, "name"),
                 origin=origin,
-                ref=self._make_ref(message, f"{role}\0{text}"),
+                # By its id, else by its words and how often they were said.
+                ref=text_member(message, "id") or self.refs.make_ref(role, text),
             )
         )
-
-    def _make_ref(self, message: Mapping[str, Any], seed: str) -> str:
-        """Name a message by its id, else by its words and how often they were said."""
-        id = message.get("id")
-        if isinstance(id, str) and id:
-            return id
-        digest = _hash_text(seed)
-        self.repeats[digest] += 1
-        return f"{digest}.{self.repeats[digest]}"
-
-
-def _hash_text(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _opens_list(head: bytes) -> bool:
@@ -167,38 +151,21 @@ def _message_text(message: Mapping[str, Any]) -> str:
     if isinstance(content, str):
         return content.strip()
     parts = content if isinstance(content, list) else []
-    said = [part if isinstance(part, str) else _part_text(part) for part in parts]
-    return "\n\n".join(part.strip() for part in said if part.strip())
+    return join_texts(part if isinstance(part, str) else _part_text(part) for part in parts)
 
 
 def _part_text(part: object) -> str:
-    if isinstance(part, dict) and part.get("type") in _PARTS:
-        text = part.get("text")
-        return text if isinstance(text, str) else ""
-    return ""
+    return text_member(part, "text") if text_member(part, "type") in _PARTS else ""
 
 
 def _first_moment(value: Mapping[str, Any]) -> datetime | None:
     return next((at for key in _TIMES if (at := moment(value.get(key)))), None)
 
 
-def _file_date(file: TranscriptFile, stream: BinaryIO) -> datetime:
-    """Return the date in the file's name, else its own, else the epoch."""
-    named = find_moment(PurePath(file.name).name)
-    if named is not None:
-        return named
-    try:
-        # The day a file was written is near its conversation; the day it is taken in may be years
-        # later.
-        return datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC)
-    except (io.UnsupportedOperation, OSError):
-        return EPOCH
-
-
 def _read_document(file: TranscriptFile) -> Iterator[Transcript]:
     """Read a file that is one JSON value."""
     with file.open() as stream:
-        date = _file_date(file, stream)
+        date = file_date(file, stream)
         try:
             value = json.loads(stream.read().decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
@@ -216,7 +183,7 @@ def _read_document(file: TranscriptFile) -> Iterator[Transcript]:
 def _read_lines(file: TranscriptFile) -> Iterator[Transcript]:
     """Read JSONL: messages of one conversation, or one conversation a line."""
     with file.open() as stream:
-        date = _file_date(file, stream)
+        date = file_date(file, stream)
         growing, header = _Growing(date), dict[str, Any]()
         for number, raw in enumerate(stream, 1):
             line = _parse_json(raw.removeprefix(b"\xef\xbb\xbf"))
@@ -250,19 +217,18 @@ def _finish_session(growing: _Growing, top: Mapping[str, Any], name: str) -> Ite
     given = next((top[key] for key in _IDS if isinstance(top.get(key), str) and top[key]), "")
     stem = PurePath(name).stem
     # By its first turn: a file that has grown is still the same session.
-    id = given or f"{stem}-{_hash_text(f'{first.role}{first.text}')[:8]}"
+    id = given or f"{stem}-{hash_text(f'{first.role}{first.text}')[:8]}"
     session = Session(
         safe_session_id(id),
         _first_moment(top) or first.at,
-        agent=_text_member(top, "agent"),
-        user=_text_member(top, "user"),
-        project=_text_member(top, "project"),
+        agent=_header_text(top, "agent"),
+        user=_header_text(top, "user"),
+        project=_header_text(top, "project"),
         host="messages",
-        title=_text_member(top, "title"),
+        title=_header_text(top, "title"),
     )
     yield Transcript(session, tuple(growing.turns))
 
 
-def _text_member(top: Mapping[str, Any], member: str) -> str:
-    value = top.get(member)
-    return value.strip()[:120] if isinstance(value, str) else ""
+def _header_text(top: Mapping[str, Any], member: str) -> str:
+    return text_member(top, member).strip()[:120]

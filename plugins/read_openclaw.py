@@ -9,8 +9,6 @@ it that the delivery writes under the model ``delivery-mirror``.
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,14 +17,18 @@ from typing import Any
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
+from kimi_memory.formats.transcripts import (
+    SPEAKERS,
+    ObjectLines,
+    folder_name,
+    join_texts,
+    parse_object,
+    text_member,
+)
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
-log = logging.getLogger(__name__)
-
-_ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
 _SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 _MACHINE = ("Read HEARTBEAT.md if it exists", "A new session was started via /new or /reset")
 
@@ -34,8 +36,8 @@ _MACHINE = ("Read HEARTBEAT.md if it exists", "A new session was started via /ne
 @hookimpl
 def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     """Read an OpenClaw transcript; None for any other file."""
-    header = _parse_object(file.head.lstrip().partition(b"\n")[0])
-    if header is None or header.get("type") != "session" or not _string_value(header, "id"):
+    header = parse_object(file.head.lstrip().partition(b"\n")[0])
+    if header is None or header.get("type") != "session" or not text_member(header, "id"):
         return None
     # A type and an id alone could be of any program.
     return _read_sessions(file, header) if "cwd" in header or "timestamp" in header else None
@@ -50,10 +52,10 @@ class _Growing:
 
     def add_entry(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
         self.at = moment(entry.get("timestamp")) or moment(message.get("timestamp")) or self.at
-        role, text = _string_value(message, "role"), _spoken_text(message)
-        if role not in _ROLES or not text or self._is_copy(message, text):
+        role, text = text_member(message, "role"), _spoken_text(message)
+        if role not in SPEAKERS or not text or self._is_copy(message, text):
             return
-        kind, origin = _ROLES[role]
+        kind, origin = SPEAKERS[role]
         self.turns.append(
             Turn(
                 len(self.turns) + 1,
@@ -61,7 +63,7 @@ class _Growing:
                 kind,
                 text,
                 origin=origin,
-                ref=_string_value(entry, "id"),
+                ref=text_member(entry, "id"),
             )
         )
 
@@ -70,40 +72,19 @@ class _Growing:
         return is_mirror and bool(self.turns) and self.turns[-1].text == text
 
 
-def _parse_object(raw: bytes) -> dict[str, Any] | None:
-    try:
-        line = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return line if isinstance(line, dict) else None
-
-
-def _string_value(table: dict[str, Any], key: str) -> str:
-    value = table.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def _read_sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Transcript]:
-    name = PurePath(file.name).name
-    started = moment(header.get("timestamp")) or find_moment(name)
-    growing, broken = _Growing(started or EPOCH), 0
-    with file.open() as stream:
-        for raw in stream:
-            entry = _parse_object(raw)
-            if entry is None:
-                broken += bool(raw.strip())
-            elif entry.get("type") == "message" and isinstance(entry.get("message"), dict):
-                growing.add_entry(entry, entry["message"])
-    if broken:
-        log.warning("%s: %d lines skipped", name, broken)
+    lines = ObjectLines(file)
+    started = moment(header.get("timestamp")) or find_moment(lines.name)
+    growing = _Growing(started or EPOCH)
+    for _, entry in lines:
+        if entry.get("type") == "message" and isinstance(entry.get("message"), dict):
+            growing.add_entry(entry, entry["message"])
     if growing.turns:
-        # The session may come from Windows.
-        cwd = PurePath(_string_value(header, "cwd").replace("\\", "/"))
         session = Session(
-            safe_session_id(_string_value(header, "id")),
+            safe_session_id(text_member(header, "id")),
             started or growing.turns[0].at,
             agent=_agent_name(file.name),
-            project=cwd.name,
+            project=folder_name(text_member(header, "cwd")),
             host="openclaw",
         )
         yield Transcript(session, tuple(growing.turns))
@@ -119,10 +100,6 @@ def _agent_name(name: str) -> str:
 def _spoken_text(message: dict[str, Any]) -> str:
     content = message.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    said = [_string_value(block, "text").strip() for block in blocks if _is_text(block)]
-    text = "\n\n".join(block for block in said if block)
+    said = (block for block in blocks if text_member(block, "type") == "text")
+    text = join_texts(text_member(block, "text") for block in said)
     return "" if text in _SILENT or text.startswith(_MACHINE) else text
-
-
-def _is_text(block: object) -> bool:
-    return isinstance(block, dict) and block.get("type") == "text"

@@ -11,11 +11,9 @@ with numbered entries is the end of a session of ours and is left to the JSONL b
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 
@@ -26,10 +24,16 @@ from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import FormatError, TranscriptError
 from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.formats.transcripts import (
+    SPEAKERS,
+    TurnRefs,
+    join_texts,
+    parse_object,
+    text_member,
+)
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
-_ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
-_OURS = _ROLES | {"tool": (Role.TOOL, Origin.TOOL), "system": (Role.SYSTEM, Origin.TOOL)}
+_OURS = SPEAKERS | {"tool": (Role.TOOL, Origin.TOOL), "system": (Role.SYSTEM, Origin.TOOL)}
 _EXPORTED = "kimi_memory/session/1"
 """The format that ``export sessions`` writes: what tools said there was a turn, too."""
 _IDS = ("id", "session_id")
@@ -44,21 +48,13 @@ def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head.startswith(b"{"):
         return None
-    first = _parse_object(head.partition(b"\n")[0])
+    first = parse_object(head.partition(b"\n")[0])
     # By content and not by name: people rename what they export.
     if first is not None and first.get("kind") == "session" and "started" in first:
         return _read_jsonl_session(file)
-    whole = first if first is not None and "kind" not in first else _parse_object(head)
+    whole = first if first is not None and "kind" not in first else parse_object(head)
     fits = _is_session(whole) if whole is not None else _looks_cut(head, file.head)
     return _read_json_session(file) if fits else None
-
-
-def _parse_object(raw: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _is_session(value: Mapping[str, Any]) -> bool:
@@ -105,7 +101,7 @@ def _read_json_session(file: TranscriptFile) -> Iterator[Transcript]:
     if not entries or "n" in entries[0]:
         return
     dated = moment(value.get("timestamp")) or find_moment(PurePath(file.name).name)
-    roles = _OURS if value.get("format") == _EXPORTED else _ROLES
+    roles = _OURS if value.get("format") == _EXPORTED else SPEAKERS
     turns = tuple(_yield_turns(entries, dated or EPOCH, roles))
     if turns:
         session = _make_session(value, turns[0].at)
@@ -133,7 +129,7 @@ def _make_session(value: Mapping[str, Any], started: datetime) -> Session:
 def _yield_turns(
     entries: list[Any], at: datetime, roles: Mapping[str, tuple[Role, Origin]]
 ) -> Iterator[Turn]:
-    number, repeats = 0, Counter[str]()
+    number, refs = 0, TurnRefs()
     calls: list[Any] = []
     for entry in entries:
         at = moment(entry.get("timestamp", entry.get("at"))) or at
@@ -144,11 +140,10 @@ def _yield_turns(
             continue
         # Only spoken turns are counted: here, too, turn 5 is the one after turn 4.
         number += 1
-        digest = sha256(f"{role}\0{text}".encode("utf-8", "replace")).hexdigest()[:12]
-        repeats[digest] += 1
+        made = refs.make_ref(role, text)
         kind, origin = roles[role]
         id = entry.get("id", entry.get("ref"))
-        ref = id if isinstance(id, str) and id else f"{digest}.{repeats[digest]}"
+        ref = id if isinstance(id, str) and id else made
         turn = Turn(number, at, kind, text, speaker=_speaker_name(entry), origin=origin, ref=ref)
         turn = replace(turn, origin=_turn_origin(entry, origin))
         # An assistant that only calls tools says nothing: its next words come of these calls.
@@ -180,11 +175,5 @@ def _entry_text(entry: Mapping[str, Any]) -> str:
     if isinstance(content, str):
         return content.strip()
     parts = content if isinstance(content, list) else []
-    said = [
-        part["text"].strip()
-        for part in parts
-        if isinstance(part, dict)
-        and part.get("type", "text") == "text"
-        and isinstance(part.get("text"), str)
-    ]
-    return "\n\n".join(one for one in said if one)
+    said = (part for part in parts if isinstance(part, dict) and part.get("type", "text") == "text")
+    return join_texts(text_member(part, "text") for part in said)
