@@ -6,6 +6,7 @@ Made by `python -m docs.async_client` from sync_client.py; change that.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import fields
 from datetime import date, datetime
 from typing import Any, Self, TypeVar
 
@@ -28,6 +29,7 @@ class AsyncSession:
 
     def __init__(self, client: AsyncClient, header: Session) -> None:
         self._client, self.header = client, header
+        self._path = f"/v1/sessions/{asks.segment(header.id)}"
 
     @property
     def id(self) -> str:
@@ -45,10 +47,11 @@ class AsyncSession:
         origin: str = "",
     ) -> responses.Stored:
         """Store one turn; it is durable when this returns."""
-        said = {
-            "role": role, "text": text, "speaker": speaker, "at": at, "ref": ref, "origin": origin,
-        }  # fmt: skip
-        return await self._client.send(asks.turn(self.id, said))
+        ask = asks.post(
+            f"{self._path}/turns", responses.Stored, role=role, text=text, speaker=speaker, at=at,
+            ref=ref, origin=origin,
+        )  # fmt: skip
+        return await self._client.send(ask)
 
     async def state(
         self,
@@ -57,7 +60,8 @@ class AsyncSession:
         variables: Mapping[str, Any] | None = None,
     ) -> None:
         """Record the current task, or temporary variables."""
-        await self._client.send(asks.state(self.id, task, variables))
+        ask = asks.post(f"{self._path}/state", Session, task=task, variables=variables)
+        await self._client.send(ask)
 
     async def end(self) -> JobReport:
         """End the session: it is archived and distilled."""
@@ -116,15 +120,18 @@ class AsyncClient:
         self, query: str, *, limit: int = 6, min_score: float = 0.0
     ) -> tuple[responses.Place, ...]:
         """Return the lines that answer a question, best first."""
-        return (await self.send(asks.search(query, limit, min_score))).results
+        ask = asks.post("/search", responses.Places, query=query, limit=limit, minScore=min_score)
+        return (await self.send(ask)).results
 
     async def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return a file of the memory, or some lines of it."""
-        return (await self.send(asks.read(path, start_line, end_line))).text
+        said = {"path": path, "startLine": start_line, "endLine": end_line}
+        return (await self.send(asks.get("/get", responses.Piece, **said))).text
 
     async def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
         """Keep some text: a note of a day, or something to remember."""
-        return await self.send(asks.append(content, path, ref))
+        said = {"content": content, "path": path, "ref": ref}
+        return await self.send(asks.post("/append", responses.Kept, **said))
 
     # Capture
 
@@ -144,15 +151,15 @@ class AsyncClient:
             "id": id, "agent": agent, "user": user, "project": project, "host": host,
             "title": title, "area": area,
         }  # fmt: skip
-        return AsyncSession(self, await self.send(asks.start(said)))
+        return AsyncSession(self, await self.send(asks.post("/v1/sessions", Session, **said)))
 
     async def sessions(self) -> tuple[str, ...]:
         """Return the ids of open sessions."""
-        return (await self.send(asks.SESSIONS)).sessions
+        return (await self.send(asks.get("/v1/sessions", responses.Sessions))).sessions
 
     async def end(self, id: str) -> JobReport:
         """End a session: it is archived and distilled."""
-        return await self.send(asks.end(id))
+        return await self.send(asks.post(f"/v1/sessions/{asks.segment(id)}/end", JobReport))
 
     async def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
@@ -168,7 +175,7 @@ class AsyncClient:
         """Keep a statement at once, as a turn and as a card that quotes it."""
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
         said |= {"user": user, "area": area}
-        return await self.send(asks.remember(said))
+        return await self.send(asks.post("/v1/remember", JobReport, **said))
 
     # Recall
 
@@ -187,30 +194,37 @@ class AsyncClient:
         project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        ask = asks.context(purpose, query, budget, session, within, project=project)
+        ask = asks.post(
+            "/v1/context", Context, purpose=purpose, query=query, budget=budget, session=session,
+            project=project, within=asks.sent_scopes(within),
+        )  # fmt: skip
         return await self.send(ask)
 
     async def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
         """Return a note by its id, or a file by its path."""
-        return await self.send(asks.get(what, first, lines))
+        said = {"what": what, "first": first, "lines": lines}
+        return await self.send(asks.get("/v1/get", responses.Text, **said))
 
     async def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
-        return await self.send(asks.trace(id))
+        return await self.send(asks.get("/v1/trace", responses.Origins, id=id))
 
     async def timeline(self, key: str, since: str = "", until: str = "") -> list[TimelineEntry]:
         """Return the states of a note or of all notes of a key, oldest first."""
-        return await self.send(asks.timeline(key, since, until))
+        path = f"/v1/timeline/{asks.segment(key)}"
+        return await self.send(asks.get(path, list[TimelineEntry], since=since, until=until))
 
     async def blame(self, id: str, field: str = "") -> list[BlameLine]:
         """Return since when a note says what it says, by which job, from which turns."""
-        return await self.send(asks.blame(id, field))
+        path = f"/v1/blame/{asks.segment(id)}"
+        return await self.send(asks.get(path, list[BlameLine], field=field))
 
     # Consolidation and care
 
     async def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
         """Distil one session, or all that wait."""
-        return await self.send(asks.distil(session, dry_run=dry_run))
+        said = {"session": session, "dry_run": dry_run}
+        return await self.send(asks.post("/v1/distil", list[JobReport], **said))
 
     async def consolidate(
         self,
@@ -220,41 +234,44 @@ class AsyncClient:
         dry_run: bool = False,
     ) -> list[JobReport]:
         """Run a scheduled job, such as daily or weekly."""
-        return await self.send(asks.consolidate(period, day, dry_run=dry_run))
+        said = {"period": period, "day": day, "dry_run": dry_run}
+        return await self.send(asks.post("/v1/consolidate", list[JobReport], **said))
 
     async def undo(self, job: str) -> Job:
         """Take a job back, byte for byte."""
-        return await self.send(asks.undo(job))
+        return await self.send(asks.post("/v1/undo", Job, job=job))
 
     async def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
         """Archive notes so that they do not come back."""
-        return await self.send(asks.forget(wanted, dry_run=dry_run))
+        said = {f.name: getattr(wanted, f.name) for f in fields(wanted)}
+        return await self.send(asks.post("/v1/forget", JobReport, **said, dry_run=dry_run))
 
     async def review(self) -> list[Waiting]:
         """Return what waits for a person's word."""
-        return await self.send(asks.REVIEW)
+        return await self.send(asks.get("/v1/review", list[Waiting]))
 
     async def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
-        return await self.send(asks.CONFLICTS)
+        return await self.send(asks.get("/v1/conflicts", list[responses.Quarrel]))
 
     # State and history
 
     async def log(self, limit: int = 20, path: str = "") -> list[Commit]:
         """Return commits, newest first."""
-        return await self.send(asks.log(limit, path))
+        return await self.send(asks.get("/v1/log", list[Commit], limit=limit, path=path))
 
     async def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return what differs between two commits, or one and the files."""
-        return (await self.send(asks.diff(old, new, path))).diff
+        ask = asks.get("/v1/diff", responses.Difference, old=old, new=new, path=path)
+        return (await self.send(ask)).diff
 
     async def status(self) -> responses.State:
         """Return counts of what is in the memory."""
-        return await self.send(asks.STATUS)
+        return await self.send(asks.get("/v1/status", responses.State))
 
     async def health(self) -> responses.Health:
         """Return whether the server works."""
-        return await self.send(asks.HEALTH)
+        return await self.send(asks.get("/v1/health", responses.Health))
 
     async def metrics(self) -> str:
         """Return figures in the text form of Prometheus."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from datetime import date, datetime
 from typing import Any, Self, TypeVar
 
@@ -25,6 +26,7 @@ class ClientSession:
 
     def __init__(self, client: Client, header: Session) -> None:
         self._client, self.header = client, header
+        self._path = f"/v1/sessions/{asks.segment(header.id)}"
 
     @property
     def id(self) -> str:
@@ -42,10 +44,11 @@ class ClientSession:
         origin: str = "",
     ) -> responses.Stored:
         """Store one turn; it is durable when this returns."""
-        said = {
-            "role": role, "text": text, "speaker": speaker, "at": at, "ref": ref, "origin": origin,
-        }  # fmt: skip
-        return self._client.send(asks.turn(self.id, said))
+        ask = asks.post(
+            f"{self._path}/turns", responses.Stored, role=role, text=text, speaker=speaker, at=at,
+            ref=ref, origin=origin,
+        )  # fmt: skip
+        return self._client.send(ask)
 
     def state(
         self,
@@ -54,7 +57,8 @@ class ClientSession:
         variables: Mapping[str, Any] | None = None,
     ) -> None:
         """Record the current task, or temporary variables."""
-        self._client.send(asks.state(self.id, task, variables))
+        ask = asks.post(f"{self._path}/state", Session, task=task, variables=variables)
+        self._client.send(ask)
 
     def end(self) -> JobReport:
         """End the session: it is archived and distilled."""
@@ -113,15 +117,18 @@ class Client:
         self, query: str, *, limit: int = 6, min_score: float = 0.0
     ) -> tuple[responses.Place, ...]:
         """Return the lines that answer a question, best first."""
-        return (self.send(asks.search(query, limit, min_score))).results
+        ask = asks.post("/search", responses.Places, query=query, limit=limit, minScore=min_score)
+        return (self.send(ask)).results
 
     def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return a file of the memory, or some lines of it."""
-        return (self.send(asks.read(path, start_line, end_line))).text
+        said = {"path": path, "startLine": start_line, "endLine": end_line}
+        return (self.send(asks.get("/get", responses.Piece, **said))).text
 
     def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
         """Keep some text: a note of a day, or something to remember."""
-        return self.send(asks.append(content, path, ref))
+        said = {"content": content, "path": path, "ref": ref}
+        return self.send(asks.post("/append", responses.Kept, **said))
 
     # Capture
 
@@ -141,15 +148,15 @@ class Client:
             "id": id, "agent": agent, "user": user, "project": project, "host": host,
             "title": title, "area": area,
         }  # fmt: skip
-        return ClientSession(self, self.send(asks.start(said)))
+        return ClientSession(self, self.send(asks.post("/v1/sessions", Session, **said)))
 
     def sessions(self) -> tuple[str, ...]:
         """Return the ids of open sessions."""
-        return (self.send(asks.SESSIONS)).sessions
+        return (self.send(asks.get("/v1/sessions", responses.Sessions))).sessions
 
     def end(self, id: str) -> JobReport:
         """End a session: it is archived and distilled."""
-        return self.send(asks.end(id))
+        return self.send(asks.post(f"/v1/sessions/{asks.segment(id)}/end", JobReport))
 
     def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
@@ -165,7 +172,7 @@ class Client:
         """Keep a statement at once, as a turn and as a card that quotes it."""
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
         said |= {"user": user, "area": area}
-        return self.send(asks.remember(said))
+        return self.send(asks.post("/v1/remember", JobReport, **said))
 
     # Recall
 
@@ -184,30 +191,37 @@ class Client:
         project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        ask = asks.context(purpose, query, budget, session, within, project=project)
+        ask = asks.post(
+            "/v1/context", Context, purpose=purpose, query=query, budget=budget, session=session,
+            project=project, within=asks.sent_scopes(within),
+        )  # fmt: skip
         return self.send(ask)
 
     def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
         """Return a note by its id, or a file by its path."""
-        return self.send(asks.get(what, first, lines))
+        said = {"what": what, "first": first, "lines": lines}
+        return self.send(asks.get("/v1/get", responses.Text, **said))
 
     def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
-        return self.send(asks.trace(id))
+        return self.send(asks.get("/v1/trace", responses.Origins, id=id))
 
     def timeline(self, key: str, since: str = "", until: str = "") -> list[TimelineEntry]:
         """Return the states of a note or of all notes of a key, oldest first."""
-        return self.send(asks.timeline(key, since, until))
+        path = f"/v1/timeline/{asks.segment(key)}"
+        return self.send(asks.get(path, list[TimelineEntry], since=since, until=until))
 
     def blame(self, id: str, field: str = "") -> list[BlameLine]:
         """Return since when a note says what it says, by which job, from which turns."""
-        return self.send(asks.blame(id, field))
+        path = f"/v1/blame/{asks.segment(id)}"
+        return self.send(asks.get(path, list[BlameLine], field=field))
 
     # Consolidation and care
 
     def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
         """Distil one session, or all that wait."""
-        return self.send(asks.distil(session, dry_run=dry_run))
+        said = {"session": session, "dry_run": dry_run}
+        return self.send(asks.post("/v1/distil", list[JobReport], **said))
 
     def consolidate(
         self,
@@ -217,41 +231,44 @@ class Client:
         dry_run: bool = False,
     ) -> list[JobReport]:
         """Run a scheduled job, such as daily or weekly."""
-        return self.send(asks.consolidate(period, day, dry_run=dry_run))
+        said = {"period": period, "day": day, "dry_run": dry_run}
+        return self.send(asks.post("/v1/consolidate", list[JobReport], **said))
 
     def undo(self, job: str) -> Job:
         """Take a job back, byte for byte."""
-        return self.send(asks.undo(job))
+        return self.send(asks.post("/v1/undo", Job, job=job))
 
     def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
         """Archive notes so that they do not come back."""
-        return self.send(asks.forget(wanted, dry_run=dry_run))
+        said = {f.name: getattr(wanted, f.name) for f in fields(wanted)}
+        return self.send(asks.post("/v1/forget", JobReport, **said, dry_run=dry_run))
 
     def review(self) -> list[Waiting]:
         """Return what waits for a person's word."""
-        return self.send(asks.REVIEW)
+        return self.send(asks.get("/v1/review", list[Waiting]))
 
     def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
-        return self.send(asks.CONFLICTS)
+        return self.send(asks.get("/v1/conflicts", list[responses.Quarrel]))
 
     # State and history
 
     def log(self, limit: int = 20, path: str = "") -> list[Commit]:
         """Return commits, newest first."""
-        return self.send(asks.log(limit, path))
+        return self.send(asks.get("/v1/log", list[Commit], limit=limit, path=path))
 
     def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return what differs between two commits, or one and the files."""
-        return (self.send(asks.diff(old, new, path))).diff
+        ask = asks.get("/v1/diff", responses.Difference, old=old, new=new, path=path)
+        return (self.send(ask)).diff
 
     def status(self) -> responses.State:
         """Return counts of what is in the memory."""
-        return self.send(asks.STATUS)
+        return self.send(asks.get("/v1/status", responses.State))
 
     def health(self) -> responses.Health:
         """Return whether the server works."""
-        return self.send(asks.HEALTH)
+        return self.send(asks.get("/v1/health", responses.Health))
 
     def metrics(self) -> str:
         """Return figures in the text form of Prometheus."""
