@@ -65,6 +65,14 @@ def parse(text: str, path: str) -> Note:
     return _parse_cached_note(text, path) if len(text) <= SHORT else _parse_note(text, path)
 
 
+def read_note(content: bytes, path: str) -> Note | None:
+    """Return the note in the bytes of a file; None where nobody can read one."""
+    try:
+        return parse(frontmatter.decode(content, path), path)
+    except FormatError:
+        return None
+
+
 @lru_cache(maxsize=KNOWN)
 def _parse_cached_note(text: str, path: str) -> Note:
     return _parse_note(text, path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -16,12 +17,13 @@ from kimi_memory.domain.note import Card, Link, Note, Origin, Status, least_trus
 from kimi_memory.domain.pages import Digest, Event, Project, Proposal
 from kimi_memory.domain.search_types import Chunk, Unit
 from kimi_memory.domain.session import owned, root_of, scope_of
-from kimi_memory.errors import FormatError
+from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.index.files import Files
 from kimi_memory.store.reading import Served
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
@@ -272,6 +274,13 @@ def served_units(path: str, served: Served, split: Split) -> tuple[list[Unit], F
     """Return the units of a file as agents get it; what waits is marked as a candidate."""
     units, fault = guard(path, served.content, split)
     return capped(units, served.cap), fault
+
+
+def served_note(files: Files, path: str) -> Note | None:
+    """Return the note in a file as agents get it; None where there is none, or a broken one."""
+    with suppress(OSError, KimiMemoryError):
+        return codec.parse(decode(files.served(path).content, path), path)
+    return None
 
 
 def capped(units: list[Unit], cap: Origin | None) -> list[Unit]:

@@ -9,9 +9,7 @@ from dataclasses import replace
 
 from kimi_memory.domain.job import Step
 from kimi_memory.domain.pages import Day
-from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 
@@ -101,9 +99,6 @@ def _read_versions(history: History, path: str) -> Iterator[tuple[Day, bool]]:
     """Yield a page as it was committed, oldest first, and whether a job wrote it."""
     for commit in reversed(history.log(limit=_VERSIONS, path=path)):
         content = history.content(commit.hash, path)
-        try:
-            note = codec.parse(decode(content or b"", path), path)
-        except FormatError:
-            continue
+        note = codec.read_note(content or b"", path)
         if isinstance(note, Day):
             yield note, "Kind" in commit.trailers

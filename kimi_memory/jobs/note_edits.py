@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Card, CardType, Rel, Status
 from kimi_memory.domain.pages import Project
-from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import says_open
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_lines import Line, marked, split_mark
 from kimi_memory.jobs.page_edits import Edits
 from kimi_memory.jobs.tombstone_gate import LIVE
@@ -21,6 +20,8 @@ from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
+
+N = TypeVar("N", Card, Project)
 
 # Each version costs a call of git.
 _VERSIONS = 50
@@ -63,30 +64,23 @@ def touched(store: Store, history: History, shelf: Shelf) -> Iterator[Touch]:
         if shelf.survey.waits(path):
             continue
         content = store.read(path)
-        card = _parse_card(content, path)
-        if card is None or card.status not in LIVE or _is_proven(card):
+        card = codec.read_note(content, path)
+        if not isinstance(card, Card) or card.status not in LIVE or _is_proven(card):
             continue
-        before = _find_earlier_card(history, path, mark) if history.ready() else None
+        before = _find_earlier(history, path, mark, Card)
         # A corrected space or letter case says nothing new.
         if before is None or normalise(before.value) != normalise(card.value):
             yield Touch(path, card, _find_line_number(content, card.value), before)
 
 
-def _find_earlier_card(history: History, path: str, mark: str) -> Card | None:
-    """Return a card as it was when its file had the content of a mark."""
-    for commit in history.log(limit=_VERSIONS, path=path):
+def _find_earlier(history: History, path: str, mark: str, kind: type[N]) -> N | None:
+    """Return a note as it was when its file had the content of a mark."""
+    for commit in history.log(limit=_VERSIONS, path=path) if history.ready() else ():
         content = history.content(commit.hash, path)
         if content is not None and digest(content) == mark:
-            return _parse_card(content, path)
+            note = codec.read_note(content, path)
+            return note if isinstance(note, kind) else None
     return None
-
-
-def _parse_card(content: bytes, path: str) -> Card | None:
-    try:
-        note = codec.parse(decode(content, path), path)
-    except FormatError:
-        return None
-    return note if isinstance(note, Card) else None
 
 
 def _is_proven(card: Card) -> bool:
@@ -127,9 +121,11 @@ def edited_projects(store: Store, history: History, shelf: Shelf) -> Iterator[Ed
     marks = store.journal.edited()
     places = {e.path for e in shelf.entries().values() if e.kind == Project.kind} if marks else ()
     for path in sorted(set(places) & marks.keys()):
-        page = _parse_project(store.read(path), path)
-        before = _find_earlier_page(history, path, marks[path])
-        if page is not None and before is not None and _map_entries(page) != _map_entries(before):
+        page = codec.read_note(store.read(path), path)
+        before = _find_earlier(history, path, marks[path], Project)
+        if not isinstance(page, Project) or before is None:
+            continue
+        if _map_entries(page) != _map_entries(before):
             yield Edited(path, page, before)
 
 
@@ -246,20 +242,3 @@ def _yield_card_lines(page: Project) -> Iterator[tuple[str, str, str, bool]]:
             # The page shows decisions with their day first, which is no part of the card.
             dated = section == "decisions" and id and text[:4].isdigit()
             yield section, text[_DATE:] if dated else text, id, False
-
-
-def _find_earlier_page(history: History, path: str, mark: str) -> Project | None:
-    """Return a page as it was when its file had the content of a mark."""
-    for commit in history.log(limit=_VERSIONS, path=path) if history.ready() else ():
-        content = history.content(commit.hash, path)
-        if content is not None and digest(content) == mark:
-            return _parse_project(content, path)
-    return None
-
-
-def _parse_project(content: bytes, path: str) -> Project | None:
-    try:
-        note = codec.parse(decode(content, path), path)
-    except FormatError:
-        return None
-    return note if isinstance(note, Project) else None

@@ -16,7 +16,6 @@ from kimi_memory.domain.session import Session, scope_of
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.nlp.dates.zone import day_in
@@ -181,10 +180,7 @@ def _lists_in(path: str) -> Callable[[bytes], list[str] | None]:
     """Return what tells the day of a page and the sessions on it."""
 
     def read(content: bytes) -> list[str] | None:
-        try:
-            note = codec.parse(decode(content, path), path)
-        except FormatError:
-            return None
+        note = codec.read_note(content, path)
         return [note.date.isoformat(), *_session_links(note)] if isinstance(note, Day) else None
 
     return read
@@ -225,10 +221,7 @@ def _remembered_cards(shelf: Shelf, heads: Iterable[Head]) -> Iterator[tuple[dat
 
 def _mark_in(path: str) -> Callable[[bytes], _Mark | None]:
     def read(content: bytes) -> _Mark | None:
-        try:
-            note = codec.parse(decode(content, path), path)
-        except FormatError:
-            return None
+        note = codec.read_note(content, path)
         if not isinstance(note, Event) or note.status is Status.ARCHIVED:
             return None
         return _Mark(note.at, f"{note.id} {note.updated.isoformat()}")

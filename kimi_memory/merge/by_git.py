@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode, id_of
+from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.formats.page_lines import sign_of
 from kimi_memory.merge.kinds import read_text
 from kimi_memory.merge.lines import merge_lines
@@ -67,7 +66,5 @@ def _reads_well(path: str, now: bytes, before: bytes) -> bool:
     note = id_of(before, path)
     if not note:
         return True
-    try:
-        return codec.parse(decode(now, path), path).id == note
-    except FormatError:
-        return False
+    found = codec.read_note(now, path)
+    return found is not None and found.id == note

@@ -7,18 +7,13 @@ from functools import lru_cache
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.tombstone import Tombstones
-from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
 
 
 @lru_cache(maxsize=1024)
 def read_note(path: str, content: bytes) -> Note | None:
     """Return the note of a file; None for one that could not be read even then."""
-    try:
-        return codec.parse(decode(content, path), path)
-    except FormatError:
-        return None
+    return codec.read_note(content, path)
 
 
 def is_barred(stones: Tombstones, note: Note) -> bool:

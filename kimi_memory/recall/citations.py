@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +11,8 @@ import numpy as np
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Hit, Related, Unit
-from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.index.units import served_note
 from kimi_memory.recall.filters import standing
 
 if TYPE_CHECKING:
@@ -79,8 +76,6 @@ class _Quotes:
 
     def _read_note(self, row: int) -> Card | Event | None:
         if row not in self._notes:
-            path, note = self._searcher.path(row), None
-            with suppress(OSError, KimiMemoryError):
-                note = codec.parse(decode(self._searcher.files.served(path).content, path), path)
+            note = served_note(self._searcher.files, self._searcher.path(row))
             self._notes[row] = note if isinstance(note, Card | Event) else None
         return self._notes[row]

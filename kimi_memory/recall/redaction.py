@@ -17,10 +17,9 @@ from kimi_memory.domain.search_types import Hit, Query, Unit
 from kimi_memory.domain.session import is_private
 from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.index.units import served_note
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.stat import state_of
 from kimi_memory.store.notes.notes import parse_tombstones
@@ -94,10 +93,8 @@ def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
     """Whether a card is past the moment from which nobody wants to see it."""
     if unit.kind != Card.kind or unit.valid_to is None or unit.valid_to >= now:
         return False
-    with suppress(OSError, KimiMemoryError):
-        card = codec.parse(decode(files.served(unit.path).content, unit.path), unit.path)
-        return isinstance(card, Card) and card.expires is not None and card.expires < now
-    return False
+    card = served_note(files, unit.path)
+    return isinstance(card, Card) and card.expires is not None and card.expires < now
 
 
 def _forgotten_rows(searcher: Searcher) -> Bools:
@@ -133,8 +130,6 @@ def _yield_archived_notes(searcher: Searcher) -> Iterator[Card | Event]:
     statuses, kinds = searcher.column("status"), searcher.column("kind")
     for row in searcher.living():
         if statuses[row] == Status.ARCHIVED and kinds[row] in _NOTES:
-            path = searcher.path(row)
-            with suppress(OSError, KimiMemoryError):
-                note = codec.parse(decode(searcher.files.served(path).content, path), path)
-                if isinstance(note, Card | Event):
-                    yield note
+            note = served_note(searcher.files, searcher.path(row))
+            if isinstance(note, Card | Event):
+                yield note

@@ -8,7 +8,6 @@ A question about the previous value sees the replaced cards again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,10 +15,8 @@ import numpy as np
 
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.pages import Event
-from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.searcher import Bools, Floats, Searcher
+from kimi_memory.index.units import served_note
 
 if TYPE_CHECKING:
     from kimi_memory.domain.note import Card, Source
@@ -115,9 +112,7 @@ def _evidence_turns(searcher: Searcher, row: int) -> Sequence[str]:
 
 
 def _read_note(searcher: Searcher, row: int) -> Card | Event | None:
-    path, note = searcher.path(row), None
-    with suppress(OSError, KimiMemoryError):
-        note = codec.parse(decode(searcher.files.served(path).content, path), path)
+    note = served_note(searcher.files, searcher.path(row))
     return note if isinstance(note, Card | Event) else None
 
 

@@ -8,7 +8,6 @@ taken back stays away at every moment.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,10 +16,8 @@ import numpy as np
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.domain.tombstone import Tombstones
-from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.searcher import Bools, Floats, Searcher
+from kimi_memory.index.units import served_note
 from kimi_memory.recall.redaction import forgotten, tombstones_of
 
 _PAST = (str(Status.SUPERSEDED), str(Status.ARCHIVED))
@@ -98,7 +95,6 @@ def _yield_cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:
     """Yield the cards among some rows, as their files have them; what cannot be read is none."""
     rows = np.flatnonzero(mask & searcher.column("kind").among((Card.kind,)))
     for path in (searcher.path(int(row)) for row in rows):
-        with suppress(OSError, KimiMemoryError):
-            note = codec.parse(decode(searcher.files.served(path).content, path), path)
-            if isinstance(note, Card):
-                yield note
+        note = served_note(searcher.files, path)
+        if isinstance(note, Card):
+            yield note

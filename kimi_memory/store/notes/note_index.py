@@ -11,10 +11,8 @@ from weakref import WeakKeyDictionary
 
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
-from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
 from kimi_memory.store.notes.file_cache import Survey
@@ -207,10 +205,7 @@ def _entry_of(row: list[Any]) -> Entry:
 
 def _head_in(path: str) -> Callable[[bytes], Head | None]:
     def read(content: bytes) -> Head | None:
-        try:
-            note = codec.parse(decode(content, path), path)
-        except FormatError:
-            return None
+        note = codec.read_note(content, path)
         return Head.of(note) if isinstance(note, Card) else None
 
     return read
