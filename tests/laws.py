@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,18 +12,23 @@ from kimi_memory.plugins.compaction.chat import Limits
 from kimi_memory.plugins.compaction.compact_chat import compact, flush
 from kimi_memory.plugins.skills import propose
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
 from kimi_memory.domain.note import Card, Link, LinkRel, Quote, Source
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.jobs.pick import Choice as Taken
+from kimi_memory.jobs.pick import Pick
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
+from kimi_memory.jobs.rollback import Rollback, Target
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.links import Wanted as Tie
 from kimi_memory.operations.links import link, unlink
+from kimi_memory.operations.pick import pick
 from kimi_memory.operations.projects import finish_project, projects
 from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.operations.rollback import roll_back
 from kimi_memory.store.notes.notes import Filed, Shelf
 from tests.conftest import Clock
 from tests.jobs.notes import card, put
@@ -221,6 +227,44 @@ def _settled(world: World, *, dry_run: bool) -> object:
     return world.memory.run(merge, dry_run=dry_run)
 
 
+def _parted(world: World) -> None:
+    """Make another copy beside the memory, which learned more."""
+    world.memory.remember(world.words["one"], key="deploy.port")
+    world.memory.batch.flush()
+    there = world.memory.root.parent / "other"
+    subprocess.run(["git", "clone", "-q", world.memory.root, there], check=True)
+    opening = Opening(home=world.memory.home, clock=world.clock, background=False)
+    with Memory.open(there, opening) as other:
+        other.remember(world.words["fresh"], key="key.spare")
+        other.batch.flush()
+    theirs = world.memory.history.merger().fetch(there)
+    world.memory.history.set_name("theirs", theirs)
+
+
+def _picked(world: World, *, dry_run: bool = False) -> object:
+    theirs = world.memory.history.names()["theirs"]
+    if not dry_run:
+        return pick(world.memory, "key.spare", theirs)
+    return world.memory.run(Pick(world.memory, Taken(theirs, "key.spare")), dry_run=True)
+
+
+def _changed_mind(world: World) -> None:
+    memory = world.memory
+    memory.remember(world.words["one"], key="deploy.port")
+    memory.batch.flush()
+    memory.history.set_name("first", memory.history.head())
+    memory.remember(world.words["two"], key="deploy.port")
+    memory.remember(world.words["fresh"], key="key.spare")
+
+
+def _returned(world: World, *, dry_run: bool = False) -> object:
+    first = world.memory.points.find("first")
+    if not dry_run:
+        return roll_back(world.memory, "first", sure=True)
+    target = Target(first.commit, f"v{first.version}")
+    return world.memory.run(Rollback(world.memory, target, sure=True), dry_run=True)
+
+
 def _edited(world: World) -> None:
     _known(world)
     page = world.memory.root / "MEMORY.md"
@@ -388,6 +432,8 @@ TABLE: dict[str, Row] = {
         lambda w: _answered(w, False),
         lambda w: _answered(w, False, dry_run=True),
     ),
+    "pick": Row("pick", _parted, _picked, lambda w: _picked(w, dry_run=True)),
+    "rollback": Row("rollback", _changed_mind, _returned, lambda w: _returned(w, dry_run=True)),
     "merge": Row(
         "merge",
         _apart,

@@ -54,7 +54,7 @@ def _show_beliefs(arguments: Namespace) -> int:
         show_json(found)
         return 0
     for one in found.changes:
-        show(f"{SIGNS[one.change]} {one.change:<9} {one.key:<24} {_format_values(one)}")
+        show(format_change(one))
         # Only with `--why`, which asks the history of each belief and takes longer.
         if one.cause is not None:
             why = f'{one.cause.op} "{one.cause.why}"' if one.cause.why else one.cause.op
@@ -65,6 +65,11 @@ def _show_beliefs(arguments: Namespace) -> int:
         show(f"{SIGNS['forgotten']} forgotten {found.forgotten} {beliefs}, on request")
     show(f"{len(found.changes) + found.forgotten} of {found.total} beliefs differ")
     return 0
+
+
+def format_change(one: BeliefChange) -> str:
+    """Return a line of what became of a belief."""
+    return f"{SIGNS[one.change]} {one.change:<9} {one.key:<24} {_format_values(one)}"
 
 
 def _format_values(one: BeliefChange) -> str:

@@ -206,6 +206,8 @@ class Plan:
     steps: tuple[Step, ...] = ()
     changes: tuple[Change, ...] = ()
     """Files that are not notes: archives, pages."""
+    decided: tuple[Operation, ...] = ()
+    """What becomes of notes whose files are among the changes, as they lay in another version."""
     left_out: tuple[str, ...] = ()
     """One line for each draft that a gate or a rule held back."""
     model: str = "rules"
@@ -216,6 +218,8 @@ class Plan:
     # means it.
     asked: bool = False
     """A person named what goes; how much that is, is theirs to say."""
+    brought: bool = False
+    """The files are those of another copy: they wait for a person's word as what a merge brings."""
 
     @property
     def empty(self) -> bool:
@@ -232,6 +236,19 @@ def digest_of(parts: Iterable[str]) -> str:
 def operations(steps: Iterable[Step]) -> tuple[Operation, ...]:
     """Return the record of the steps, as it goes into the job file."""
     return tuple(Operation(s.op, s.note.id, _card_key(s.note), s.why) for s in steps)
+
+
+def replaced(note: Note, *, there: bool, stays: bool, why: str) -> Operation:
+    """Return the record of a note whose file is that of another version.
+
+    Args:
+        note: as it is, or as it will be.
+        there: whether it is there now.
+        stays: whether it will be.
+        why: the reason.
+    """
+    op = (Op.REFINE if there else Op.ADD) if stays else Op.ARCHIVE
+    return Operation(op, note.id, _card_key(note), why)
 
 
 def _card_key(note: Note) -> str:

@@ -81,6 +81,14 @@ JOBS = (
         planner="jobs.settle.Settle", inputs="ids",
     ),
     JobEntry(
+        name="pick", summary="Take one change, or what is said of one thing, from another copy",
+        planner="jobs.pick.Pick", inputs="ids",
+    ),
+    JobEntry(
+        name="rollback", summary="Bring back what was known at an earlier point",
+        planner="jobs.rollback.Rollback", inputs="all",
+    ),
+    JobEntry(
         name="resolve", summary="Settle a contradiction as a person says",
         planner="jobs.resolve_conflict.Resolve",
     ),

@@ -9,6 +9,7 @@ from kimi_memory.domain.change import Change
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.jobs.merging import (
+    join_files,
     list_changes,
     read_memory_id,
     read_trees,
@@ -130,10 +131,11 @@ class MergeRepair:
         for path, content in now.items():
             for side, shown in zip(sides, split_marks(path, content), strict=True):
                 side[path] = shown
-        beside = [path for path in join(*sides).files if path not in now]
-        there = {path: self._store.read(path) for path in beside if self._store.exists(path)}
-        files = join(*({**side, **there} for side in sides)).files
-        return Repaired(paths=self._write(list_changes({**now, **there}, files), files, ""))
+        base, ours, theirs = sides
+        # The version of our side is no file yet, but what is there is to be replaced by the merge.
+        here, merged = join_files(self._store, base, ours, theirs)
+        changes = list_changes({**here, **now}, merged.files)
+        return Repaired(paths=self._write(changes, merged.files, ""))
 
     def _list_marked(self) -> list[str]:
         survey = Shelf(self._store).survey

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
+from kimi_memory.domain.job import digest_of
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.merge.trees import Tree, join
+from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import is_truth
 from kimi_memory.store.git.history import History
 from kimi_memory.store.git.merge_commit import Merger
+from kimi_memory.store.store import Store
 
 
 def read_memory_id(history: History, commit: str) -> str:
@@ -55,6 +57,13 @@ def _yield_changes(ours: Tree, files: Mapping[str, bytes]) -> Iterator[Change]:
             yield Update(path, digest(old), new)
 
 
+def name_changes(store: Store, kind: str, changes: Iterable[Change]) -> str:
+    """Return what names a job of a kind by what it changes, and by how many were done before."""
+    # The same could be asked for again after a person took it back by hand.
+    done = sum(path.startswith(f"mid-term/jobs/{kind}-") for path in store.files("mid-term/jobs"))
+    return digest_of([kind, str(done), *map(str, changes)])
+
+
 def contents_of(changes: Sequence[Change]) -> dict[str, bytes | None]:
     """Return what changes leave at each path; None where nothing stays."""
     return {
@@ -65,18 +74,27 @@ def contents_of(changes: Sequence[Change]) -> dict[str, bytes | None]:
 
 def write_merge(context: JobContext, changes: Sequence[Change]) -> None:
     """Write the files of a merge, and what of them waits for a person's word."""
-    if not changes:
-        return
-    vetting = context.store.vetting
-    found = {
-        path: vetting.merged(path, content)
-        for path, content in contents_of(changes).items()
-        if vetting is not None and content is not None
-    }
-    waiting = {path: one for path, one in found.items() if one is not None}
-    # In the same transaction: after a crash between the two they would count at once.
-    actor = Actor("merge", context.actor.origin)
-    context.store.apply(changes, actor, subject="merge", waiting=waiting)
+    if changes:
+        vetting = context.store.vetting
+        waiting = vetting.merged(changes) if vetting is not None else {}
+        # In the same transaction: after a crash between the two they would count at once.
+        actor = Actor("merge", context.actor.origin)
+        context.store.apply(changes, actor, subject="merge", waiting=waiting)
+
+
+def join_files(store: Store, base: Tree, now: Tree, theirs: Tree) -> tuple[Tree, Joined]:
+    """Return some files as they are and merged, with those in whose place the merge would write.
+
+    Args:
+        store: the files of the memory.
+        base: what both sides began with.
+        now: the files as they are.
+        theirs: the other side.
+    """
+    beside = (path for path in join(base, now, theirs).files if path not in now)
+    there = {path: store.read(path) for path in beside if store.exists(path)}
+    sides = ({**side, **there} for side in (base, now, theirs))
+    return {**now, **there}, join(*sides)
 
 
 def write_views(context: JobContext, files: Mapping[str, bytes]) -> None:

@@ -242,7 +242,9 @@ class Jobs:
 
     def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
         record = Create(job_path(job.id), job_json(job))
-        receipt = self._store.apply([*changes, record], actor, subject=job.id)
+        vetting = self._store.vetting
+        waiting = vetting.merged(changes) if plan.brought and vetting is not None else {}
+        receipt = self._store.apply([*changes, record], actor, subject=job.id, waiting=waiting)
         written = [*(effect.path for effect in receipt.effects), *receipt.kept]
         signed = {**trailers(job), **checkpoint(self._store)}
         try:
@@ -275,7 +277,7 @@ class Jobs:
             model=plan.model,
             prompt=plan.prompt,
             spent=plan.spent,
-            operations=operations(plan.steps),
+            operations=(*operations(plan.steps), *plan.decided),
             effects=tuple(_describe_effect(change, before) for change in changes),
         )
 

@@ -51,6 +51,12 @@ def is_view(path: str) -> bool:
     return _PATHS[Kind.VIEW].fullmatch(path) is not None
 
 
+def is_record(path: str) -> bool:
+    """Whether a file tells what happened, and not what is known: tombstones, jobs and the like."""
+    kinds = (Kind.USAGE, Kind.JOB, Kind.THREAD)
+    return path == TOMBSTONES or any(_PATHS[kind].fullmatch(path) for kind in kinds)
+
+
 def view_of(path: str) -> str:
     """Return where people see the session whose records lie at a path."""
     end = ".json" if path.startswith("short-term/") else ".md"

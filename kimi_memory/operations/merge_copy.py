@@ -67,16 +67,10 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
             memory.repair_merges()
         memory.batch.flush()
         merger = memory.history.merger()
-        theirs = _find_commit(merger, source)
-        _check_memory(memory, theirs, source)
-        bases = merger.bases(theirs)
+        theirs = find_source(memory, merger, source)
+        bases = find_bases(merger, theirs, source)
         if theirs in bases:
             return MergeReport(source, theirs)
-        if not bases:
-            raise HistoryError(
-                f"{source} has no common history with this memory, as after a purge. "
-                "Copy this memory anew, or import what it knows."
-            )
         base, ours, other = read_trees(merger, bases, [merger.ours, theirs])
         merged = join(base, ours, other)
         changes = list_changes(ours, merged.files)
@@ -134,10 +128,27 @@ def _settle(memory: Memory, merger: Merger, made: str) -> tuple[Operation, ...]:
     return settled
 
 
-def _find_commit(merger: Merger, source: str) -> str:
-    if source and (folder := Path(source)).is_dir():
-        return merger.fetch(folder.resolve())
-    return merger.find(source)
+def find_source(memory: Memory, merger: Merger, source: str) -> str:
+    """Return the commit of a branch, of another copy's folder, or of a commit's name.
+
+    Raises:
+        HistoryError: there is none, or it is another memory.
+    """
+    folder = Path(source)
+    theirs = merger.fetch(folder.resolve()) if source and folder.is_dir() else merger.find(source)
+    _check_memory(memory, theirs, source)
+    return theirs
+
+
+def find_bases(merger: Merger, theirs: str, source: str) -> list[str]:
+    """Return the last commits that both sides descend from; HistoryError where there are none."""
+    bases = merger.bases(theirs)
+    if not bases:
+        raise HistoryError(
+            f"{source} has no common history with this memory, as after a purge. "
+            "Copy this memory anew, or import what it knows."
+        )
+    return bases
 
 
 def _check_memory(memory: Memory, theirs: str, source: str) -> None:

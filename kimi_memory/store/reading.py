@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.change import Change, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
 from kimi_memory.formats.checksum import seal, unseal
@@ -90,8 +90,8 @@ class Judge(Protocol):
     def entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         """Return a journal entry with the judgement of what it records."""
 
-    def merged(self, path: str, content: bytes) -> Provenance | None:
-        """Return where a merged content comes from; None where it waits for nobody."""
+    def merged(self, changes: Iterable[Change]) -> dict[str, Provenance]:
+        """Return the paths whose new content waits, as a merge brings it, and where it is from."""
 
     def waiting(self, path: str) -> Waiting | None:
         """Return a file that waits for a person's word; None for one that does not."""

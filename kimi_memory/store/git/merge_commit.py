@@ -6,13 +6,14 @@ commits make the same one. Git itself merges nothing: it would run what its sett
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_memory.errors import HistoryError
+from kimi_memory.errors import AmbiguousIdError, HistoryError
 from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git
@@ -22,7 +23,7 @@ from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.log import idents, message
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
-from kimi_memory.store.git.read import read_blobs, resolve
+from kimi_memory.store.git.read import find_jobs, read_blobs, resolve
 from kimi_memory.store.git.repo_check import check_owner
 from kimi_memory.store.git.tree import (
     Difference,
@@ -39,6 +40,7 @@ _MESSAGE = message("merge: two copies", {"Kind": "merge", RULES: "1"})
 _PLAIN = "100644"
 _UNDER_WAY = ("MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "MERGE_HEAD")
 """What git keeps of a merge that is not finished; without the last one it is."""
+_HASH = re.compile(r"[0-9a-f]{4,40}")
 _KEPT_PACK = 100
 """Objects from which on a pack is kept as it came."""
 
@@ -127,6 +129,39 @@ class Merger:
         found = self._git.call("merge-base", "--all", ours or self.ours, theirs)
         return sorted(found.text.split())
 
+    def find_change(self, theirs: str, name: str) -> tuple[str, str]:
+        """Return the commit of a job, or one by its hash, and its parent; empty where it is none.
+
+        Args:
+            theirs: the commit from whose history it is taken.
+            name: the id of a job, a hash, or the beginning of one.
+
+        Raises:
+            AmbiguousIdError: several jobs begin so.
+            HistoryError: it is a merge, or nothing was before it.
+        """
+        jobs = find_jobs(self._git, theirs, name) if "-" in name else {}
+        if len(jobs) > 1 and name not in jobs:
+            raise AmbiguousIdError(name, sorted(jobs))
+        found = jobs.get(name) or next(iter(jobs.values()), "")
+        if not found and _HASH.fullmatch(name):
+            found = self._git.call("rev-parse", "-q", "--verify", f"{name}^{{commit}}").text
+        if not found or self._git.call("merge-base", "--is-ancestor", found, theirs).code != 0:
+            return "", ""
+        parents = self._git.run("rev-list", "-1", "--no-commit-header", "--format=%P", found)
+        if len(parents.split()) != 1:
+            raise HistoryError(f"{name} is a merge or a beginning. Name a job, a key or a note.")
+        return found, parents.decode().strip()
+
+    def moment(self, commit: str) -> datetime:
+        """Return when a commit was made."""
+        form = ("--no-commit-header", "--format=%ct")
+        return datetime.fromtimestamp(int(self._git.run("rev-list", "-1", *form, commit)), UTC)
+
+    def has(self, commit: str) -> bool:
+        """Whether the current commit descends from another one, or is it."""
+        return self._git.call("merge-base", "--is-ancestor", commit, self.ours).code == 0
+
     def find_merges(self, moved: Sequence[Movement]) -> list[FoundMerge]:
         """Return the merges that came with movements of HEAD and may be unfinished."""
         return find_merges(self._git, moved)
@@ -169,15 +204,14 @@ class Merger:
                     entries[path] = Entry(_PLAIN, blob_name(content))
             rows = [Difference(path, None, entry) for path, entry in entries.items()]
             # The later of both and no clock, for the same reason.
-            at = datetime.fromtimestamp(max(map(self._seconds, (first, second))), UTC)
+            at = max(map(self.moment, (first, second)))
             return objects.merge((first, second), rows, _MESSAGE, idents("", at))
 
     def describe(self, made: str) -> tuple[str, datetime, frozenset[str]]:
         """Return what names a merge, its time, and the paths it has otherwise than a parent."""
         parents = sorted(self._git.run("rev-parse", f"{made}^1", f"{made}^2").decode().split())
         paths = {one.path for parent in parents for one in differences(self._git, parent, made)}
-        at = datetime.fromtimestamp(self._seconds(made), UTC)
-        return " ".join((*parents, "1")), at, frozenset(paths)
+        return " ".join((*parents, "1")), self.moment(made), frozenset(paths)
 
     def publish(self, made: str) -> None:
         """Make a commit the current one; the disk has its files already.
@@ -196,9 +230,6 @@ class Merger:
                     "Somebody committed to this memory during the merge. Run it again."
                 )
             owed.settle(self._git)
-
-    def _seconds(self, commit: str) -> int:
-        return int(self._git.run("rev-list", "-1", "--no-commit-header", "--format=%ct", commit))
 
 
 def _plain_files(git: Git, commit: str) -> dict[str, str]:

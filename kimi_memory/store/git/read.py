@@ -85,6 +85,14 @@ def find_trailer(git: Git, trailer: str, value: str) -> Commit | None:
     return next((commit for commit in commits if commit.trailers.get(name) == wanted), None)
 
 
+def find_jobs(git: Git, head: str, id: str) -> dict[str, str]:
+    """Return the jobs whose id begins so, in the history of a commit, with the commit of each."""
+    commits = _list_commits(git, ["--fixed-strings", f"--grep=Job: {id}"], [], head)
+    # The newest first: where a job was undone and ran again, the last run counts.
+    found = {commit.trailers.get("Job", ""): commit.hash for commit in reversed(commits)}
+    return {job: commit for job, commit in found.items() if job.startswith(id)}
+
+
 def read_since(git: Git, old: str) -> list[Commit]:
     """Return the commits that the current one has and an old one has not; all for none."""
     return _list_commits(git, [f"^{old}"] if old else [], [])
@@ -97,13 +105,13 @@ def read_names(git: Git) -> dict[str, str]:
     return dict(row.split("\0") for row in rows)
 
 
-def _list_commits(git: Git, options: list[str], paths: list[bytes]) -> list[Commit]:
+def _list_commits(
+    git: Git, options: list[str], paths: list[bytes], head: str = "HEAD"
+) -> list[Commit]:
     if not read_head(git):
         return []
     form = f"--format={FORMAT}"
-    return parse_log(
-        git.run("rev-list", "--no-commit-header", form, *options, "HEAD", "--", *paths)
-    )
+    return parse_log(git.run("rev-list", "--no-commit-header", form, *options, head, "--", *paths))
 
 
 def read_content(git: Git, commit: str, path: str) -> bytes | None:

@@ -7,14 +7,14 @@ from the files and the journal alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from os import stat_result
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.change import Change, Create, Update, digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.frontmatter import decode, id_of
@@ -159,8 +159,13 @@ class Vetting:
         vetted = self.vetted_before(self._store.journal.last(entry.path), entry.path)
         return entry._replace(origin=f"{EXTERNAL}:{cap}", why=why, vetted=vetted or entry.before)
 
-    def merged(self, path: str, content: bytes) -> Provenance | None:
-        """Return where a merged content comes from; None where it waits for nobody."""
+    def merged(self, changes: Iterable[Change]) -> dict[str, Provenance]:
+        """Return the paths whose new content waits, as a merge brings it, and where it is from."""
+        written = [change for change in changes if isinstance(change, Create | Update)]
+        found = {change.path: self._judge_merged(change.path, change.content) for change in written}
+        return {path: one for path, one in found.items() if one is not None}
+
+    def _judge_merged(self, path: str, content: bytes) -> Provenance | None:
         known = self._is_known_content(digest(content))
         if not is_judged(path) or self._trusts_all(path) or known:
             return None

@@ -1,0 +1,50 @@
+"""``pick``: take one change, or what is said of one thing, from another copy."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.operations.pick import PickReport, pick
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("what", help="a job, a commit, a key, or the id of a note")
+    parser.add_argument(
+        "--from",
+        required=True,
+        dest="source",
+        metavar="SOURCE",
+        help="a branch, a commit, or the folder of another copy",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would change, write nothing"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Pick, or show what would be taken."""
+    with open_memory(arguments) as memory:
+        report = pick(memory, arguments.what, arguments.source, dry_run=arguments.dry_run)
+    if arguments.json:
+        show_json(report)
+    else:
+        _print_report(report, arguments.what, dry_run=arguments.dry_run)
+    return 0
+
+
+def _print_report(report: PickReport, what: str, *, dry_run: bool) -> None:
+    if not report.paths:
+        show(f"Nothing to pick: {what} of {report.source} is here.")
+        return
+    done = "Would pick" if dry_run else "Picked"
+    show(f"{done} {what} of {report.source} ({report.theirs[:10]}): {len(report.paths)} files")
+    for path in report.paths:
+        show(f"  {path}")
+    for one in report.settled:
+        show(f"  {one.op} {one.key or one.target}: {one.why}")
+    if report.waiting:
+        show(f"{len(report.waiting)} of them wait for your word: kimi-memory review")
+    if report.job:
+        show(f"take it back: kimi-memory undo {report.job}")

@@ -1,0 +1,58 @@
+"""``rollback``: bring back what was known at an earlier point, as a new version."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.diff import format_change
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.operations.rollback import RollbackReport, roll_back
+from kimi_memory.past.points import FORMS
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("point", help=FORMS)
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="a path, a key, an id, or agent:NAME; may be repeated; default: all of the memory",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="name what changes, write nothing")
+    parser.add_argument("--yes", action="store_true", help="go on, however much would go")
+
+
+def run(arguments: Namespace) -> int:
+    """Roll back, or show what would change."""
+    with open_memory(arguments) as memory:
+        report = roll_back(
+            memory,
+            arguments.point,
+            tuple(arguments.only),
+            dry_run=arguments.dry_run,
+            sure=arguments.yes,
+        )
+    if arguments.json:
+        show_json(report)
+    else:
+        _print_report(report, dry_run=arguments.dry_run)
+    return 0
+
+
+def _print_report(report: RollbackReport, *, dry_run: bool) -> None:
+    point = report.point
+    name = f"v{point.version}, " if point.version else ""
+    name += f"{point.known:%Y-%m-%d %H:%M} ({point.short})"
+    if report.paths:
+        done = "Would roll back" if dry_run else "Rolled back"
+        show(f"{done} to {name}: {len(report.paths)} files")
+    else:
+        show(f"Nothing to roll back: it is as it was at {name}.")
+    for one in report.beliefs:
+        show(format_change(one))
+    for line in report.left_out:
+        show(f"  left out  {line}")
+    if report.job:
+        show(f"take it back: kimi-memory undo {report.job}")
