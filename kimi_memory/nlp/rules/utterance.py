@@ -108,26 +108,47 @@ _EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?
 # "Don't worry", "don't let it", "never mind" have the form of an order and are none. "Always"
 # in the middle needs a verb that an agent can follow.
 _ORDER_EN = regex(
-    rf"^{_LEAD}(?:{_EVER_EN},? (?!been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
+    rf"^{_LEAD}(?:(?:always|never(?! mind)|by default|at all times|for (?:all )?future),? (?!to\b|have\b|been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
     rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
-    rf"|no (?:more )?[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
+    rf"|no (?:more )?(?!{_SUBJECT}\b)[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
     r"|\bi(?:'d| would)? (?:want|like|need|prefer|expect) [^,;.]{2,60} always(?=\s*[:,])"
-    rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always\W*$|\bmake (?:that|this|it) (?:a|the|your) (?:habit|rule|default)\b"
+    rf"|(?:[,;:(] ?|\b(?:and|so|please|should|must|you) )(?:always|never) {_DO}\b|,? always\W*$|\bmake (?:that|this|it) (?:a|the|your) (?:habit|rule|default)\b"
     r"|^(?!(?:i|we|he|she|they|it|you|there|and|forever)\b).*, always\W*$"
     # "When I ask about X, include Y": an order that waits for its case.
     rf"|^{_LEAD}(?:if|when) (?:i|we)(?: ever)? (?:ask|say|tell|request|mention|send|paste|share|give|show|write|type|talk|discuss|upload|bring)\b[^;.]{{2,80}}, (?:then |please |just ){{0,2}}(?:always|never|don'?t|do not|{_DO})\b(?! of\b)"
     # "Flag nuts in everything you suggest", "keep your answers short", "stop apologising"
-    rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b"
+    rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b(?!.*\b(?:will|would|is|are|was|were|has|have|do|does)\b)"
     rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
     # "Unless I say so" holds until then; "for Go stuff: …" whenever it is about Go.
     rf"|^{_LEAD}(?:please )?(?:don'?t|do not|never|wait|hold off|stop|keep|leave|no|only|just|{_DO})\b[^.!?]{{0,160}}\b(?:unless|until|before) (?:i|we)(?: have|'ve)? (?:explicitly |specifically )?(?:say|said|ask|tell|told|request|approv|confirm|agree)\w*|^{_LEAD}(?:if|when(?:ever)?) (?:anything|something|you)(?: is| are|'s|'re) (?:ever )?(?:unclear|unsure|not sure|not clear|in doubt|uncertain|ambiguous|missing)\b[^.!?]{{0,60}}\b(?:ask|tell|stop|check with)\b|^{_LEAD}for (?:[\w+#.-]+ ){{1,3}}(?:stuff|questions?|things|topics|help|tasks)[,:]? (?:please |just )*(?:{_DO}|give|keep|use|don't|do not)\b"
     rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
 )
+_FROM_NOW = regex(r"\b(?:from now on|from here on|going forward|henceforth|in (?:the )?future)\b,?")
+_EACH_TIME = regex(r"\b(?:every time|each time|any ?time|whenever)\b,?")
+_JOINT = regex(
+    r"[,;:.!?()]|\b(?:that|which|who|because|coz|since|so|but|when|if|where|while|otherwise|or else|please|then)\b"
+)
+"""Where a part of a sentence begins that may have its own verb."""
+_DIRECTS = regex(
+    rf"^\W*{_LEAD}(?:(?:always|never|don'?t|do not|make|keep|stop|{_DO})\b|(?:i(?:'d| would)? (?:want|need|expect|prefer|like)(?! to (?!see\b|know\b|review\b|check\b|approve\b|confirm\b|hear\b|be\b))|you (?:should|must|need|have|can|may|will|are to)|you'll|let's|can you|could you|will you|would you)\b)"
+)
+"""A part that tells the agent what to do."""
+_LEAD_ONLY = regex(rf"^\W*{_LEAD}")
+_CASE = regex(r"\W*(?:when|whenever|if) (?:i|we|you)\b")
+_OURS = regex(
+    rf"^\W*{_LEAD}(?:we|we'll|we will|we gonna|we are going to)\b(?! (?:may|might|could|would|can)\b)"
+)
+"""What a team does from now on."""
+_THEN_DO = regex(
+    rf"^ ?(?:i|we|you) \w+(?: and \w+)?\b.*\b(?:please|always|never|don'?t|do not|make sure|{_DO})\b"
+)
+"""A case without a comma: "every time you finish a task run the tests"."""
+_SIGNS = " \t\n-–—*\"'"
 # "so that we need no restart in the future": why, or what may come, not how to act.
 _NOT_EVER = regex(
     r"\b(?:so(?: that)?,? (?:we|i|it|they|you|that|the)|in case|such that|because|to (?:make sure|ensure|avoid)|in order to|if (?:we|i)|might|may|could|would|maybe|probably|we(?:'ll| will)|it(?:'ll| will))\b"
-    r"[^.;!?]{0,160}\b(?:going forward|in (?:the )?future)\b|\b(?:yet|for now|right now|this time|at this point|for the moment|until|just now)\W*$"
+    r"[^.;!?]{0,160}\b(?:going forward|in (?:the )?future)\b|\b(?:yet|for now|right now|this time|at this point|for the moment|until|just now)(?:,? please)?\W*$"
 )
 _ORDER_ASKED = regex(
     rf"^{_LEAD}(?:can|could|will|would) you (?:please |just )*(?:always|never)\b|^{_LEAD}(?:from now on|going forward|in (?:the )?future),? (?:can|could|will|would) you\b|^{_LEAD}(?:can|could|will|would) you\b[^?]*\b(?:from now on|going forward|every time|each time|always)\W*$"
@@ -242,7 +263,43 @@ def is_order(clause: str) -> bool:
         return True
     if _NOT_EVER.search(clause):
         return False
-    return _ORDER_EN.search(clause) is not None and _AGENT_EN.search(clause) is not None
+    ordered = _ORDER_EN.search(clause) or _directs_always(clause)
+    return bool(ordered) and _AGENT_EN.search(clause) is not None
+
+
+def _directs_always(clause: str) -> bool:
+    """Whether the part of a clause that says "from now on" or "every time" is a directive.
+
+    "Send CSV from now on" and "every time you finish, run the tests" are; "I see the same
+    page every time" tells how things are.
+    """
+    return any(
+        _is_directed(clause, found.start(), found.end()) for found in _FROM_NOW.finditer(clause)
+    ) or any(_is_each_time(clause, *found.span()) for found in _EACH_TIME.finditer(clause))
+
+
+def _is_directed(clause: str, start: int, end: int) -> bool:
+    part = _JOINT.split(clause[:start])[-1]
+    if not _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
+        if _CASE.match(clause, end):
+            return True
+        part = next((one for one in _JOINT.split(clause[end:]) if one.strip(_SIGNS)), "")
+    return _is_directive(part) or _OURS.match(part) is not None
+
+
+def _is_each_time(clause: str, start: int, end: int) -> bool:
+    part = _JOINT.split(clause[:start])[-1]
+    if _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
+        return _is_directive(part)
+    case, comma, rest = clause[end:].partition(",")
+    return _is_directive(rest) if comma else _THEN_DO.search(case) is not None
+
+
+def _is_directive(part: str) -> bool:
+    """Whether a part of a sentence, in lower case, tells somebody what to do."""
+    if not part.strip(_SIGNS):
+        return False
+    return _DIRECTS.match(part) is not None or not _VERB.search(part)
 
 
 def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
