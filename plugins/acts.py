@@ -22,7 +22,7 @@ from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.lasting import is_lasting
-from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
+from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
@@ -47,6 +47,15 @@ MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
 _BESIDE = (Act.STATEMENT,)
+_LEANS = regex(
+    r"\b(?:it|its|this|that|them|these|those|they|there|so)\b|[它这那此其]|^\W*(?:\S+\s+){0,3}\S+\W*$",
+    2,
+)
+"""An order that leans on what is said beside it, or is very short."""
+_GIVES_VALUE = regex(
+    r"(?:\b(?:is|are|at|=)|[:：是为用])\s*[`\"]?[\w./:@-]*\d[\w./:@-]{3,}[`\"]?\W*$", 2
+)
+"""A sentence about a piece of work that ends in a value: "the id of the mod is 3675848606"."""
 # "Fix 1 and 3" after a review hands out work; "1 and 3, please" picks ways.
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
@@ -69,7 +78,9 @@ def distil_session(
     drafts = yield
     if drafts is None:
         return None
-    drafts = [draft for draft in drafts if not _is_copied(draft, transcript)]
+    # "We use the following colours:" announces what it does not say.
+    whole = (draft for draft in drafts if not draft.value.endswith((":", "：")))
+    drafts = [draft for draft in whole if not _is_copied(draft, transcript)]
     drafts = _complete_notes(drafts, transcript)
     if transcript.has_agent_at_work():
         drafts = [draft for draft in drafts if not _is_passing(draft)]
@@ -145,7 +156,7 @@ def _is_passing(draft: Draft) -> bool:
     if filled or is_lasting(draft.value):
         return False
     if draft.type is CardType.FACT:
-        return draft.key.startswith("user.")
+        return not _GIVES_VALUE.search(draft.value)
     asked = clauses(draft.value)[:1]
     once = bool(asked) and asked[0].act in (Act.REQUEST, Act.QUESTION)
     return once and draft.type is CardType.DECISION and len(draft.quotes) == 1
@@ -298,7 +309,10 @@ def _find_orders(
         # "Never again!" orders something that only the talk around it names.
         if max(traits_of(one.text).words for one in group) < 3:
             continue
-        start, end = widen(own, own.index(group[0]), own.index(group[-1]), MAX_VALUE, _BESIDE)
+        start, end = group[0].start, group[-1].end
+        # What stands beside an order to an agent at work is mostly the errand of the day.
+        if not at_work or any(_LEANS.search(one.text) for one in group):
+            start, end = widen(own, own.index(group[0]), own.index(group[-1]), MAX_VALUE, _BESIDE)
         words = turn.text[start:end]
         yield _make_draft(session, turn, words, key_of("rule", group[0].text, session.project))
 
@@ -346,7 +360,7 @@ def _find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator
         return
     if _WORK.search(answer.text):
         return  # what is to be done about a finding is no choice between ways
-    offers = offers_in(offer.text)
+    offers = offers_in(offer.text) if leaves_choice(offer.text) else []
     chosen = picked(answer.text, offers) if offers else []
     # Who takes everything agrees to a plan and picks nothing; three picks make no single card.
     if not chosen or len(chosen) == len(offers) or len(chosen) > 2:

@@ -118,19 +118,19 @@ FINISHED = _join_patterns(
 # Not "let's use it", not 你决定吧; 固定, 约定 and 锁定 hold 定 and decide nothing.
 DECISION = _join_patterns(
     r"\blet'?s (?:just )?(?:use|go with|stick with|stick to|call it|name it|adopt|choose"
-    r"|pick|settle on"
+    r"|pick(?! up\b)|settle on"
     r"|host|store|standardi[sz]e|switch|stay with|keep using|drop)\b(?! (?:it|this|that"
     r"|these|those|them|option|whatever|whichever|together|later|tomorrow|tonight|when|once"
     r"|what|which|where|who|how|between|something|someone|an? (?:time|date|day))\b)",
-    r"\bwe(?:'ll| will|'re going to| are going to|'re) (?:be )?(?:use|using|go with"
-    r"|going with|stick with"
+    r"\bwe(?:'ll| will|'re going to| are going to|'re) (?:be )?(?:us(?:e|ing)(?! (?:it|this|that"
+    r"|the following)\b)|go with|going with|stick with"
     r"|host|store|switch|switching|standardi[sz]e|adopt|drop|dropping|moving to)\b",
     r"\b(?:we|i)(?:'ve| have)? (?:finally )?(?:decided|agreed|settled|opted)\b"
     r" (?:to|on|for|that|against)\b",
     r"\bwe(?:'ve| have)? (?:chose|chosen|picked) (?!up\b)[a-z0-9]",
     r"\b(?:i'll|i will|i'm|we're) (?:go(?:ing)? with|stick(?:ing)? with)\b|\bdecision ?:"
     r"|\bwe're going with\b",
-    r"\bfor [a-z -]{3,30},? (?:we|i) (?:use|will use|'ll use|chose|pick)\b"
+    r"\bfor (?!some)(?:(?!when |if )[a-z-]+,? ){1,4}(?:we|i) (?:(?:will |'ll )?use|chose|pick)\b"
     r"|\bwe use .{2,40} for\b",
     r"\bthe (?:default|final choice|choice) (?:is|will be)\b",
     r"\bended up (?:choosing|using|going with)\b|\bour (?:[a-z]+ )?"
@@ -197,7 +197,7 @@ RULE = _join_patterns(
 # "I hate it when …" is a mood; 我妈喜欢 and 我喜欢你 are about somebody else.
 PREFERENCE = _join_patterns(
     r"\bi'd rather (?:you|have|use|not|keep|work)\b|\bi like my [a-z]+ [a-z]+"
-    r"|^no [a-z -]{3,30},? please\b",
+    r"|^no (?!it |that |this |i |we |you )[a-z -]{3,30},? please\b",
     r"^(?:请)?(?:别|不要)(?:再)?用(?!这|那|它|他|她)[^，。]{1,12}(?:[，。]|$)|我每(?:天|周.?|晚)[^，。]{0,6}固定",
     r"\bi(?:'d| would)? (?:really |much |generally |strongly |still |usually "
     r"|always )?prefer\b",

@@ -32,14 +32,14 @@ _ORDINALS = {
 }
 # "B, please", "1 and 3", 第二个吧. Not "2 days", "3 pm", 五月, 三块: those are counts.
 _PICK = regex(
-    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
-    r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)"
+    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
+    r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元|直|下|些|样|起|定|般|会|边|共)"
     # 第一个吧, but not 第一个选择框: that is the first of something else.
     r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
     2,
 )
-_ITEM = regex(r"^\s{0,3}\d{1,2}[.、)](?!\d)", 8)
-"""Two such lines are a list of the answer's own, not two picks."""
+_ITEM = regex(r"(?:^\s{0,3}|[\s:：。；;，,])\d{1,2}[.、)](?!\d)", 8)
+"""Two such items are a list of the answer's own, not two picks."""
 _ASSENT = regex(
     r"^\W*(?:yes|yep|yeah|yup|ok(?:ay)?|sure|agreed|perfect|great|good|fine|deal|absolutely|definitely|correct|right|sounds (?:good|great|right)|do (?:it|that)|go (?:ahead|for it)|let'?s do (?:it|that|this)|that works|works for me|makes sense|proceed|please do|好的?|行|可以|同意|没问题|就这样|就这么(?:办|定|做)|听你的|按你说的|照你说的|成|中|嗯)(?:$|[\s,.!，。！]|吧|啊|的|，)",
     2,
@@ -58,7 +58,7 @@ _NO_OPTION = regex(
 )
 """What was done, and a step to take now, are nothing to choose between."""
 _ANNOUNCED = regex(
-    r"\W*(?:(?:here|there) (?:are|is)|(?:which|what|how) (?:one|do|would|of|should|shall)|(?:my |your |the )?(?:\w+ )?(?:options?|choices?|approaches|ways|suggestions?|questions?|recommendations?)\b|please (?:pick|choose)|pick |choose "
+    r"\W*(?:(?:here|there) (?:are|is)|(?:let me|i(?:'ve|'ll| have| will)|looking (?:at|through|into)|the user (?:wants|asks|asked)|以下是|下面是|我(?:已|会|将|来|先))\b|(?:which|what|how) (?:one|do|would|of|should|shall)|(?:my |your |the )?(?:\w+ )?(?:options?|choices?|approaches|ways|suggestions?|questions?|recommendations?)\b|please (?:pick|choose)|pick |choose "
     r"|(?:你|您)?(?:更?(?:倾向|想|希望|喜欢|选)|选哪|要哪|怎么)|(?:请|哪)|(?:有|以下|下面)?(?:是|[两二三四五几]|\d)?(?:种|个)?(?:做法|方案|选项|办法|思路|建议|选择|可选)|(?:有|以下|下面)?(?:是)?[两二三四五几\d](?:种|个)[^，。]{1,6}[:：]?$)[^。]{0,60}$",
     2,
 )
@@ -66,6 +66,12 @@ _ANNOUNCED = regex(
 _ASKS = ("?", "？", ":", "：")
 ASKED = 120
 """A question before options is no longer."""
+_DONE = regex(
+    r"\b(?:i(?:'ve| have)|we(?:'ve| have)|the following (?:was|were|changes)) (?:been )?(?:\w+ly )?(?:complet|finish|fix|made|chang|updat|add|start|found|find|creat|remov|implement)\w*|\b(?:changes made|i can see|here'?s what (?:i|was|changed))\b"
+    r"|我(?:所|已经?|刚)?(?:做|改|修改|完成|修复|更新|添加|新增)(?:的|了)|(?:变更|改动|修改)(?:如下|内容)",
+    2,
+)
+"""A list below such a line is of what was done or seen: it leaves nothing to pick."""
 MOST = 240
 """So many characters of an option say what it is."""
 
@@ -94,6 +100,13 @@ def offers_in(text: str) -> list[Offer]:
     labels = [offer.label for offer in found]
     # One label, or the same one again and again, is a heading and offers no choice.
     return found if len(found) > 1 and len(set(labels)) > 1 else []
+
+
+def leaves_choice(text: str) -> bool:
+    """Whether the labelled points of a message are something to pick from."""
+    first = _LABEL.search(text)
+    lines = text[: first.start()].strip().splitlines() if first else []
+    return not lines or _DONE.search(lines[-1].replace("’", "'")) is None
 
 
 def question_in(text: str) -> str:

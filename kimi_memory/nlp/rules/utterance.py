@@ -117,6 +117,7 @@ _ORDER_EN = regex(
     r"|^(?!(?:i|we|he|she|they|it|you|there|and|forever)\b).*, always\W*$"
     # "When I ask about X, include Y": an order that waits for its case.
     rf"|^{_LEAD}(?:if|when) (?:i|we)(?: ever)? (?:ask|say|tell|request|mention|send|paste|share|give|show|write|type|talk|discuss|upload|bring)\b[^;.]{{2,80}}, (?:then |please |just ){{0,2}}(?:always|never|don'?t|do not|{_DO})\b(?! of\b)"
+    rf"|^{_LEAD}(?:git )?{_DO}\b[^.!?;]{{0,80}}\b(?:after|before|with|at the end of|at the start of) (?:each|every) (?:\w+ ){{0,2}}(?:(?:sub-?)?tasks?|steps?|changes?|commits?|edits?|sessions?|features?|fix(?:es)?|phases?|answers?|repl(?:y|ies)|implementations?|iterations?)\b"
     # "Flag nuts in everything you suggest", "keep your answers short", "stop apologising"
     rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b(?!.*\b(?:will|would|is|are|was|were|has|have|do|does)\b)"
     rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
@@ -127,9 +128,10 @@ _ORDER_EN = regex(
 _FROM_NOW = regex(r"\b(?:from now on|from here on|going forward|henceforth|in (?:the )?future)\b,?")
 _EACH_TIME = regex(r"\b(?:every time|each time|any ?time|whenever)\b,?")
 _JOINT = regex(
-    r"[,;:.!?()]|\b(?:that|which|who|because|coz|since|so|but|when|if|where|while|otherwise|or else|please|then)\b"
+    r"[,;:.!?()]|\b(?:but|please|then|otherwise|or else)\b"
+    r"|(?P<sub>\b(?:that|which|who|because|coz|since|so|when|if|where|while)\b)"
 )
-"""Where a part of a sentence begins that may have its own verb."""
+"""Where a part of a sentence begins that may have its own verb; `sub`: one that orders nothing."""
 _DIRECTS = regex(
     rf"^\W*{_LEAD}(?:(?:always|never|don'?t|do not|make|keep|stop|{_DO})\b|(?:i(?:'d| would)? (?:want|need|expect|prefer|like)(?! to (?!see\b|know\b|review\b|check\b|approve\b|confirm\b|hear\b|be\b))|you (?:should|must|need|have|can|may|will|are to)|you'll|let's|can you|could you|will you|would you)\b)"
 )
@@ -151,7 +153,7 @@ _NOT_EVER = regex(
     r"[^.;!?]{0,160}\b(?:going forward|in (?:the )?future)\b|\b(?:yet|for now|right now|this time|at this point|for the moment|until|just now)(?:,? please)?\W*$"
 )
 _ORDER_ASKED = regex(
-    rf"^{_LEAD}(?:can|could|will|would) you (?:please |just )*(?:always|never)\b|^{_LEAD}(?:from now on|going forward|in (?:the )?future),? (?:can|could|will|would) you\b|^{_LEAD}(?:can|could|will|would) you\b[^?]*\b(?:from now on|going forward|every time|each time|always)\W*$"
+    rf"^{_LEAD}(?:can|could|will|would) you (?:please |just )*(?:always|never)\b|^{_LEAD}(?:from now on|going forward|in (?:the )?future),? (?:can|could|will|would) you\b|^{_LEAD}(?:can|could|will|would) you\b(?:(?!\b(?:so|that|which)\b)[^?])*\b(?:from now on|going forward|every time|each time|always)\W*$"
     r"|(?:以后|今后|从现在起|从今天起|往后)[^。？?]{0,8}(?:能不能|可不可以|可以|(?<!可)能|麻烦你?)[^。]{2,40}[吗么]?[？?]"
 )
 """An order in the form of a question."""
@@ -279,18 +281,26 @@ def _directs_always(clause: str) -> bool:
 
 
 def _is_directed(clause: str, start: int, end: int) -> bool:
-    part = _JOINT.split(clause[:start])[-1]
+    part, sub = _last_part(clause[:start])
     if not _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
         if _CASE.match(clause, end):
             return True
-        part = next((one for one in _JOINT.split(clause[end:]) if one.strip(_SIGNS)), "")
-    return _is_directive(part) or _OURS.match(part) is not None
+        ends = (found.start() for found in _JOINT.finditer(clause, end))
+        part = next((one for to in ends if (one := clause[end:to]).strip(_SIGNS)), clause[end:])
+    ordered = _DIRECTS.match(part) is not None if sub else _is_directive(part)
+    return ordered or _OURS.match(part) is not None
+
+
+def _last_part(text: str) -> tuple[str, bool]:
+    """Return what stands behind the last joint, and whether that joint subordinates it."""
+    joints = list(_JOINT.finditer(text))
+    return (text[joints[-1].end() :], joints[-1]["sub"] is not None) if joints else (text, False)
 
 
 def _is_each_time(clause: str, start: int, end: int) -> bool:
-    part = _JOINT.split(clause[:start])[-1]
+    part, sub = _last_part(clause[:start])
     if _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
-        return _is_directive(part)
+        return _DIRECTS.match(part) is not None if sub else _is_directive(part)
     case, comma, rest = clause[end:].partition(",")
     return _is_directive(rest) if comma else _THEN_DO.search(case) is not None
 
