@@ -112,6 +112,12 @@ _SWITCH = regex(
     r"|决定|定了|定在|就用|就选|选[a-z一二三]|改成|改为|改到|换成|不用了|取消|推迟|就这么办|还是.{1,12}吧",
     2,
 )
+_SETTLED = regex(
+    r"\b(?:decid\w+|settled|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
+    r"|决定|定了|定在|就用|就选|选[a-z一二三]|改成|改为|改到|换成|不用了|取消|推迟|就这么办|还是.{1,12}吧",
+    2,
+)
+"""What settles something in talk about work, where most of it asks for a change."""
 # "OK, so …", 对了，…: openings cost tokens and say nothing. A check box, "- [ ]", stays.
 _LEAD = regex(
     r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
@@ -294,7 +300,8 @@ class _Reader:
     def _choose_part(self, kept: list[tuple[Clause, float]], offered: bool, *, first: bool) -> Part:
         if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:
             return Part.ORDERED
-        if offered or any(_SWITCH.search(clause.text) for clause, _ in kept):
+        settles = _SETTLED if self._kind == "work" else _SWITCH
+        if offered or any(settles.search(clause.text) for clause, _ in kept):
             return Part.DECIDED
         if any(_OPEN.search(clause.text) for clause, _ in kept):
             return Part.OPEN

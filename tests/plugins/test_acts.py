@@ -283,6 +283,25 @@ def test_a_trouble_with_the_work_is_no_fact_about_the_person() -> None:
     assert not [value for value in values if "Wheel" in value]
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The number of the kiln for our orders is 3675848606.", True),
+        ("the port of the kiln is :8443", True),
+        ("First image is the kiln, second image is the oven.", False),
+        ("Now the door of the kiln is 256 by 256.", False),
+        ("We use the following colours for the kiln:", False),
+    ],
+)
+def test_a_fact_about_the_work_gives_a_value(text: str, kept: bool) -> None:
+    assert bool(work(text)) is kept
+
+
+def test_an_order_stands_without_the_errand_beside_it() -> None:
+    told = "The header should be green and the list short. If anything is unclear, please ask me."
+    assert rules(work(told)) == ["If anything is unclear, please ask me."]
+
+
 DIARY = (
     "Evening with Tomas. We sat at the mill until ten. He is as he always was, worried about the"
     " house and about the harbour job. We agreed to look at 2 flats on Friday."

@@ -11,7 +11,7 @@ from kimi_memory.nlp.rules.salience import traits_of
 
 _LASTING = regex(
     r"\b(?:my name|call me|i(?:'m|’m| am) (?:[a-z]+, ?)?\d\d\b|i(?:'m|’m| am) [a-z]+, an? "
-    r"|allerg|intoleran|diabet|asthma|coeliac|celiac|epilep|diagnos|my doctor|vegetarian|vegan"
+    r"|allerg|intoleran|diabet|asthma|coeliac|celiac|epilep|diagnosed (?:with|as|him|her|me|us)|(?:was|been|got|were) (?:\w+ )?diagnosed|my (?:\w+ )?diagnosis|my doctor|vegetarian|vegan"
     r"|pregnan|years? old|i(?: am|'m|’m) an? |i (?:live|work|teach|study|moved) "
     r"|i(?: was|'m|’m| am) (?:born|from))"
     r"|\bi(?:'ve| have|'ve got| got) (?:gout|ibs|migraines?|arthritis|eczema|anaemia|anemia|adhd|hypertension|tinnitus|high blood pressure)"

@@ -127,11 +127,11 @@ _ORDER_EN = regex(
 )
 _FROM_NOW = regex(r"\b(?:from now on|from here on|going forward|henceforth|in (?:the )?future)\b,?")
 _EACH_TIME = regex(r"\b(?:every time|each time|any ?time|whenever)\b,?")
-_JOINT = regex(
-    r"[,;:.!?()]|\b(?:but|please|then|otherwise|or else)\b"
-    r"|(?P<sub>\b(?:that|which|who|because|coz|since|so|when|if|where|while)\b)"
+_SUBORDINATES = (
+    *("that", "which", "who", "because", "coz", "since", "so", "when", "if", "where", "while"),
 )
-"""Where a part of a sentence begins that may have its own verb; `sub`: one that orders nothing."""
+_JOINT = regex(rf"[,;:.!?()]|\b(?:but|please|then|otherwise|or else|{'|'.join(_SUBORDINATES)})\b")
+"""Where a part of a sentence begins that may have its own verb."""
 _DIRECTS = regex(
     rf"^\W*{_LEAD}(?:(?:always|never|don'?t|do not|make|keep|stop|{_DO})\b|(?:i(?:'d| would)? (?:want|need|expect|prefer|like)(?! to (?!see\b|know\b|review\b|check\b|approve\b|confirm\b|hear\b|be\b))|you (?:should|must|need|have|can|may|will|are to)|you'll|let's|can you|could you|will you|would you)\b)"
 )
@@ -281,35 +281,40 @@ def _directs_always(clause: str) -> bool:
 
 
 def _is_directed(clause: str, start: int, end: int) -> bool:
-    part, sub = _last_part(clause[:start])
+    part, joint = _last_part(clause[:start])
     if not _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
         if _CASE.match(clause, end):
             return True
         ends = (found.start() for found in _JOINT.finditer(clause, end))
         part = next((one for to in ends if (one := clause[end:to]).strip(_SIGNS)), clause[end:])
-    ordered = _DIRECTS.match(part) is not None if sub else _is_directive(part)
-    return ordered or _OURS.match(part) is not None
-
-
-def _last_part(text: str) -> tuple[str, bool]:
-    """Return what stands behind the last joint, and whether that joint subordinates it."""
-    joints = list(_JOINT.finditer(text))
-    return (text[joints[-1].end() :], joints[-1]["sub"] is not None) if joints else (text, False)
+    return _is_directive(part, joint) or _OURS.match(part) is not None
 
 
 def _is_each_time(clause: str, start: int, end: int) -> bool:
-    part, sub = _last_part(clause[:start])
+    part, joint = _last_part(clause[:start])
     if _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
-        return _DIRECTS.match(part) is not None if sub else _is_directive(part)
+        return _is_directive(part, joint)
     case, comma, rest = clause[end:].partition(",")
     return _is_directive(rest) if comma else _THEN_DO.search(case) is not None
 
 
-def _is_directive(part: str) -> bool:
-    """Whether a part of a sentence, in lower case, tells somebody what to do."""
-    if not part.strip(_SIGNS):
-        return False
-    return _DIRECTS.match(part) is not None or not _VERB.search(part)
+def _last_part(text: str) -> tuple[str, str]:
+    """Return what stands behind the last joint of a text, and that joint."""
+    joints = list(_JOINT.finditer(text))
+    return (text[joints[-1].end() :], joints[-1][0]) if joints else (text, "")
+
+
+def _is_directive(part: str, joint: str = "") -> bool:
+    """Whether a part of a sentence, in lower case, tells somebody what to do.
+
+    Args:
+        part: the part.
+        joint: what joins it to the one before.
+    """
+    if joint == "please" or _DIRECTS.match(part):
+        return True
+    # "Tables in metric": without a verb, and no part that only explains another.
+    return bool(part.strip(_SIGNS)) and joint not in _SUBORDINATES and not _VERB.search(part)
 
 
 def _split_by_act(text: str, start: int, end: int) -> list[Clause]:

@@ -29,6 +29,7 @@ OUTPUT = {
     "windows prompt": "PS C:\\work> dotnet build\nBuild succeeded with a few warnings",
     "sql": "CREATE TABLE loaves (\n  id INT PRIMARY KEY\n);",
     "java object": "Loaf{rye=Grain@1f2e3d4c, size=2}",
+    "page of an error": "Next.js (14.2.30) is outdated (learn more)\nUnhandled Runtime Error",
     "npm": "npm error code ERESOLVE\nnpm error unable to resolve the tree",
     "build tool": "web:lint: cache miss, executing 2f45\nThere was a problem with your setup",
     "python": 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: bad thing',

@@ -8,6 +8,7 @@ from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 
 LASTING = (
     "I'm a vet in Bristol",
+    "he was just diagnosed with coeliac disease",
     "my son is allergic to penicillin",
     "please call me Bo",
     "I work nights at the port",
@@ -98,3 +99,7 @@ def test_moods_and_figures_are_not_lasting(text: str) -> None:
 )
 def test_how_work_stands_is_passing(text: str, passing: bool) -> None:
     assert is_passing(text) is passing
+
+
+def test_a_diagnosis_of_a_fault_is_no_illness() -> None:
+    assert not is_lasting("please diagnose why there is no diagnostic page")

@@ -6,6 +6,7 @@ import pytest
 
 from kimi_memory.nlp.rules.offers import (
     assents,
+    leaves_choice,
     offers_in,
     picked,
     proposal_in,
@@ -57,6 +58,9 @@ def test_offers_have_labels(text: str, labels: list[str]) -> None:
         (HAN, "1.终端这样显示了\n2.域名是在别处注册的", []),
         (THREE, "Option B: Wallpaper – dearer, hides the cracks. How long does it take", []),
         (STEPS, "2、", []),
+        (THREE, "C:\\\\tools is where I keep it", []),
+        (HAN, "为什么画面要一直转圈", []),
+        (HAN, "有几个问题：1、太贵。2、太远", []),
     ],
 )
 def test_a_short_answer_names_options(text: str, answer: str, labels: list[str]) -> None:
@@ -143,3 +147,20 @@ def test_options_answer_the_line_before_them(message: str, question: str) -> Non
 def test_a_recommended_number_is_its_option() -> None:
     message = "**1. One module**\nsmall\n\n**2. Three modules**\nlarge\n\n我推荐方案 1。"
     assert proposal_in(message) == "One module"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I've completed these:\n1. the roof\n2. the door",
+        "Looking through it, I can see:\nA. the roof\nB. the door",
+        "以下是我所做的变更：\n1. 屋顶\n2. 门",
+    ],
+)
+def test_a_list_of_what_was_done_leaves_nothing_to_pick(text: str) -> None:
+    assert not leaves_choice(text)
+
+
+@pytest.mark.parametrize("text", [THREE, NUMBERED, HAN, "Three ways:\n1. roof\n2. door"])
+def test_a_list_of_ways_leaves_a_choice(text: str) -> None:
+    assert leaves_choice(text)

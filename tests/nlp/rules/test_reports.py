@@ -199,3 +199,22 @@ def test_a_step_that_begins_now_is_none_however_long() -> None:
     assert not reports_in(
         "Now adding the new sections for `pump.py`, the 2 valves and everything else about them."
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我需要先看看 `pump.py` 里的 3 个阀门。",
+        "但首先需要修复 `pump.py` 中的导入问题",
+        "现在让我修复 `pump.py` 中缺失的类型",
+        "水泵的缓存是空的，我要先实现 `cache.py`",
+        "Ah, I see that `pump.py` has the problem now.",
+    ],
+)
+def test_what_an_agent_is_about_to_do_is_no_report(text: str) -> None:
+    assert not reports_in(text)
+
+
+def test_what_is_needed_is_a_report() -> None:
+    assert reports_in("`pump.py` 需要环境变量 `PORT`，否则无法启动")
+    assert reports_in("我发现 `pump.py` 缺少 3 个类型")
