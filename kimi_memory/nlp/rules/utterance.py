@@ -113,7 +113,7 @@ _ORDER_EN = regex(
     rf"|no (?:more )?(?!{_SUBJECT}\b)[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
     r"|\bi(?:'d| would)? (?:want|like|need|prefer|expect) [^,;.]{2,60} always(?=\s*[:,])"
-    rf"|(?:[,;:(] ?|\b(?:and|so|please|should|must|you) )(?:always|never) {_DO}\b|,? always\W*$|\bmake (?:that|this|it) (?:a|the|your) (?:habit|rule|default)\b"
+    rf"|(?:[,;:(] ?|\b(?:and|so|please|should|must|you) |\b(?:must|should)\b[^.!?]{{1,80}} )(?:always|never) {_DO}\b|\balways [a-z]+ [^.!?]{{1,60}}, never [a-z]|,? always\W*$|\bmake (?:that|this|it) (?:a|the|your) (?:habit|rule|default)\b"
     r"|^(?!(?:i|we|he|she|they|it|you|there|and|forever)\b).*, always\W*$"
     # "When I ask about X, include Y": an order that waits for its case.
     rf"|^{_LEAD}(?:if|when) (?:i|we)(?: ever)? (?:ask|say|tell|request|mention|send|paste|share|give|show|write|type|talk|discuss|upload|bring)\b[^;.]{{2,80}}, (?:then |please |just ){{0,2}}(?:always|never|don'?t|do not|{_DO})\b(?! of\b)"

@@ -48,6 +48,8 @@ from kimi_memory.nlp.rules.utterance import Act, act_of, clauses, is_order, of_w
         ("commit after each finished subtask", Act.ORDER),
         ("from now on we bake on Fridays", Act.ORDER),
         ("you should never use the old oven", Act.ORDER),
+        ("for bread we always take rye, never wheat", Act.ORDER),
+        ("keys must hang at the door, they never go into a bag", Act.ORDER),
         ("when I open the oven I see the same loaf every time", Act.STATEMENT),
         ("every time we bake, it doubles the loaves on the shelf", Act.STATEMENT),
         ("I keep getting more and more loaves each time", Act.STATEMENT),
