@@ -10,7 +10,7 @@ from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, dig
 from kimi_memory.domain.job import digest_of
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.trees import Joined, Tree, join
-from kimi_memory.store.files.paths import is_truth
+from kimi_memory.store.files.paths import TOMBSTONES, is_truth
 from kimi_memory.store.git.history import History
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.store import Store
@@ -76,6 +76,8 @@ def write_merge(context: JobContext, changes: Sequence[Change]) -> None:
     """Write the files of a merge, and what of them waits for a person's word."""
     if changes:
         vetting = context.store.vetting
+        if vetting is not None and vetting.merged([Update(TOMBSTONES, "", b"")]):
+            changes = [_keep_file(change) for change in changes]
         waiting = vetting.merged(changes) if vetting is not None else {}
         # In the same transaction: after a crash between the two they would count at once.
         actor = Actor("merge", context.actor.origin)
@@ -95,6 +97,13 @@ def join_files(store: Store, base: Tree, now: Tree, theirs: Tree) -> tuple[Tree,
     there = {path: store.read(path) for path in beside if store.exists(path)}
     sides = ({**side, **there} for side in (base, now, theirs))
     return {**now, **there}, join(*sides)
+
+
+def _keep_file(change: Change) -> Change:
+    """Return a change that empties the tombstones' file instead: only a file can wait."""
+    if not isinstance(change, Delete) or change.path != TOMBSTONES:
+        return change
+    return Update(change.path, change.base, b"")
 
 
 def write_views(context: JobContext, files: Mapping[str, bytes]) -> None:

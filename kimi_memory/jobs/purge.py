@@ -30,7 +30,7 @@ from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.notes import Shelf, tombstone_lines
 from kimi_memory.store.store import Store
 
 SHORTEST = 4
@@ -246,7 +246,8 @@ class Purge:
         self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]
     ) -> list[Change]:
         old = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
-        lines = [self._hash_tombstone_line(line, scrub) for line in old.splitlines(keepends=True)]
+        barring = tombstone_lines(self._store).splitlines(keepends=True)
+        lines = [self._hash_tombstone_line(line, scrub) for line in barring]
         held = [tombstone_of(unseal(line)) for line in lines]
         known = {(stone.scope, stone.value) for stone in held}
         values = dict.fromkeys(self._barred_values(doomed, gone))

@@ -39,8 +39,8 @@ def rekey(store: Store) -> bool:
 def _rekey_lines(store: Store, keyed: Keyed) -> Iterator[Change]:
     for path, renewed in ((TOMBSTONES, _rekey_tombstone), (RECALLS, _rekey_recall)):
         if store.exists(path):
-            old = store.read(path)
-            new = b"".join(renewed(line, keyed) for line in old.splitlines(keepends=True))
+            old, held = store.read(path), store.served(path).content
+            new = b"".join(renewed(line, keyed) for line in held.splitlines(keepends=True))
             if new != old:
                 yield Update(path, digest(old), new)
 

@@ -103,7 +103,8 @@ def turn_away(memory: Memory, file: Unvetted, why: str, *, dry_run: bool = False
         why: kept with the tombstone of a card.
         dry_run: report the diff and write nothing.
     """
-    old = _read_vetted_version(memory, file)
+    vetting = memory.store.vetting
+    old = None if vetting is None else vetting.turned_away(file)
     note = _parse_note(file)
     if old is None and isinstance(note, Card):
         wanted = Wanted(note=note.id, why=why or "rejected in review")

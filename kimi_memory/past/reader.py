@@ -15,9 +15,8 @@ from kimi_memory.formats.job_file import job_of
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
 from kimi_memory.past.table import PastFile, PastTable, State
-from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.history import History
-from kimi_memory.store.notes.notes import parse_tombstones
+from kimi_memory.store.notes.notes import parse_tombstones, tombstone_lines
 from kimi_memory.store.store import Store
 
 SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
@@ -165,7 +164,7 @@ class PastReader:
         return datetime.fromtimestamp(seconds, self.points.zone or UTC)
 
     def _read_tombstones(self) -> bytes:
-        return self.store.read(TOMBSTONES) if self.store.exists(TOMBSTONES) else b""
+        return tombstone_lines(self.store)
 
     def _tombstone_mark(self) -> str:
         content = self._read_tombstones()

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Hit, Query, Unit
@@ -21,7 +22,6 @@ from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.index.units import served_note
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.files.stat import state_of
 from kimi_memory.store.notes.notes import parse_tombstones
 from kimi_memory.store.wal.journal import Journal
 
@@ -49,9 +49,8 @@ def forgotten(searcher: Searcher) -> Bools:
     A tombstone keeps a forgotten value from being distilled again; the words themselves stay
     in their session, as files and history are never cut but by a purge.
     """
-    state = state_of(searcher.files.root, TOMBSTONES)
-    # They are only ever added to, or written anew as another file, so their state tells them.
-    return searcher.once(f"forgotten {state}", lambda: _forgotten_rows(searcher))
+    mark = digest(_read_tombstones(searcher.files))
+    return searcher.once(f"forgotten {mark}", lambda: _forgotten_rows(searcher))
 
 
 def forgotten_ids(searcher: Searcher) -> list[str]:
@@ -62,11 +61,15 @@ def forgotten_ids(searcher: Searcher) -> list[str]:
 
 def tombstones_of(files: Files) -> Tombstones:
     """Return the tombstones that can be read; the gate of writing refuses the others."""
-    if state_of(files.root, TOMBSTONES) is None:
-        return _NOTHING  # which costs much less than to open what is not there
-    with suppress(OSError, KimiMemoryError):
-        return _build_tombstones(files.read(TOMBSTONES), files.journal)
+    with suppress(KimiMemoryError):
+        return _build_tombstones(_read_tombstones(files), files.journal)
     return _NOTHING
+
+
+def _read_tombstones(files: Files) -> bytes:
+    with suppress(OSError, KimiMemoryError):
+        return files.served(TOMBSTONES).content
+    return b""
 
 
 @lru_cache(maxsize=4)
@@ -77,7 +80,9 @@ def _build_tombstones(content: bytes, journal: Journal) -> Tombstones:
 
 def _redact_hit(hit: Hit, stones: Tombstones) -> Hit | None:
     unit = hit.unit
-    if not stones or unit.kind in _NOTES:
+    # A candidate may say what was forgotten here: another copy brought it, and nobody settled it.
+    settled = unit.kind in _NOTES and unit.status != Status.CANDIDATE
+    if not stones or settled:
         return hit
     session = unit.id.partition("#")[0] if unit.kind == "turn" else ""
     # The purge came by git from another machine.

@@ -15,7 +15,9 @@ from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.disk import refusal
+from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
+from kimi_memory.store.git.head_log import brought_nothing
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.reconcile import Glance
@@ -96,6 +98,9 @@ class Judge(Protocol):
     def waiting(self, path: str) -> Waiting | None:
         """Return a file that waits for a person's word; None for one that does not."""
 
+    def turned_away(self, file: Waiting) -> bytes | None:
+        """Return what stays of a waiting file that a person turns away; None for nothing."""
+
     def version(self, path: str, mark: str) -> bytes | None:
         """Return an earlier content of a file by its mark; None where nothing has it."""
 
@@ -173,6 +178,8 @@ class Reading:
         Raises:
             NotFoundError: there is none.
         """
+        if path == TOMBSTONES and self._vets is not None and self._may_have_lost(path):
+            return self._vets().served(path)
         content = self.read(path)
         if self._vets is None or not is_judged(path):
             return Served(content)
@@ -181,6 +188,11 @@ class Reading:
         if known is not None and known.cap is None and not has_marks(path, content):
             return Served(content)
         return self._vets().served(path)
+
+    def _may_have_lost(self, path: str) -> bool:
+        """Whether a file is not there, and commits of elsewhere may have taken it away."""
+        born = self.journal.born() / 1e9
+        return not self.exists(path) and not brought_nothing(self.root / ".git", born)
 
     def text(self, path: str) -> str:
         """Return the text of a file as anybody may be shown it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,11 @@ from kimi_memory.cli import run
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.jobs.forget import Forget
+from kimi_memory.jobs.purge import Doomed
 from kimi_memory.merge.marks import has_marks
+from kimi_memory.operations.forget import purge
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
-from kimi_memory.operations.review_queue import review
+from kimi_memory.operations.review_queue import Answer, answer, review, waiting_files
 from kimi_memory.store.notes import sessions
 from tests.conftest import Clock
 from tests.test_copies import clone, errors, git
@@ -426,3 +429,138 @@ def test_nothing_of_the_repository_is_run(
     memory.undo(job.id)
     assert errors(memory) == []
     assert not ran.exists(), ran.read_text("utf-8")
+
+
+SAID = "The dentist is Dr Abernathy."
+STONES = "mid-term/tombstones.jsonl"
+
+
+def forget_dentist(memory: Memory) -> str:
+    """Let a memory forget who the dentist is; return the job."""
+    memory.remember(SAID, key="health.dentist")
+    [card] = [h.unit.id for h in memory.recall("dentist").hits if h.unit.kind == "card"]
+    return memory.run(Forget(memory, Wanted(note=card))).id
+
+
+def empty_stones(other: Memory, job: str) -> None:
+    (other.root / STONES).write_text("", encoding="utf-8")
+
+
+def delete_stones(other: Memory, job: str) -> None:
+    (other.root / STONES).unlink()
+
+
+def undo_forgetting(other: Memory, job: str) -> None:
+    other.undo(job)
+
+
+def revive_card(other: Memory, job: str) -> None:
+    """Take it back, and give the card another name besides."""
+    other.undo(job)
+    card = next((other.root / "semantic").rglob("health.dentist.md"))
+    card.rename(card.with_name("dentist.md"))
+
+
+@pytest.mark.parametrize("how", [empty_stones, delete_stones, undo_forgetting, revive_card])
+@pytest.mark.parametrize("by_git", [False, True], ids=["merge", "pull"])
+def test_what_was_forgotten_here_stays_so_though_a_copy_takes_that_back(
+    memory: Memory, clone: Clone, opening: Opening, how: Callable[..., None], by_git: bool
+) -> None:
+    job = forget_dentist(memory)
+    other = clone("b")
+    how(other, job)
+    other.batch.note()
+    other.batch.flush()
+    if by_git:
+        git(memory.root, "pull", "-q", str(other.root), "HEAD")
+    else:
+        memory.remember("Ann likes tea.", key="ann.tea")
+        merge(memory, other)
+    with Memory.open(memory.root, opening) as again:
+        assert "Abernathy" not in values(again, "who is the dentist?")
+        assert "Abernathy" not in again.context("start").text
+        again.session("talk").turn("user", SAID)
+        again.end("talk")
+        assert "Abernathy" not in values(again, "who is the dentist?")
+        assert "ERROR" not in {str(one) for one in errors(again)}
+
+
+def test_a_person_lets_come_back_what_a_copy_took_back(memory: Memory, clone: Clone) -> None:
+    job = forget_dentist(memory)
+    other = clone("b")
+    other.undo(job)
+    merge(memory, other)
+    assert STONES in {one.path for one in waiting_files(memory)}
+    while found := waiting_files(memory):
+        answer(memory, found[-1].path, Answer(accept=True))
+    assert "Abernathy" in values(memory, "who is the dentist?")
+
+
+def test_what_a_person_turns_away_stays_forgotten(memory: Memory, clone: Clone) -> None:
+    job = forget_dentist(memory)
+    lines = (memory.root / STONES).read_bytes()
+    other = clone("b")
+    other.undo(job)
+    merge(memory, other)
+    while found := waiting_files(memory):
+        answer(memory, found[-1].path, Answer(accept=False))
+    assert (memory.root / STONES).read_bytes() == lines
+    assert "Abernathy" not in values(memory, "who is the dentist?")
+    assert waiting_files(memory) == []
+
+
+def test_own_copies_take_a_forgetting_back_together(pair: tuple[Memory, Memory]) -> None:
+    memory, other = pair
+    job = forget_dentist(memory)
+    merge(other, memory)
+    other.undo(job)
+    merge(memory, other)
+    assert "Abernathy" in values(memory, "who is the dentist?")
+    assert tree(memory) == tree(other)
+
+
+def test_a_purge_here_bars_what_a_copy_let_go(memory: Memory, clone: Clone) -> None:
+    """Writing the tombstones anew does not lose those that a copy took out."""
+    forget_dentist(memory)
+    other = clone("b")
+    empty_stones(other, "")
+    other.batch.note()
+    merge(memory, other)
+    purge(memory, Doomed(texts=("the vault code is 7391",)))
+    assert "Abernathy" not in values(memory, "who is the dentist?")
+
+
+def test_what_was_corrected_here_does_not_come_back(memory: Memory, clone: Clone) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.batch.flush()
+    page = next((memory.root / "semantic").rglob("deploy.port.md"))
+    old = page.read_bytes()
+    page.write_text(page.read_text("utf-8").replace("8080", "9090"), encoding="utf-8")
+    memory.take_edits()
+    memory.batch.note()
+    memory.batch.flush()
+    other = clone("b")
+    next((other.root / "semantic").rglob("deploy.port.md")).write_bytes(old)
+    other.batch.note()
+    merge(memory, other)
+    assert "9090" in values(memory, "which deploy port?")
+    assert page.relative_to(memory.root).as_posix() in {f.path for f in waiting_files(memory)}
+
+
+def test_what_was_forgotten_since_stays_so_when_a_copy_is_turned_away(
+    memory: Memory, clone: Clone
+) -> None:
+    """Only what the copy took out and put in is taken back."""
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.remember("Bob likes coffee.", key="bob.coffee")
+    forget_dentist(memory)
+    other = clone("b")
+    (other.root / STONES).write_text("", encoding="utf-8")
+    other.run(Forget(other, Wanted(key="ann.tea")))
+    merge(memory, other)
+    memory.run(Forget(memory, Wanted(key="bob.coffee")))
+    [file] = [one for one in waiting_files(memory) if one.path == STONES]
+    answer(memory, STONES, Answer(accept=False))
+    keys = {json.loads(line)["key"] for line in (memory.root / STONES).read_bytes().splitlines()}
+    assert keys == {"health.dentist", "bob.coffee"}
+    assert file.standing.why

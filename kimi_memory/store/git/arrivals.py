@@ -10,16 +10,19 @@ from kimi_memory.store.git.command import Git, decode
 from kimi_memory.store.git.head_log import UNDER_WAY, movements
 
 
-def arrivals(git: Git, folder: Path, since: float) -> Mapping[str, frozenset[str]]:
+def arrivals(
+    git: Git, folder: Path, since: float, *, merged: bool = False
+) -> Mapping[str, frozenset[str]]:
     """Return the blobs that pulls, merges and the like brought, by path.
 
     Args:
         git: over the repository.
         folder: of the repository.
         since: a moment of the system clock; earlier movements are left out.
+        merged: leave out what came as a person went to another state.
     """
     found: dict[str, set[str]] = defaultdict(set)
-    for old, new, by_hand in [*movements(folder, since), *_under_way(git, folder)]:
+    for old, new, by_hand in [*movements(folder, since, merged=merged), *_under_way(git, folder)]:
         changed = _changed_blobs(git, f"{new} {old}")
         # What differs from both sides of a merge that a person committed, they have settled.
         settled = {path for path, _ in _changed_blobs(git, new, "-c")} if by_hand else set()

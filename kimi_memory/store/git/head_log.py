@@ -18,6 +18,7 @@ _MOST = 200
 _LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) .*?> (\d+) [+-]\d{4}\t?(.*)")
 _HERE = re.compile(rb"kimi_memory: |clone:|[Bb]ranch:|commit(?: \((?:initial|amend)\))?:")
 """What moves HEAD without bringing anything: our commits, and a person's own."""
+_WENT = re.compile(rb"(?:checkout|reset):")
 _MERGED = b"commit (merge)"
 UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
 """Files that stand in a repository while a merge, or the like, is not finished."""
@@ -56,10 +57,17 @@ def _is_quiet(folder: Path, since: float, _: State) -> bool:
     return not merging and not any(True for _ in movements(folder, since))
 
 
-def movements(folder: Path, since: float) -> Iterator[Movement]:
-    """Yield the movements of HEAD that brought something, oldest first."""
+def movements(folder: Path, since: float, *, merged: bool = False) -> Iterator[Movement]:
+    """Yield the movements of HEAD that brought something, oldest first.
+
+    Args:
+        folder: of the repository.
+        since: a moment of the system clock; earlier movements are left out.
+        merged: leave out where a person went to another state.
+    """
     known = [line for line in _read_head_log(folder) if int(line[3]) >= int(since)]
     known = [line for line in known if line[1].strip(b"0") and not _HERE.match(line[4])]
+    known = [line for line in known if not (merged and _WENT.match(line[4]))]
     for line in known[-_MOST:]:
         yield line[1].decode(), line[2].decode(), line[4].startswith(_MERGED)
 

@@ -68,7 +68,7 @@ class History:
         # For the life of the process: a daemon commits often, and reading ten thousand rows each
         # time costs more than the commit.
         self._kept = CacheFile(self._side / "git-cache")
-        self._arrived: tuple[object, Mapping[str, frozenset[str]]] = None, {}
+        self._arrived: dict[bool, tuple[object, Mapping[str, frozenset[str]]]] = {}
 
     def init(self) -> list[str]:
         """Make the folder a repository, or renew the settings of ours; return notes.
@@ -239,8 +239,8 @@ class History:
         """Return what each commit made of the files in some folders, newest first."""
         return read.read_versions(self._require_git(), folders)
 
-    def arrivals(self, since: float) -> Mapping[str, frozenset[str]]:
-        """Return the blobs that pulls and merges brought since a moment, by path."""
+    def arrivals(self, since: float, *, merged: bool = False) -> Mapping[str, frozenset[str]]:
+        """Return the blobs that came since a moment, by path; `merged` leaves out a checkout's."""
         git = self._find_git()
         if git is None:
             return {}
@@ -248,9 +248,11 @@ class History:
         state = read_state(folder)
         # Asked for at every search of a bound caller, and as long as HEAD stands still the answer
         # is the same.
-        if self._arrived[0] != (since, state):
-            self._arrived = (since, state), arrivals(git, folder, since)
-        return self._arrived[1]
+        at, found = self._arrived.get(merged, (None, {}))
+        if at != (since, state):
+            found = arrivals(git, folder, since, merged=merged)
+            self._arrived[merged] = (since, state), found
+        return found
 
     def content_at(self, moment: float, path: str) -> bytes | None:
         """Return a file as the commit had it that was current at a moment of the system clock."""

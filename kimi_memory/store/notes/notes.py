@@ -24,6 +24,7 @@ from kimi_memory.formats.jsonl import tombstone_line, tombstone_of
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.file_cache import Catalog, Survey
 from kimi_memory.store.notes.note_index import Entry, Listing, Register, may_be_note, read_entry
+from kimi_memory.store.reading import Reading
 from kimi_memory.store.store import Store
 
 
@@ -195,8 +196,15 @@ def read_tombstones(store: Store) -> Tombstones:
     Raises:
         FormatError: see `parse_tombstones`.
     """
-    content = store.read(TOMBSTONES) if store.exists(TOMBSTONES) else b""
-    return Tombstones(parse_tombstones(content), store.journal.keyed)
+    return Tombstones(parse_tombstones(tombstone_lines(store)), store.journal.keyed)
+
+
+def tombstone_lines(store: Reading) -> bytes:
+    """Return the tombstones that bar, also those whose removal waits for a person's word."""
+    try:
+        return store.served(TOMBSTONES).content
+    except NotFoundError:
+        return b""
 
 
 def keyed_line(line: bytes, keyed: Keyed) -> bytes:

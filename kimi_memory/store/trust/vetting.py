@@ -12,13 +12,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from os import stat_result
 from time import time_ns
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kimi_memory.domain.change import Change, Create, Update, digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
+from kimi_memory.domain.session import Json
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.frontmatter import decode, id_of
 from kimi_memory.merge.marks import has_marks
+from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
@@ -45,6 +47,7 @@ _APART_NS = 3_000_000_000
 _YOUNG_NS = 10_000_000_000
 """So shortly after it was written, a file may be one of ours that is not journaled yet."""
 MERGED = "a merge brought it"
+LOST = "its file went with what came from elsewhere"
 _LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CONFLICTED})
 
 
@@ -61,7 +64,7 @@ class Vetting:
         self._store, self._rule, self._history = store, rule, history
         self._versions = Versions(store, history)
         self._work = AgentsAtWork(store)
-        self._made: tuple[object, set[str], set[str]] = None, set(), set()
+        self._marks: tuple[object, _Marks] = None, _Marks({}, {}, set())
 
     def served(self, path: str) -> Served:
         """Return a file as agents and jobs get it.
@@ -72,6 +75,8 @@ class Vetting:
         Raises:
             NotFoundError: there is none.
         """
+        if path == TOMBSTONES:
+            return self._served_tombstones()
         content = self._store.read(path)
         if not is_judged(path):
             return Served(content)
@@ -87,6 +92,40 @@ class Vetting:
         candidate = _make_candidate(path, content, found.cap)
         shown = candidate or content
         return Served(shown, found.cap, found.why, found.passing, bool(candidate))
+
+    def _served_tombstones(self) -> Served:
+        """Return the tombstones that bar: what others take out bars on until a person agrees."""
+        if not self._store.exists(TOMBSTONES):
+            return Served(self._find_lost_tombstones(), None, LOST)
+        content = self._store.read(TOMBSTONES)
+        found = self.standing(TOMBSTONES, content)
+        if found.cap is None:
+            return Served(content, passing=found.passing)
+        before = self._versions.of_mark(TOMBSTONES, found.vetted) or b""
+        return Served(_join_lines(before, content), None, found.why, found.passing)
+
+    def turned_away(self, file: Waiting) -> bytes | None:
+        """Return what stays of a waiting file that a person turns away; None for nothing."""
+        before = self._versions.of_mark(file.path, file.standing.vetted)
+        if file.path != TOMBSTONES:
+            return before if file.path.endswith(".md") else None
+        records = (
+            record_of(one) for one in self._store.journal.records() if one.get("path") == TOMBSTONES
+        )
+        brought = [one.mark for one in records if one.origin in WAITS and one.op != "append"]
+        theirs = self._versions.of_mark(TOMBSTONES, brought[-1]) if brought else None
+        # What was forgotten here since then stays.
+        known = (theirs or file.content).splitlines()
+        ours = [line for line in file.content.splitlines() if line not in known]
+        return _join_lines(before or b"", b"\n".join(ours))
+
+    def _find_lost_tombstones(self) -> bytes:
+        """Return the tombstones of a file that went without a word of ours; empty where we did."""
+        last = self._store.journal.last(TOMBSTONES)
+        if last is None or (not last.mark and last.actor != EXTERNAL):
+            return b""
+        mark = last.vetted or last.mark or last.before
+        return self._versions.of_mark(TOMBSTONES, mark) or b"" if mark else b""
 
     def standing(self, path: str, content: bytes) -> Standing:
         """Return what the content of a file counts for."""
@@ -122,10 +161,8 @@ class Vetting:
             return None, ""
         brought = self._describe_arrival(path, content, look)
         if brought:
-            return (
-                # A branch that comes back brings what already counted here.
-                (None, "") if self._is_known_content(digest(content)) else (Origin.REMOTE, brought)
-            )
+            went = self._is_gone_back_to(path, content)
+            return (None, "") if went else (Origin.REMOTE, brought)
         if path.endswith(".jsonl"):
             return None, ""  # A turn that nobody's journal accounts for is for `verify` to name.
         # Both: an agent's shell can set the time of modification back, not that of the change.
@@ -166,8 +203,7 @@ class Vetting:
         return {path: one for path, one in found.items() if one is not None}
 
     def _judge_merged(self, path: str, content: bytes) -> Provenance | None:
-        known = self._is_known_content(digest(content))
-        if not is_judged(path) or self._trusts_all(path) or known:
+        if not is_judged(path) or self._trusts_all(path) or self._stands_here(path, content):
             return None
         vetted = self.vetted_before(self._store.journal.last(path), path)
         if self._store.exists(path) and id_of(self._store.read(path), path) != id_of(content, path):
@@ -198,7 +234,8 @@ class Vetting:
         mark = digest(content)
         if not is_judged(path) or self._is_known_content(mark):
             return False
-        if mark in self._made[2] or blob_of(content) in self._arrived_blobs().get(path, ()):
+        arrived = self._arrived_blobs().get(path, ())
+        if mark in self._read_marks().waits or blob_of(content) in arrived:
             return True
         # What was written lately need not be journaled yet.
         is_there = self._store.exists(path) and self._store.read(path) == content
@@ -225,26 +262,75 @@ class Vetting:
             return "it was written elsewhere and copied here"
         return ""
 
-    def _arrived_blobs(self) -> Mapping[str, frozenset[str]]:
+    def _is_gone_back_to(self, path: str, content: bytes) -> bool:
+        """Whether this content counts here, or did when a person went back to it with git."""
+        if self._stands_here(path, content):
+            return True
+        merged = self._arrived_blobs(merged=True).get(path, ())
+        return self._is_known_content(digest(content)) and blob_of(content) not in merged
+
+    def _arrived_blobs(self, *, merged: bool = False) -> Mapping[str, frozenset[str]]:
         since = self._store.journal.born() / 1e9
         if brought_nothing(self._store.root / ".git", since):
             return {}
         try:
-            return self._history().arrivals(since)
+            return self._history().arrivals(since, merged=merged)
         except HistoryError:
             return {}
 
+    def _stands_here(self, path: str, content: bytes) -> bool:
+        """Whether this content counts here, wherever it lies: no later word of ours replaced it.
+
+        A copy that goes back to what was corrected or forgotten here says something new.
+        """
+        found = self._read_marks()
+        if path == TOMBSTONES:
+            return False
+        place = found.places.get(digest(content))
+        return place is not None and found.latest.get(place) == digest(content)
+
     def _is_known_content(self, mark: str) -> bool:
-        """Whether this content counted here before, wherever it lay."""
+        """Whether this content counted here at some time, wherever it lay."""
+        return mark in self._read_marks().places
+
+    def _read_marks(self) -> _Marks:
         extent = self._store.journal.extent()
-        if self._made[0] != extent:
-            sure, waits = set[str](), set[str]()
-            for one in self._store.journal.records():
-                after = str(one.get("after"))
-                if not is_mark(after):
-                    (waits if one.get("origin") in WAITS else sure).add(after)
-            self._made = extent, sure, waits
-        return mark in self._made[1]
+        if self._marks[0] != extent:
+            self._marks = extent, _read_marks(self._store.journal.records())
+        return self._marks[1]
+
+
+def _join_lines(one: bytes, other: bytes) -> bytes:
+    lines = dict.fromkeys([*one.splitlines(), *other.splitlines()])
+    return b"".join(line + b"\n" for line in lines)
+
+
+class _Marks(NamedTuple):
+    """What the journal says of contents, by their marks."""
+
+    places: dict[str, str]
+    """Where each one that counted lay last."""
+    latest: dict[str, str]
+    """The last one that was put at each path, and not merely put back there."""
+    waits: set[str]
+
+
+def _read_marks(records: Iterable[Mapping[str, Json]]) -> _Marks:
+    found, seen = _Marks({}, {}, set()), set[tuple[str, str]]()
+    for one in records:
+        path, after = str(one.get("path")), str(one.get("after"))
+        if is_mark(after):
+            continue
+        if one.get("origin") in WAITS:
+            found.waits.add(after)
+            continue
+        found.places[after] = path
+        # Git, or a person, went back to an earlier state: what was written since is not replaced.
+        back = one.get("actor") == EXTERNAL and (not after or (path, after) in seen)
+        seen.add((path, after))
+        if not back:
+            found.latest[path] = after
+    return found
 
 
 def _make_candidate(path: str, content: bytes, cap: Origin) -> bytes:
