@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "session": "start a session, add turns, end it",
     "remember": "keep one statement at once",
     "ingest": "store transcripts of other programs, each turn once",
-    "import": "take over what another system remembers, and keep in step",
+    "import": "import the memories of another system, and update them later",
     "recall": "find the lines that answer a question",
     "get": "show a note, or lines of a file",
     "context": "print a block of memory for a prompt",
@@ -54,8 +54,8 @@ COMMANDS: dict[str, str] = {
     "hook": "answer agent programs, and put the hooks into their settings",
     "mcp": "serve agent programs over the Model Context Protocol",
     "serve": "serve programs in any language over HTTP",
-    "proxy": "stand between a chat program and its model, and remember",
-    "git": "merge pages for git, where two copies are merged",
+    "proxy": "pass chats on to a model, and add memory to them",
+    "git": "merge generated pages when git merges two copies",
     "plugins": "list plugins: loaded, from where, skipped and why",
 }
 """Every built-in command and what it does."""

@@ -1,6 +1,6 @@
-"""The command ``audit``: the rot in any store of memories, which is only read.
+"""The command ``audit``: outdated, duplicate and contradictory entries of any memory store.
 
-Why it exists: who thinks of moving a memory here wants to know first what it is worth.
+Why it exists: before people move their memories here, they want to know what those are worth.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHOWN = 20
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``audit``."""
-    help = "measure the rot in any store of memories, reading only"
+    help = "find outdated, duplicate and contradictory entries in any memory store"
     return [Command("audit", help, _add_arguments, _run)]
 
 

@@ -26,7 +26,7 @@ _EXAMPLE = 'a list of messages such as [{"role": "user", "content": "…"}]'
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``compact``."""
-    help = "make a running chat fit its model, and keep all of it"
+    help = "shorten a running chat to fit its model; every turn is stored"
     return [Command("compact", help, _add_arguments, _run)]
 
 
