@@ -125,9 +125,9 @@ class FormatError(KimiMemoryError):
 class WaitingError(FormatError):
     """A file that waits for a person's word; it is neither used nor rewritten."""
 
-    def __init__(self, path: str, why: str, line: int = 1) -> None:
+    def __init__(self, path: str, why: str) -> None:
         remedy = "See what to do about it with 'kimi-memory review' and 'kimi-memory doctor'"
-        super().__init__(path, line, f"{why}, so it is not used", remedy)
+        super().__init__(path, 1, f"{why}, so it is not used", remedy)
 
 
 class UnsafePathError(KimiMemoryError):
@@ -159,10 +159,9 @@ class ChangedOnDiskError(StoreError):
 
     exit_code = 31
 
-    def __init__(self, path: str, kept: str = "") -> None:
-        self.path, self.kept = path, kept
-        beside = f" Our version is kept in {kept}." if kept else ""
-        super().__init__(f"{path} changed on disk.{beside} Read it again, then retry.")
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"{path} changed on disk. Read it again, then retry.")
 
 
 class LockTimeoutError(StoreError):

@@ -17,22 +17,7 @@ import pytest
 
 from kimi_memory import __version__
 from kimi_memory.cli import COMMANDS, parser, run
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Path:
-    """A memory made by ``init``, found through the environment."""
-    path = tmp_path / "memory"
-    assert run(["init", str(path), "--name", "测试", "--language", "zh"]) == 0
-    capsys.readouterr()
-    monkeypatch.setenv("KIMI_MEMORY", str(path))
-    return path
-
-
-def answer(capsys, *words: str) -> object:
-    """Run a command with --json and return what it printed."""
-    assert run([words[0], "--json", *words[1:]]) == 0
-    return json.loads(capsys.readouterr().out)
+from tests.cli.answers import answer
 
 
 def detach(folder: Path) -> None:
@@ -154,24 +139,6 @@ def test_the_commands_of_the_shipped_skill_work(folder: Path, capsys) -> None:
     assert {"undo", "undo --dry-run"} <= set(said)
 
 
-def test_init_makes_the_five_tiers_and_a_repository(folder: Path) -> None:
-    for tier in ("short-term", "episodic", "mid-term", "semantic", "long-term"):
-        assert (folder / tier).is_dir()
-    for page in ("MEMORY.md", "USER.md", "PROJECT.md", "long-term/IDENTITY.md", "memory.toml"):
-        assert (folder / page).is_file()
-    assert "关于使用者" in (folder / "USER.md").read_text(encoding="utf-8")
-    log = subprocess.run(
-        ["git", "-C", folder, "log", "--oneline"], capture_output=True, text=True, check=True
-    )
-    assert "A new memory" in log.stdout
-
-
-def test_init_twice_changes_nothing(folder: Path, capsys) -> None:
-    before = (folder / "memory.toml").read_bytes()
-    assert run(["init", str(folder), "--name", "other"]) == 0
-    assert (folder / "memory.toml").read_bytes() == before
-
-
 def test_the_main_job_by_hand(folder: Path, capsys) -> None:
     assert answer(capsys, "session", "start", "s1", "--project", "菜谱")["id"] == "s1"
     turn = answer(capsys, "session", "turn", "s1", "我们决定用 SQLite 当数据库，因为部署简单。")
@@ -189,29 +156,6 @@ def test_the_main_job_by_hand(folder: Path, capsys) -> None:
     kinds = {commit["trailers"].get("Kind") for commit in answer(capsys, "log")}
     assert {"init", "distil", "daily", "weekly"} <= kinds
     assert answer(capsys, "undo", report["id"], "--dry-run")["id"] == report["id"]
-
-
-def test_what_is_said_in_an_area_has_its_scope(folder: Path, capsys) -> None:
-    start = ["session", "start", "s1", "--agent", "kimi", "--user", "小李"]
-    assert answer(capsys, *start, "--area", "user")["area"] == "user"
-    assert answer(capsys, "session", "turn", "s1", "我喜欢喝乌龙茶。")["n"] == 1
-    whose = ["--agent", "kimi", "--area", "agent", "--key", "web.port"]
-    [report] = answer(capsys, "remember", "端口是 8443。", *whose)
-    assert report["paths"][0] == "semantic/general/web.port.agent-kimi.md"
-    found = answer(capsys, "recall", "user:小李 乌龙茶")["hits"]
-    assert [hit["scope"] for hit in (one["unit"] for one in found)][:1] == ["user:小李"]
-    assert run(["session", "start", "s2", "--area", "agent"]) == 2
-    assert "area of an agent needs its name" in capsys.readouterr().err
-
-
-def test_an_open_tag_takes_nothing_along_and_what_is_left_out_is_said(folder: Path, capsys) -> None:
-    run(["session", "start", "s1"])
-    capsys.readouterr()
-    text = "Q?\n<system-reminder>\nWe decided to use Redis."
-    assert answer(capsys, "session", "turn", "s1", text)["text"] == text
-    closed = "Q?\n<system-reminder>old news</system-reminder>\nWe decided to use Redis."
-    assert run(["session", "turn", "s1", closed]) == 0
-    assert "43 characters of injected blocks left out" in capsys.readouterr().out
 
 
 def test_search_is_recall(folder: Path, capsys) -> None:
@@ -300,89 +244,6 @@ def test_control_characters_never_reach_the_terminal(folder: Path, capsys) -> No
     assert "evil" in out
 
 
-def test_status_verify_and_doctor_agree_that_all_is_well(folder: Path, capsys) -> None:
-    run(["remember", "我住在成都", "--key", "me.city"])
-    capsys.readouterr()
-    assert answer(capsys, "status")["notes"]["card"] == {"fact": 1}
-    assert run(["verify"]) == 0
-    assert run(["doctor"]) == 0
-    assert "✗" not in capsys.readouterr().out
-
-
-def test_doctor_finds_an_edited_quote_and_a_broken_note(folder: Path, capsys) -> None:
-    run(["remember", "我住在成都", "--key", "me.city"])
-    card = next((folder / "semantic").rglob("*.md"))
-    card.write_text(
-        card.read_text(encoding="utf-8").replace("> 我住在成都", "> 我住在北京"), encoding="utf-8"
-    )
-    (folder / "semantic/bad.md").write_text("---\nid: card-x\nid: card-y\n---\n", encoding="utf-8")
-    capsys.readouterr()
-    assert run(["doctor"]) == 1
-    out = capsys.readouterr().out
-    assert "a quote does not stand in" in out
-    assert "semantic/bad.md" in out
-
-
-def test_ingest_reads_standard_input_in_a_real_process(folder: Path) -> None:
-    chat = json.dumps(
-        {"id": "c", "messages": [{"role": "user", "content": "我叫林夏，住在成都。"}]}
-    )
-    command = [sys.executable, "-m", "kimi_memory", "ingest", "--json"]
-    done = subprocess.run(command, input=chat.encode(), capture_output=True, check=True)
-    report = json.loads(done.stdout)
-    assert [(s["spoken"], s["stored"]) for s in report["sessions"]] == [(1, 1)]
-    again = json.loads(
-        subprocess.run(command, input=chat.encode(), capture_output=True, check=True).stdout
-    )
-    assert [(s["spoken"], s["stored"]) for s in again["sessions"]] == [(1, 0)]
-
-
-def test_files_no_reader_knows_are_named_and_the_rest_is_stored(
-    folder: Path, tmp_path: Path, capsys
-) -> None:
-    files = tmp_path / "in"
-    files.mkdir()
-    (files / "a.json").write_text(
-        '{"id": "a", "messages": [{"role": "user", "content": "hello there"}]}'
-    )
-    (files / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    report = answer(capsys, "ingest", str(files))
-    assert [s["stored"] for s in report["sessions"]] == [1]
-    assert "b.png" in report["failed"][0]
-
-
-def test_ingest_can_leave_sessions_open_or_undistilled(
-    folder: Path, tmp_path: Path, capsys
-) -> None:
-    for id in ("a", "b"):
-        (tmp_path / f"{id}.json").write_text(
-            json.dumps({"id": id, "messages": [{"role": "user", "content": f"hello {id}"}]})
-        )
-    answer(capsys, "ingest", str(tmp_path / "a.json"), "--open")
-    assert answer(capsys, "session", "list") == ["a"]
-    answer(capsys, "ingest", str(tmp_path / "b.json"), "--no-distill")
-    assert [r["subject"] for r in answer(capsys, "distill")] == ["b"]
-    assert answer(capsys, "distill") == []
-
-
-def test_plugins_are_told_to_programs_by_name(capsys) -> None:
-    assert run(["plugins", "--json"]) == 0
-    told = {plugin["name"]: plugin for plugin in json.loads(capsys.readouterr().out)}
-    assert told["words"] == {
-        "name": "words",
-        "origin": "bundled",
-        "hooks": ["split_words"],
-        "skipped": "",
-    }
-
-
-def test_plugins_lists_where_each_comes_from(capsys) -> None:
-    assert run(["plugins"]) == 0
-    out = capsys.readouterr().out
-    assert "words" in out
-    assert "bundled" in out
-
-
 def test_the_version_is_told(capsys) -> None:
     with pytest.raises(SystemExit) as stop:
         run(["--version"])
@@ -396,28 +257,6 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
         ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, check=False
     )
     assert b"Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("locale", "options", "first"),
-    [
-        ("zh_CN.UTF-8", [], "# 记忆"),
-        ("en_GB.UTF-8", [], "# Memory"),
-        ("", ["--name", "小灶"], "# 小灶"),
-        ("zh_TW", ["--language", "en"], "# Memory"),
-    ],
-)
-def test_first_pages_speak_the_language_of_the_terminal(
-    tmp_path, monkeypatch, locale: str, options: list[str], first: str
-) -> None:
-    for name in ("LC_ALL", "LC_MESSAGES"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANG", locale)
-    assert run(["init", str(tmp_path / "m"), *options]) == 0
-    text = (tmp_path / "m/MEMORY.md").read_text("utf-8")
-    assert first in text
-    who = (tmp_path / "m/long-term/IDENTITY.md").read_text("utf-8")
-    assert ("我是谁" in who) is (first != "# Memory")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from kimi_memory.domain.change import (
     Actor,
     Append,
-    Change,
     Create,
     Delete,
     Effect,
@@ -35,7 +34,7 @@ from kimi_memory.errors import (
 )
 from kimi_memory.formats.checksum import seal
 from kimi_memory.store.files.disk import Disk
-from kimi_memory.store.store import Receipt, Store, utcnow
+from kimi_memory.store.store import Store, utcnow
 
 KEY = b"a key of this machine"
 ONE = "第一版\n".encode()
@@ -78,122 +77,11 @@ def test_an_update_keeps_the_mode(store: Store, folder: Path, actor: Actor) -> N
     assert stat.S_IMODE((folder / "a.md").stat().st_mode) == 0o644
 
 
-def test_what_was_replaced_is_kept_for_a_while(store: Store, folder: Path, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE), Create("b.md", ONE)], actor)
-    store.apply([Update("a.md", digest(ONE), TWO)], actor)
-    store.apply([Delete("b.md", digest(ONE))], actor)
-    assert [p.read_bytes() for p in (folder / ".kimi/undo").iterdir()] == [ONE, ONE]
-    assert store.drop_undo() == ()
-    assert len(list((folder / ".kimi/undo").iterdir())) == 2
-    assert store.drop_undo(0) == ()
-    (gone,) = (folder / ".kimi/undo").iterdir()
-    assert gone.name.startswith("gone.")
-    assert store.drop_undo(0, 0) == ()
-    assert list((folder / ".kimi/undo").iterdir()) == []
-
-
-def test_an_editor_that_writes_late_is_kept_beside(
-    store: Store, folder: Path, actor: Actor
-) -> None:
-    store.apply([Create("semantic/页.md", ONE)], actor)
-    with (folder / "semantic/页.md").open("ab") as editor:
-        store.apply([Update("semantic/页.md", digest(ONE), TWO)], actor)
-        editor.write("人的话\n".encode())
-    (kept,) = store.drop_undo(0)
-    assert kept.startswith("conflicts/页.20260301T093000Z.")
-    assert store.read(kept) == ONE + "人的话\n".encode()
-    assert store.read("semantic/页.md") == TWO
-    assert store.journal.known()[kept] == digest(ONE + "人的话\n".encode())
-    (folder / ".kimi/undo/late.01a").write_bytes(b"?")
-    (kept,) = store.drop_undo(0)
-    assert store.read(kept) == b"?"
-    (folder / ".kimi/undo/strange").write_bytes(b"nothing of ours")
-    assert store.drop_undo(0) == ()
-
-
-STALE: dict[str, Change] = {
-    "create over a file": Create("a.md", TWO),
-    "create over a folder": Create("dir", TWO),
-    "update of another content": Update("a.md", digest(TWO), TWO),
-    "update of nothing": Update("none.md", digest(ONE), TWO),
-    "update below nothing": Update("none/x.md", digest(ONE), TWO),
-    "move onto a file": Move("a.md", "b.md", digest(ONE)),
-    "move of another content": Move("a.md", "c.md", digest(TWO)),
-    "delete of another content": Delete("a.md", digest(TWO)),
-}
-
-
-@pytest.mark.parametrize("name", STALE)
-def test_a_stale_change_does_nothing(name: str, store: Store, folder: Path, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE), Create("b.md", TWO), Create("dir/x.md", TWO)], actor)
-    before = store.journal.head()
-    for changes in ([STALE[name]], [Create("other.md", TWO), STALE[name]]):
-        with pytest.raises(ChangedOnDiskError):
-            store.apply(changes, actor)
-    assert store.files() == ["a.md", "b.md", "dir/x.md"]
-    assert store.read("a.md") == ONE
-    assert store.journal.head() == before
-    assert list((folder / ".kimi/tmp").iterdir()) == []
-
-
-def test_many_changes_are_one(store: Store, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE), Create("b.md", ONE), Create("c.md", ONE)], actor)
-    store.append("mid-term/u.jsonl", [LINE], actor)
-    receipt = store.apply(
-        [
-            Create("new/深/d.md", TWO),
-            Update("a.md", digest(ONE), TWO),
-            Move("b.md", "new/b.md", digest(ONE)),
-            Delete("c.md", digest(ONE)),
-            Append("mid-term/u.jsonl", (LINE2,)),
-            Append("mid-term/v.jsonl", (LINE, LINE2)),
-        ],
-        actor,
-        subject="job",
-    )
-    assert {path: store.read(path) for path in store.files()} == {
-        "a.md": TWO,
-        "new/b.md": ONE,
-        "new/深/d.md": TWO,
-        "mid-term/u.jsonl": LINE + LINE2,
-        "mid-term/v.jsonl": LINE + LINE2,
-    }
-    assert {(e.path, bool(e.before), bool(e.after)) for e in receipt.effects} == {
-        ("new/深/d.md", False, True),
-        ("a.md", True, True),
-        ("b.md", True, False),
-        ("new/b.md", False, True),
-        ("c.md", True, False),
-        ("mid-term/u.jsonl", True, True),
-        ("mid-term/v.jsonl", False, True),
-    }
-    assert store.journal.verify() == []
-
-
-def test_nothing_to_do_is_nothing_done(store: Store, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE)], actor)
-    head = store.journal.head()
-    assert store.apply([], actor).effects == ()
-    assert store.apply([Update("a.md", digest(ONE), ONE)], actor).effects == ()
-    assert isinstance(store.apply([], actor), Receipt)
-    store.append("short-term/s.jsonl", [], actor)
-    assert store.journal.head() == head
-    assert store.files() == ["a.md"]
-
-
 def test_one_set_names_a_path_once(store: Store, actor: Actor) -> None:
     with pytest.raises(StoreError, match="names it twice"):
         store.apply([Create("a.md", ONE), Append("a.md", (LINE,))], actor)
     with pytest.raises(StoreError, match="names it twice"):
         store.apply([Create("a.md", ONE), Move("b.md", "a.md", "")], actor)
-
-
-@pytest.mark.parametrize("lines", [(b"x",), (b"x\ny\n",), (b"",)])
-def test_lines_are_whole(lines: tuple[bytes, ...], store: Store, actor: Actor) -> None:
-    with pytest.raises(StoreError, match="ends in a newline"):
-        store.append("short-term/s.jsonl", lines, actor)
-    with pytest.raises(StoreError, match="ends in a newline"):
-        store.apply([Append("short-term/s.jsonl", lines)], actor)
 
 
 def test_names_that_differ_in_case_are_refused(store: Store, actor: Actor) -> None:
@@ -256,34 +144,6 @@ def test_truth_leaves_out_what_passes(store: Store, folder: Path, actor: Actor) 
             store.apply([Create(path, b"")], actor)
 
 
-def test_turns_are_appended(store: Store, actor: Actor) -> None:
-    store.append("short-term/s.jsonl", [LINE], actor)
-    store.append("short-term/s.jsonl", [LINE2, LINE], actor)
-    assert store.read("short-term/s.jsonl") == LINE + LINE2 + LINE
-    after = store.journal.known()["short-term/s.jsonl"]
-    assert after == f"{LINE[-15:-3].decode()}@{len(LINE + LINE2 + LINE)}"
-
-
-def test_a_torn_turn_is_cut_off_into_lost_and_found(
-    store: Store, folder: Path, actor: Actor
-) -> None:
-    path = folder / "short-term/s.jsonl"
-    for how in ("append", "apply", "open"):
-        shutil.rmtree(folder / "short-term", ignore_errors=True)
-        shutil.rmtree(folder / ".kimi/lost+found")
-        store.append("short-term/s.jsonl", [LINE], actor)
-        path.write_bytes(LINE + LINE2[:-5])
-        if how == "append":
-            store.append("short-term/s.jsonl", [LINE2], actor)
-        elif how == "apply":
-            store.apply([Append("short-term/s.jsonl", (LINE2,))], actor)
-        else:
-            Store.open(folder, key=KEY).close()
-        assert path.read_bytes() == (LINE if how == "open" else LINE + LINE2)
-        (lost,) = (folder / ".kimi/lost+found").iterdir()
-        assert lost.read_bytes() == LINE2[:-5]
-
-
 def test_a_session_that_is_archived_while_a_store_opens_is_no_error(
     store: Store, folder: Path, actor: Actor
 ) -> None:
@@ -298,40 +158,6 @@ def test_a_session_that_is_archived_while_a_store_opens_is_no_error(
     with Store.open(folder, key=KEY, disk=Busy()) as second:
         assert not second.read_only
         assert second.files("short-term") == []
-
-
-def test_a_persons_last_line_is_not_torn(store: Store, folder: Path, actor: Actor) -> None:
-    cases = {
-        "short-term/s.jsonl": LINE.rstrip(),
-        "short-term/t.jsonl": b'{"by":"hand"}',
-        "日记.md": "没有换行".encode(),
-    }
-    (folder / "short-term").mkdir()
-    for path, content in cases.items():
-        (folder / path).write_bytes(content)
-        store.append(path, [LINE2], actor)
-        assert store.read(path) == content + b"\n" + LINE2
-        (folder / path).write_bytes(content)
-        store.apply([Append(path, (LINE2,))], actor)
-        assert store.read(path) == content + b"\n" + LINE2
-    assert list((folder / ".kimi/lost+found").iterdir()) == []
-
-
-def test_the_same_torn_bytes_are_lost_once(store: Store, folder: Path, actor: Actor) -> None:
-    for _ in range(2):
-        shutil.rmtree(folder / "short-term", ignore_errors=True)
-        (folder / "short-term").mkdir()
-        (folder / "short-term/s.jsonl").write_bytes(b"torn" * 4000)
-        store.append("short-term/s.jsonl", [LINE], actor)
-        assert store.read("short-term/s.jsonl") == LINE
-    assert len(list((folder / ".kimi/lost+found").iterdir())) == 1
-
-
-def test_long_lines_are_found_from_the_end(store: Store, actor: Actor) -> None:
-    long = seal({"text": "长" * 20_000})
-    store.append("short-term/s.jsonl", [LINE, long], actor)
-    store.append("short-term/s.jsonl", [LINE2], actor)
-    assert store.read("short-term/s.jsonl") == LINE + long + LINE2
 
 
 def test_views_come_and_go(store: Store, folder: Path) -> None:
@@ -463,27 +289,6 @@ def test_the_store_is_a_dictionary(
         known = {path: mark for path, mark in store.journal.known().items() if mark}
         assert known == {path: digest(content) for path, content in model.items()}
         assert store.reconcile() == []
-
-
-def test_a_log_whose_end_cannot_be_read_is_left_alone(folder: Path, actor: Actor) -> None:
-    class Unreadable(Disk):
-        broken = False
-
-        def perform(self, name, call, *args, **kwargs):
-            if self.broken and name == "read":
-                raise OSError(5, "Input/output error")
-            return super().perform(name, call, *args, **kwargs)
-
-    disk = Unreadable()
-    with Store.open(folder, key=KEY, disk=disk) as store:
-        store.append("short-term/s.jsonl", [LINE], actor)
-        disk.broken = True
-        with pytest.raises(DiskError):
-            store.append("short-term/s.jsonl", [LINE2], actor)
-        disk.broken = False
-        assert store.read("short-term/s.jsonl") == LINE
-        store.append("short-term/s.jsonl", [LINE2], actor)
-        assert store.read("short-term/s.jsonl") == LINE + LINE2
 
 
 def test_a_backup_of_hard_links_keeps_its_bytes(

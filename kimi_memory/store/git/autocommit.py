@@ -116,17 +116,12 @@ class Batch:
             )
             self._thread.start()
 
-    def close(self, *, flush: bool = False) -> str:
-        """End the background work; with `flush`, commit what is pending.
-
-        Raises:
-            HistoryError: git refused the flush; the batch stays pending.
-        """
+    def close(self) -> None:
+        """End the background work; what is pending stays so."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-        return self.flush() if flush and self.pending() else ""
 
     def _begin_batch(self, moment: int) -> None:
         self._mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

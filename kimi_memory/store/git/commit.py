@@ -16,7 +16,7 @@ from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
 from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.fast_import import Import
-from kimi_memory.store.git.log import Idents, idents
+from kimi_memory.store.git.log import ident
 from kimi_memory.store.git.tree import EMPTY_TREE, NOTHING, Compared, Owed, compare, list_tree
 
 _TRIES = 5
@@ -96,7 +96,7 @@ class Committer:
         self._side = side
         self._owed = Owed(side / "git-owed")
 
-    def commit(self, message: bytes, who: Idents, where: Where = EVERYWHERE) -> str:
+    def commit(self, message: bytes, who: bytes, where: Where = EVERYWHERE) -> str:
         """Commit what differs from the branch; return the commit, empty for no difference.
 
         Raises:
@@ -114,7 +114,7 @@ class Committer:
         raise HistoryError("Somebody keeps committing to this memory at the same time. Retry.")
 
     def _try_commit(
-        self, on: tuple[str, str], message: bytes, who: Idents, where: Where
+        self, on: tuple[str, str], message: bytes, who: bytes, where: Where
     ) -> str | None:
         """Return the new commit, an empty string for none, None when the branch moved."""
         ref, head = on
@@ -187,6 +187,6 @@ def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
             if found.differences:
                 # A fixed moment: the same files on disk give the same commit, however often they
                 # are asked for.
-                who = idents("", datetime.fromtimestamp(0, UTC))
+                who = ident(datetime.fromtimestamp(0, UTC))
                 made = objects.commit(head, found.differences, b"On disk\n", who)
         yield aside, made or head or EMPTY_TREE

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from types import TracebackType
 
 from kimi_memory.store.git.command import Git, encode, refusal
-from kimi_memory.store.git.log import Idents
 from kimi_memory.store.git.tree import NOTHING, Difference
 
 _PASSING = b"refs/kimi-memory-commit"
@@ -59,7 +58,7 @@ class Import:
         self._feed_stream(b"blob\n" + _format_data(content))
 
     def commit(
-        self, head: str, differences: Iterable[Difference], message: bytes, who: Idents
+        self, head: str, differences: Iterable[Difference], message: bytes, who: bytes
     ) -> str:
         """Add a commit; it may be published once the stream has ended well.
 
@@ -67,7 +66,7 @@ class Import:
             head: the commit it follows, empty for none.
             differences: what it changes; their contents were added before.
             message: the whole of it.
-            who: author and committer.
+            who: author and committer, see `log.ident`.
 
         Returns:
             The name of the commit, empty where git failed, as the end of the stream tells.
@@ -76,20 +75,20 @@ class Import:
         return self._add_commit(message, who, parent + _format_differences(differences))
 
     def merge(
-        self, parents: tuple[str, str], files: Iterable[Difference], message: bytes, who: Idents
+        self, parents: tuple[str, str], files: Iterable[Difference], message: bytes, who: bytes
     ) -> str:
         """Add a commit of two parents that has these files and no others; return its name."""
         first, second = (one.encode() for one in parents)
         heads = b"from %b\nmerge %b\ndeleteall\n" % (first, second)
         return self._add_commit(message, who, heads + _format_differences(files))
 
-    def _add_commit(self, message: bytes, who: Idents, rest: bytes) -> str:
+    def _add_commit(self, message: bytes, who: bytes, rest: bytes) -> str:
         self._feed_stream(
             b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b"
             % (
                 _PASSING,
-                who.author,
-                who.committer,
+                who,
+                who,
                 _format_data(message),
                 rest,
             )

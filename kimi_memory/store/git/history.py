@@ -21,7 +21,7 @@ from kimi_memory.store.git.commit import Committer, Where
 from kimi_memory.store.git.files import IGNORED, renew_ignored
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, read_settings, unreadable_history
-from kimi_memory.store.git.log import idents, message
+from kimi_memory.store.git.log import ident, message
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import (
     check_adoptable,
@@ -101,7 +101,6 @@ class History:
         subject: str,
         *,
         trailers: Mapping[str, str] | None = None,
-        author: str = "",
         only: Collection[str] | None = None,
         looks: Stats | None = None,
     ) -> str:
@@ -110,7 +109,6 @@ class History:
         Args:
             subject: first line of the message.
             trailers: machine-readable lines at its end, such as ``Job`` and ``Kind``.
-            author: on whose behalf; the name of an actor.
             only: the paths to look at, where it is known that no other matters.
             looks: how all files of truth look, where they were just looked at.
 
@@ -126,8 +124,8 @@ class History:
             remove_stale({folder, git.common()}, self.root, since)
             self._renew_settings(git, folder)
             committer = Committer(git, folder, self._side, self._kept)
-            who = idents(author, self._clock())
-            return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
+            who, text = ident(self._clock()), message(subject, trailers or {})
+            return committer.commit(text, who, Where(only, looks))
 
     def merger(self, *, begun: bool = False) -> Merger:
         """Return what joins another commit with the current one.
@@ -148,12 +146,10 @@ class History:
         except HistoryError:
             return  # Without it, the next process asks git.
 
-    def log(
-        self, *, limit: int = 20, path: str = "", since: datetime | None = None
-    ) -> list[Commit]:
-        """Return the newest commits, newest first; of a path or since a moment where given."""
+    def log(self, *, limit: int = 20, path: str = "") -> list[Commit]:
+        """Return the newest commits, newest first; of a path where one is given."""
         git = self._find_git()
-        return [] if git is None else read.read_log(git, limit, path, since)
+        return [] if git is None else read.read_log(git, limit, path)
 
     def find(self, trailer: str, value: str) -> Commit | None:
         """Return the newest commit that carries this trailer with this value."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.store.git.command import EMAIL, NAME
@@ -37,20 +36,11 @@ def trailer_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-") or "Note"
 
 
-class Idents(NamedTuple):
-    """Who made a commit, as git's objects have it: name, address, seconds, zone."""
-
-    author: bytes
-    committer: bytes
-
-
-def idents(author: str, at: datetime) -> Idents:
-    """Return author and committer of a commit at a moment."""
-    name = re.sub(r"[<>]", "", one_line(author)).strip(" .,:;\"'\\") or NAME
+def ident(at: datetime) -> bytes:
+    """Return who makes our commits at a moment, as git's objects have it."""
     # Git knows no moment before its epoch, and no zone with seconds.
     zone = f"{at.astimezone(at.tzinfo):%z}"[:5]
-    rest = f"<{EMAIL}> {max(0, int(at.timestamp()))} {zone}"
-    return Idents(f"{name} {rest}".encode(), f"{NAME} {rest}".encode())
+    return f"{NAME} <{EMAIL}> {max(0, int(at.timestamp()))} {zone}".encode()
 
 
 def parse_log(output: bytes) -> list[Commit]:

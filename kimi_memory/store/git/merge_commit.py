@@ -21,7 +21,7 @@ from kimi_memory.store.git.commit import branch, writable_branch
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.head_log import Movement
-from kimi_memory.store.git.log import idents, message
+from kimi_memory.store.git.log import ident, message
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.read import find_jobs, read_blobs, resolve
 from kimi_memory.store.git.repo_check import check_owner
@@ -205,7 +205,7 @@ class Merger:
             rows = [Difference(path, None, entry) for path, entry in entries.items()]
             # The later of both and no clock, for the same reason.
             at = max(map(self.moment, (first, second)))
-            return objects.merge((first, second), rows, _MESSAGE, idents("", at))
+            return objects.merge((first, second), rows, _MESSAGE, ident(at))
 
     def describe(self, made: str) -> tuple[str, datetime, frozenset[str]]:
         """Return what names a merge, its time, and the paths it has otherwise than a parent."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,12 +68,9 @@ def read_head(git: Git) -> str:
     return git.call("rev-parse", "-q", "--verify", "HEAD^{commit}").text
 
 
-def read_log(git: Git, limit: int, path: str, since: datetime | None) -> list[Commit]:
-    """Return the newest commits, of a path or since a moment where given."""
-    options = [f"--max-count={limit}"]
-    if since is not None:
-        options.append(f"--since={since.isoformat()}")
-    return _list_commits(git, options, [encode(path)] if path else [])
+def read_log(git: Git, limit: int, path: str) -> list[Commit]:
+    """Return the newest commits, of a path where one is given."""
+    return _list_commits(git, [f"--max-count={limit}"], [encode(path)] if path else [])
 
 
 def find_trailer(git: Git, trailer: str, value: str) -> Commit | None:

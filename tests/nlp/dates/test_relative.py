@@ -78,16 +78,6 @@ def test_relative_dates_count_from_now(phrase: str, words: str) -> None:
     assert date_words(phrase, NOW) == words.split()
 
 
-def test_relative_dates_without_a_now_say_nothing() -> None:
-    assert date_words("yesterday 昨天 last week 上个月 3 days ago") == []
-
-
-@given(st.text(), st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)))
-def test_any_text_is_read_without_failing(text: str, now: datetime) -> None:
-    words = date_words(text + " 3天前 in 999 weeks 下个月 999年前", now.replace(tzinfo=UTC))
-    assert len(words) == len(set(words))
-
-
 PIECES = (
     "the day before yesterday,day after tomorrow,yesterday,last night,today,tonight,LAST,This,"
     "morning,next,coming,previous,current,week,months,year,weekend,Fri,saturday,May,in,two,12,"

@@ -14,10 +14,10 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, encode
 from kimi_memory.store.git.fast_import import Import, quoted
-from kimi_memory.store.git.log import idents
+from kimi_memory.store.git.log import ident
 from kimi_memory.store.git.tree import Difference, blob_name, list_tree
 
-WHO = idents("somebody", datetime(2026, 3, 1, tzinfo=UTC))
+WHO = ident(datetime(2026, 3, 1, tzinfo=UTC))
 PARTS = st.text(
     st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=12
 ).filter(lambda part: part.strip(". ").casefold() not in {"", "git", "git~1"} and "\\" not in part)
@@ -77,7 +77,7 @@ def test_a_commit_says_who_when_and_why(git):
     first = made_of(git, "", {"a.md": b"1"})
     second = made_of(git, first, {"a.md": b"2"})
     told = git.run("log", "-1", "--format=%P%n%an%n%cn%n%aI%n%B", second).decode().splitlines()
-    assert told[:4] == [first, "somebody", "kimi_memory", "2026-03-01T00:00:00+00:00"]
+    assert told[:4] == [first, "kimi_memory", "kimi_memory", "2026-03-01T00:00:00+00:00"]
     assert told[4:7] == ["Some", "", "Job: x"]
 
 

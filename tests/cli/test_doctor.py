@@ -1,0 +1,31 @@
+"""``doctor`` beside ``status`` and ``verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kimi_memory.cli import run
+from tests.cli.answers import answer
+
+
+def test_status_verify_and_doctor_agree_that_all_is_well(folder: Path, capsys) -> None:
+    run(["remember", "我住在成都", "--key", "me.city"])
+    capsys.readouterr()
+    assert answer(capsys, "status")["notes"]["card"] == {"fact": 1}
+    assert run(["verify"]) == 0
+    assert run(["doctor"]) == 0
+    assert "✗" not in capsys.readouterr().out
+
+
+def test_doctor_finds_an_edited_quote_and_a_broken_note(folder: Path, capsys) -> None:
+    run(["remember", "我住在成都", "--key", "me.city"])
+    card = next((folder / "semantic").rglob("*.md"))
+    card.write_text(
+        card.read_text(encoding="utf-8").replace("> 我住在成都", "> 我住在北京"), encoding="utf-8"
+    )
+    (folder / "semantic/bad.md").write_text("---\nid: card-x\nid: card-y\n---\n", encoding="utf-8")
+    capsys.readouterr()
+    assert run(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "a quote does not stand in" in out
+    assert "semantic/bad.md" in out

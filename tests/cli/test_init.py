@@ -1,0 +1,50 @@
+"""``init``: a new memory from the command line."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kimi_memory.cli import run
+
+
+def test_init_makes_the_five_tiers_and_a_repository(folder: Path) -> None:
+    for tier in ("short-term", "episodic", "mid-term", "semantic", "long-term"):
+        assert (folder / tier).is_dir()
+    for page in ("MEMORY.md", "USER.md", "PROJECT.md", "long-term/IDENTITY.md", "memory.toml"):
+        assert (folder / page).is_file()
+    assert "关于使用者" in (folder / "USER.md").read_text(encoding="utf-8")
+    log = subprocess.run(
+        ["git", "-C", folder, "log", "--oneline"], capture_output=True, text=True, check=True
+    )
+    assert "A new memory" in log.stdout
+
+
+def test_init_twice_changes_nothing(folder: Path, capsys) -> None:
+    before = (folder / "memory.toml").read_bytes()
+    assert run(["init", str(folder), "--name", "other"]) == 0
+    assert (folder / "memory.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("locale", "options", "first"),
+    [
+        ("zh_CN.UTF-8", [], "# 记忆"),
+        ("en_GB.UTF-8", [], "# Memory"),
+        ("", ["--name", "小灶"], "# 小灶"),
+        ("zh_TW", ["--language", "en"], "# Memory"),
+    ],
+)
+def test_first_pages_speak_the_language_of_the_terminal(
+    tmp_path, monkeypatch, locale: str, options: list[str], first: str
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", locale)
+    assert run(["init", str(tmp_path / "m"), *options]) == 0
+    text = (tmp_path / "m/MEMORY.md").read_text("utf-8")
+    assert first in text
+    who = (tmp_path / "m/long-term/IDENTITY.md").read_text("utf-8")
+    assert ("我是谁" in who) is (first != "# Memory")
