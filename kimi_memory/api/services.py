@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kimi_memory.api.options import Home, Opening, open_store, read_settings, user_host
+from kimi_memory.config import MARKER, Settings, parse_settings
 from kimi_memory.domain.ids import lettered
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.merge.marks import has_marks
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.store.copy import copy_id, note_copy, other_copies
 from kimi_memory.store.git.head_log import list_unexamined
+from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
@@ -35,6 +38,8 @@ class Parts:
 
     notes: Sequence[str] = ()
     """What creating it has to tell, and gates that held an auto-captured card; one line each."""
+    settings_wait: str = ""
+    """Why ``memory.toml`` waits for a person's word; the settings before it count till then."""
 
     def __init__(self, root: Path, opening: Opening) -> None:
         home = opening.home or Home.of_user()
@@ -44,8 +49,23 @@ class Parts:
         self.host = opening.host or user_host(home)
         self.store = open_store(root, home, self._key, self.clock)
         self.store.vet(self._make_vetting)
+        self._hold_back_settings()
         self.background = opening.background
         self.host.notice("memory_opened", root=root)
+
+    def _hold_back_settings(self) -> None:
+        """Go on with the settings that counted before, where those of the file wait."""
+        if has_marks(MARKER, self.store.read(MARKER)):
+            return  # Of these, only our side was read.
+        # Judged as if nothing were set: who may write the file could switch its judging off.
+        found, self.settings = self.settings, Settings(memory=self.settings.memory)
+        content, self.settings_wait = find_confirmed(self.store)
+        if not self.settings_wait:
+            self.settings = found
+        elif content:
+            self.settings = parse_settings(content.decode(), str(self.root / MARKER))
+        self.__dict__.pop("history", None)
+        self.store.vet(self._make_vetting)
 
     @property
     def zone(self) -> Zone:

@@ -40,6 +40,9 @@ def open_memory(arguments: Namespace) -> Memory:
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
+    if memory.settings_wait:
+        why = f"memory.toml waits for your word, as {memory.settings_wait}"
+        show_note(f"kimi-memory: note: {why}; the settings before it count. See 'review'.")
     if not getattr(arguments, "dry_run", False):
         _repair_merges(memory)
     return memory

@@ -23,8 +23,9 @@ from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.jobs.suggestions import MOST, Suggestion, suggestions
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.store.notes.notes import Filed, Shelf
-from kimi_memory.store.reading import WHY, is_judged
+from kimi_memory.store.reading import SETTINGS, WHY, is_judged
 from kimi_memory.store.reading import Waiting as Unvetted
+from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 KIND = "review"
 __all__ = ["Answer", "Said", "Waiting", "answer", "review"]
@@ -109,6 +110,11 @@ def turn_away(memory: Memory, file: Unvetted, why: str, *, dry_run: bool = False
     if old is None and isinstance(note, Card):
         wanted = Wanted(note=note.id, why=why or "rejected in review")
         return memory.run(Forget(memory, wanted), dry_run=dry_run)
+    if file.path == SETTINGS:
+        # A folder without its settings is no memory.
+        old = find_confirmed(memory.store)[0]
+        if not old:
+            raise UsageError("No earlier memory.toml is known. Edit it, then accept it.")
     base = digest(file.content)
     change: Change = Delete(file.path, base) if old is None else Update(file.path, base, old)
     if not dry_run:

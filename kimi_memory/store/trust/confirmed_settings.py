@@ -1,0 +1,42 @@
+"""Settings that count: the last version of ``memory.toml`` that waits for nobody's word."""
+
+from __future__ import annotations
+
+import hmac
+from contextlib import suppress
+
+from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.reading import SETTINGS
+from kimi_memory.store.store import Store
+
+_KEPT = f"{PRIVATE}/settings"
+"""The version that counted last, sealed: to ask the journal takes as long as it is."""
+
+
+def find_confirmed(store: Store) -> tuple[bytes, str]:
+    """Return the settings that count, and why those of the file wait; empty where they do not.
+
+    Nothing is returned where no version is known that counted.
+    """
+    content, kept = store.read(SETTINGS), _read_kept(store)
+    vetting = store.vetting if content != kept else None
+    if vetting is None:
+        return content, ""
+    found = vetting.standing(SETTINGS, content)
+    if found.cap is not None:
+        return kept or vetting.version(SETTINGS, found.vetted) or b"", found.why
+    if not found.passing and not store.read_only:
+        with suppress(HistoryError):  # Without it, the journal is asked again.
+            put(store.root / _KEPT, store.journal.sign(content) + b"\n" + content)
+    return content, ""
+
+
+def _read_kept(store: Store) -> bytes:
+    try:
+        mark, _, content = store.read(_KEPT).partition(b"\n")
+    except KimiMemoryError:
+        return b""
+    # A version that came with the folder of a stranger counts for nothing.
+    return content if hmac.compare_digest(mark, store.journal.sign(content)) else b""
