@@ -40,6 +40,8 @@ class MemoryTable(NamedTuple):
     """Language of generated pages; notes keep the language of their evidence."""
     timezone: str = ""
     """Zone of days and shown times, such as ``Asia/Shanghai``; that of the machine if empty."""
+    parent: str = ""
+    """The memory this one was forked from, and the commit: ``memory-…@…``; made by fork."""
 
 
 class CaptureTable(NamedTuple):
@@ -269,11 +271,8 @@ class UserConfig(NamedTuple):
 _LEAST = 32
 """Tokens of the smallest chunk that still says something."""
 _TYPES: dict[str, tuple[type, ...]] = {
-    "bool": (bool,),
-    "int": (int,),
-    "float": (float, int),
-    "str": (str,),
-}
+    "bool": (bool,), "int": (int,), "float": (float, int), "str": (str,),
+}  # fmt: skip
 
 
 class _File(NamedTuple):

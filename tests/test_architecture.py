@@ -120,6 +120,8 @@ WRITERS = {
     "kimi_memory/operations/backup.py": (
         "an archive outside of the memory, and folders restored from it"
     ),
+    "kimi_memory/operations/new_copies.py": "folders that it makes, filled before they get a name",
+    "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
     "plugins/demo.py": "replaces a demonstration that it made itself",
 }
 """Modules that may change files, and why."""
@@ -133,6 +135,7 @@ DOORS = {
     "kimi_memory/operations/session_evidence.py": "lines that stood there, in two files",
     "kimi_memory/operations/review_queue.py": "bytes that stood there before",
     "kimi_memory/jobs/merging.py": "files of another copy, which screened them",
+    "kimi_memory/operations/new_copies.py": "files of this memory, in a folder of their own",
     "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",
     "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/api/consolidation.py": "receipts that stood there, without old ones",

@@ -42,6 +42,8 @@ COMMANDS: dict[str, str] = {
     "versions": "list the versions of the memory",
     "name": "give a version a name, to come back to",
     "merge": "bring a branch or another copy of this memory into it",
+    "branch": "make, list or remove working copies of this memory",
+    "fork": "make a memory of its own of what this one knows",
     "pick": "take one change, or what is said of one thing, from another copy",
     "undo": "take a job back, byte for byte",
     "rollback": "bring back what was known at an earlier point",

@@ -51,6 +51,11 @@ def _merge_entry(name: Name, base: str | None, ours: str | None, theirs: str | N
     return pick(base, ours, theirs, lambda one, other: max(one, other, key=_value_order))
 
 
+def set_entries(text: str, wanted: Mapping[Name, str]) -> str:
+    """Return a text of settings in which some have other values, as TOML writes them."""
+    return _write_entries(text, {**_read_entries(text), **wanted})
+
+
 def _value_order(raw: str | None) -> tuple[bool, float, str]:
     value = None if raw is None else tomllib.loads(f"x = {raw}")["x"]
     number = float(value) if isinstance(value, int | float) else 0.0

@@ -20,6 +20,7 @@ from kimi_memory.jobs.merging import (
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
+from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.store.git.head_log import note_examined
 from kimi_memory.store.git.merge_commit import Merger
 
@@ -67,7 +68,7 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
             memory.repair_merges()
         memory.batch.flush()
         merger = memory.history.merger()
-        theirs = find_source(memory, merger, source)
+        theirs = find_source(memory, merger, source, flush=not dry_run)
         bases = find_bases(merger, theirs, source)
         if theirs in bases:
             return MergeReport(source, theirs)
@@ -128,13 +129,22 @@ def _settle(memory: Memory, merger: Merger, made: str) -> tuple[Operation, ...]:
     return settled
 
 
-def find_source(memory: Memory, merger: Merger, source: str) -> str:
+def find_source(memory: Memory, merger: Merger, source: str, *, flush: bool) -> str:
     """Return the commit of a branch, of another copy's folder, or of a commit's name.
+
+    Args:
+        memory: opened for writing.
+        merger: of it.
+        source: what a person named.
+        flush: whether what was written in a branch becomes a version first.
 
     Raises:
         HistoryError: there is none, or it is another memory.
     """
-    folder = Path(source)
+    branch = find_branches(memory).get(source)
+    if branch is not None and flush:
+        flush_branch(memory, branch)
+    folder = branch or Path(source)
     theirs = merger.fetch(folder.resolve()) if source and folder.is_dir() else merger.find(source)
     _check_memory(memory, theirs, source)
     return theirs

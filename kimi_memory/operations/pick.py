@@ -49,7 +49,7 @@ def pick(memory: Memory, what: str, source: str, *, dry_run: bool = False) -> Pi
             memory.repair_merges()
             memory.batch.flush("Before a pick")
         merger = memory.history.merger()
-        theirs = find_source(memory, merger, source)
+        theirs = find_source(memory, merger, source, flush=not dry_run)
         find_bases(merger, theirs, source)
         commit, before = merger.find_change(theirs, what)
         if commit and merger.has(commit):

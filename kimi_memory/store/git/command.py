@@ -164,7 +164,7 @@ class Git:
             (folder / name).mkdir()
         # By hand: `git init` takes longer than the diff that is asked for.
         (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
-        objects = _quote_path(self.common() / "objects")
+        objects = quote_path(self.common() / "objects")
         environment = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
         return Git(self.root, folder, environment=environment)
 
@@ -247,7 +247,7 @@ def _command_name(arguments: Sequence[str | bytes]) -> str:
     return os.fsdecode(arguments[0]) if arguments else ""
 
 
-def _quote_path(path: Path) -> str:
+def quote_path(path: Path) -> str:
     """Return a path as an element of a list that colons separate."""
     plain = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from kimi_memory.errors import AmbiguousIdError, HistoryError
 from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.command import Git, quote_path
 from kimi_memory.store.git.commit import branch, writable_branch
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.files import RECEIPTS
@@ -123,6 +123,33 @@ class Merger:
         take = ("index-pack", "--stdin") if many else ("unpack-objects", "-q")
         self._git.run(*take, "--strict", feed=pack)
         return theirs
+
+    def send(self, root: Path, commit: str, name: str) -> None:
+        """Give a new repository a commit with its history, as its only branch.
+
+        Args:
+            root: the folder of the new repository.
+            commit: one of ours.
+            name: of the branch.
+        """
+        other = Git(root, root / ".git")
+        feed = f"{commit}\n".encode()
+        pack = self._git.run("pack-objects", "--stdout", "--revs", "-q", feed=feed)
+        other.run("index-pack", "--stdin", "--strict", feed=pack)
+        other.run("update-ref", f"refs/heads/{name}", commit)
+        other.run("symbolic-ref", "HEAD", f"refs/heads/{name}")
+        other.run("read-tree", commit)
+
+    def count_apart(self, root: Path) -> tuple[int, int]:
+        """Return how many commits another copy has that are not here, and the reverse."""
+        theirs = resolve(Git(root, root / ".git"), "HEAD")
+        objects = quote_path(Git(root, root / ".git").common() / "objects")
+        span = f"{theirs}...{self.ours}"
+        found = self._git.run(
+            "rev-list", "--left-right", "--count", span, GIT_ALTERNATE_OBJECT_DIRECTORIES=objects
+        )
+        ahead, behind = found.split()
+        return int(ahead), int(behind)
 
     def bases(self, theirs: str, ours: str = "") -> list[str]:
         """Return the last commits that two commits descend from, sorted; one is the current."""

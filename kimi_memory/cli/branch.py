@@ -1,0 +1,62 @@
+"""``branch``: make, list or remove working copies of this memory."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.operations.branches import list_branches, remove_branch
+from kimi_memory.operations.new_copies import make_branch
+from kimi_memory.past.points import FORMS
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    add = steps.add_parser("add", help="make a working copy with a history of its own")
+    add.add_argument("name", help="of the branch")
+    add.add_argument("--at", default="HEAD", metavar="POINT", help=f"where it begins: {FORMS}")
+    add.add_argument(
+        "--dir", type=Path, default=None, metavar="PATH", help="default: beside the memory"
+    )
+    steps.add_parser("list", help="list the branches on this machine")
+    remove = steps.add_parser("remove", help="remove the folder of a branch")
+    remove.add_argument("name", help="of the branch")
+    remove.add_argument("--drop", action="store_true", help="with what is only there")
+
+
+def run(arguments: Namespace) -> int:
+    """Make, list or remove."""
+    with open_memory(arguments) as memory:
+        if arguments.step == "add":
+            _add_branch(memory, arguments)
+        elif arguments.step == "remove":
+            gone = remove_branch(memory, arguments.name, drop=arguments.drop)
+            _show(arguments, gone, f"Removed {gone.name}: {gone.folder}")
+        else:
+            found = list_branches(memory)
+            lines = [
+                f"{one.name:<16} {one.ahead} ahead, {one.behind} behind"
+                f"{', changes pending' if one.pending else ''}  {one.folder}"
+                for one in found
+            ]
+            _show(arguments, found, "\n".join(lines) or "No branches on this machine.")
+    return 0
+
+
+def _add_branch(memory: Memory, arguments: Namespace) -> None:
+    beside = memory.root.with_name(f"{memory.root.name}-{arguments.name}")
+    folder = (arguments.dir or beside).expanduser()
+    point = make_branch(memory, arguments.name, folder, arguments.at)
+    made = {"name": arguments.name, "folder": folder, "point": point}
+    name = f"v{point.version} ({point.short})" if point.version else point.short
+    _show(arguments, made, f"{arguments.name} begins at {name}: {folder}")
+
+
+def _show(arguments: Namespace, value: object, text: str) -> None:
+    if arguments.json:
+        show_json(value)
+    else:
+        show(text)

@@ -1,0 +1,103 @@
+"""Branches: working copies of a memory on this machine, each on a branch of its own."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.errors import NotFoundError, UsageError
+
+_MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A working copy of a memory."""
+
+    name: str
+    folder: Path
+    ahead: int
+    """Versions that are there and not here."""
+    behind: int
+    """Versions that are here and not there."""
+    pending: bool
+    """Whether something was written there that has no version yet."""
+
+
+def find_branches(memory: Memory) -> dict[str, Path]:
+    """Return the folders of branches on this machine, by name."""
+    found: dict[str, Path] = {}
+    for place in map(Path, memory.other_copies()):
+        name = _read_branch(place)
+        if name not in ("", _MAIN):
+            found.setdefault(name, place)
+    return found
+
+
+def _read_branch(place: Path) -> str:
+    """Return the branch a copy is on, empty where it is on none."""
+    try:
+        head = (place / ".git" / "HEAD").read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""
+    ref = head.strip().removeprefix("ref: ")
+    return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
+
+
+def list_branches(memory: Memory) -> list[Branch]:
+    """Return the branches of a memory and how far they are from it, in order of their names."""
+    merger, found = memory.history.merger(), list[Branch]()
+    for name, folder in sorted(find_branches(memory).items()):
+        with _open_branch(memory, folder) as branch:
+            pending = branch.batch.pending()
+        found.append(Branch(name, folder, *merger.count_apart(folder), pending))
+    return found
+
+
+def flush_branch(memory: Memory, folder: Path) -> None:
+    """Have what was written in a branch become a version, so that it can be merged."""
+    with _open_branch(memory, folder) as branch:
+        branch.batch.flush()
+
+
+def remove_branch(memory: Memory, name: str, *, drop: bool = False) -> Branch:
+    """Remove the folder of a branch.
+
+    Args:
+        memory: opened for writing.
+        name: of the branch.
+        drop: what is there and not here goes with it.
+
+    Raises:
+        NotFoundError: there is no such branch on this machine.
+        UsageError: it has versions that are not here.
+    """
+    found = {one.name: one for one in list_branches(memory)}
+    if name not in found:
+        raise NotFoundError("branch", name)
+    branch = found[name]
+    if (branch.ahead or branch.pending) and not drop:
+        count = f"{branch.ahead} versions" if branch.ahead else "changes"
+        raise UsageError(
+            f"{name} has {count} that are not here. Bring them over with "
+            f"'kimi-memory merge {name}', or give them up with --drop."
+        )
+    # Out of everybody's sight at once, whatever happens while the files go one by one.
+    gone = branch.folder.with_name(f".{branch.folder.name}.{secrets.token_hex(4)}")
+    try:
+        branch.folder.replace(gone)
+        shutil.rmtree(gone)
+    except OSError as error:
+        raise UsageError(f"{branch.folder} cannot be removed: {error.strerror}.") from error
+    return branch
+
+
+def _open_branch(memory: Memory, folder: Path) -> Memory:
+    opening = Opening(
+        home=memory.home, clock=memory.clock, actor=memory.actor, host=memory.host, background=False
+    )
+    return Memory.open(folder, opening)

@@ -1,0 +1,124 @@
+"""Working copies of a memory: they begin at a point, go their own way, and come back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.cli import run
+from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.operations.branches import find_branches, list_branches, remove_branch
+from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.new_copies import make_branch
+from kimi_memory.operations.pick import pick
+from tests.conftest import Clock
+from tests.operations.test_merge_copy import values
+from tests.test_copies import errors, git
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "exp"
+
+
+def test_a_branch_goes_its_own_way_and_is_merged_by_its_name(
+    memory: Memory, place: Path, opening: Opening, clock: Clock
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    make_branch(memory, "exp", place)
+    with Memory.open(place, opening) as branch:
+        assert errors(branch) == []
+        assert git(place, "status", "--porcelain").strip() == ""
+        assert "Ann likes tea" in values(branch, "Ann")
+        assert branch.copy_id != memory.copy_id
+        branch.remember("Bob likes coffee.", key="bob.drink")
+        job = branch.remember("Cleo likes water.", key="cleo.drink").id
+        branch.session("talk").turn("user", "Dan came by.")
+    assert find_branches(memory) == {"exp": place}
+    memory.remember("Eve likes juice.", key="eve.drink")
+    memory.batch.flush()
+    [found] = list_branches(memory)
+    assert (found.name, found.pending) == ("exp", True)
+    assert found.ahead >= 2
+    assert found.behind >= 1
+    assert "Bob" not in values(memory, "Bob likes coffee")
+    assert merge_copy(memory, "exp", dry_run=True).paths
+    assert list_branches(memory)[0].pending, "a dry run makes no version"
+    assert pick(memory, job, "exp").paths
+    merge_copy(memory, "exp")
+    assert "Dan came by." in {h.unit.text for h in memory.recall("who came by?").hits}
+    assert errors(memory) == []
+    [found] = list_branches(memory)
+    assert (found.ahead, found.pending) == (0, False)
+    remove_branch(memory, "exp")
+    assert not place.exists()
+    assert [one.name for one in place.parent.glob(".exp*")] == []
+    assert list_branches(memory) == []
+
+
+def test_what_is_only_there_is_not_removed_unasked(
+    memory: Memory, place: Path, opening: Opening
+) -> None:
+    make_branch(memory, "exp", place)
+    with Memory.open(place, opening) as branch:
+        branch.session("talk").turn("user", "Dan came by.")
+        with pytest.raises(UsageError, match="has changes that are not here"):
+            remove_branch(memory, "exp")
+        branch.batch.flush()
+    with pytest.raises(UsageError, match="has 1 versions that are not here"):
+        remove_branch(memory, "exp")
+    assert place.exists()
+    remove_branch(memory, "exp", drop=True)
+    assert not place.exists()
+    with pytest.raises(NotFoundError):
+        remove_branch(memory, "exp")
+
+
+def test_other_copies_are_no_branches(
+    memory: Memory, place: Path, tmp_path: Path, opening: Opening
+) -> None:
+    memory.batch.flush()
+    git(tmp_path, "clone", "-q", str(memory.root), "b")
+    with Memory.open(tmp_path / "b", opening) as other:
+        assert other.copy_id
+    make_branch(memory, "exp", place)
+    make_branch(memory, "two", tmp_path / "two")
+    assert set(find_branches(memory)) == {"exp", "two"}
+    (place / ".git/HEAD").write_text(git(place, "rev-parse", "HEAD"), encoding="ascii")
+    shutil.rmtree(tmp_path / "two/.git")
+    assert find_branches(memory) == {}
+
+
+def test_a_branch_that_cannot_be_removed_is_named(
+    memory: Memory, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_branch(memory, "exp", place)
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(shutil, "rmtree", refuse)
+    with pytest.raises(UsageError, match="Permission denied"):
+        remove_branch(memory, "exp")
+
+
+def test_the_commands(memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = ["--memory", str(memory.root)]
+    assert run(["branch", "list", *root]) == 0
+    assert capsys.readouterr().out == "No branches on this machine.\n"
+    assert run(["branch", "add", "exp", *root]) == 0
+    beside = tmp_path / "memory-exp"
+    assert capsys.readouterr().out.endswith(f": {beside}\n")
+    assert run(["branch", "add", "two", "--at", "v1", "--dir", str(tmp_path / "t"), *root]) == 0
+    assert run(["branch", "list", *root]) == 0
+    assert "exp              0 ahead" in capsys.readouterr().out
+    assert run(["branch", "list", "--json", *root]) == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["exp", "two"]
+    assert run(["branch", "remove", "exp", *root]) == 0
+    assert not beside.exists()
+    assert run(["branch", "remove", "exp", *root]) == NotFoundError.exit_code
+    assert "No branch 'exp'" in capsys.readouterr().err
