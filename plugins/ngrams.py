@@ -11,14 +11,10 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.engine import Embedding
+from kimi_memory.domain.engine import Embedding, Purpose
 from kimi_memory.nlp.basic.characters import normalise
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.engine import Purpose
 
 DIMENSIONS = 512
 MODEL = "ngrams-1"

@@ -27,11 +27,11 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.prompt import Reply
+from kimi_memory.domain.prompt import Prompt, Reply
 from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import model_server
 from kimi_memory.llm.remote.embeddings import unit
@@ -39,9 +39,6 @@ from kimi_memory.llm.remote.http import PASSING, is_loopback
 from kimi_memory.llm.remote.model_server import ModelServer
 from kimi_memory.llm.remote.settings import Choices, find_key
 from kimi_memory.nlp.basic.tokens import estimate
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.prompt import Prompt
 
 LOCAL = "http://127.0.0.1:11434"
 OFFICIAL = ".ollama.com"

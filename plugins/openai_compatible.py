@@ -20,19 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.prompt import Reply
+from kimi_memory.domain.prompt import Prompt, Reply
 from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import model_server
 from kimi_memory.llm.remote.embeddings import unit
 from kimi_memory.llm.remote.http import Wire
 from kimi_memory.llm.remote.model_server import ModelServer
 from kimi_memory.llm.remote.settings import Choices, find_key
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.prompt import Prompt
 
 REFUSALS = {400, 422}
 """What servers answer to a field they do not know."""

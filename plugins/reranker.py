@@ -18,20 +18,17 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.prompt import Question
+from kimi_memory.domain.prompt import Ask, Question, Schema
 from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote.http import Wire
 from kimi_memory.llm.remote.retry import Limits, Patience
 from kimi_memory.llm.remote.settings import Choices, find_key
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.safe_text import fence
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.prompt import Ask, Schema
 
 JUDGED = 10
 """So many texts are shown to a language model; it keeps no more apart."""

@@ -15,7 +15,7 @@ from kimi_memory.config import MARKER, Settings, parse_settings
 from kimi_memory.domain.ids import lettered
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.merge.marks import has_marks
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import copy_id, note_copy, other_copies
 from kimi_memory.store.git.head_log import list_unexamined
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
@@ -23,7 +23,6 @@ from kimi_memory.store.trust.confirmed_settings import find_confirmed
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
     from kimi_memory.index.index import Index
-    from kimi_memory.nlp.dates.zone import Zone
     from kimi_memory.past.points import Points
     from kimi_memory.past.reader import PastReader
     from kimi_memory.recall.engine import Recall

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json, show_report
 from kimi_memory.errors import TranscriptError
 from kimi_memory.operations.foreign_stores import SYSTEMS
-from kimi_memory.operations.import_memories import import_store
-
-if TYPE_CHECKING:
-    from kimi_memory.operations.import_memories import Imported
+from kimi_memory.operations.import_memories import Imported, import_store
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import UsageError
-from kimi_memory.server.principal import Namespace as Bound
-
-if TYPE_CHECKING:
-    from kimi_memory.server.principal import Namespace as Space
+from kimi_memory.server.principal import Namespace as Space
 
 
 def add_space(parser: ArgumentParser, whom: str) -> None:
@@ -32,6 +28,6 @@ def space_of(arguments: Namespace) -> Space:
         raise UsageError("--shared goes with --agent or --user: without, nothing is its own.")
     # As the store names it, or the binding would fit no session at all.
     session = safe_session_id(arguments.session) if arguments.session else ""
-    return Bound(
+    return Space(
         arguments.project, arguments.agent, arguments.user, session, shared=arguments.shared
     )

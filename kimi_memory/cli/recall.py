@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
 from kimi_memory.domain.note import Card
-from kimi_memory.domain.search_types import Hit, Query, Related, Unit
+from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
@@ -25,7 +25,6 @@ from kimi_memory.recall.query_parser import boundary, check, parse
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
-    from kimi_memory.domain.search_types import Answer
 
 _LISTS = {
     "tier": "short-term, episodic, mid-term, semantic or long-term",

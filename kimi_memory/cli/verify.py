@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
 from kimi_memory.cli.findings import show_findings
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.operations.doctor import verify
-from kimi_memory.operations.verify_index import rebuild
-
-if TYPE_CHECKING:
-    from kimi_memory.operations.verify_index import Rebuilt, Side
+from kimi_memory.operations.verify_index import Rebuilt, Side, rebuild
 
 _SHORT = 16
 

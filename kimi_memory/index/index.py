@@ -14,12 +14,12 @@ from kimi_memory.errors import IndexDamagedError, KimiMemoryError, LockTimeoutEr
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.base import Base, open_base
 from kimi_memory.index.columns import Layout
-from kimi_memory.index.files import INDEX
+from kimi_memory.index.files import INDEX, Files
 from kimi_memory.index.generation import SYNONYMS, Generation, Shelf
 from kimi_memory.index.past_view import Earlier, PastSearcher, lay_over
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
-from kimi_memory.index.sync import Difference, Progress, Sync
+from kimi_memory.index.sync import Difference, Overlay, Progress, Sync
 from kimi_memory.index.units import Split
 from kimi_memory.index.verify import IndexReport, IndexStatus
 from kimi_memory.index.words import Words
@@ -30,9 +30,6 @@ from kimi_memory.store.store import Store
 if TYPE_CHECKING:
     from kimi_memory.domain.health import Finding
     from kimi_memory.index.build import Build, Built, Start
-    from kimi_memory.index.files import Files
-    from kimi_memory.index.sync import Overlay
-    from kimi_memory.index.verify import IndexReport, IndexStatus
 
 LOCK = "index"
 BESIDE = "index-check"

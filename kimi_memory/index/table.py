@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.index.columns import Coded, FileRow, Numbers
-from kimi_memory.index.segment import dump, put_coded, put_texts
+from kimi_memory.index.columns import Blob, Coded, Column, FileRow, Numbers
+from kimi_memory.index.segment import Arrays, dump, put_coded, put_texts
 from kimi_memory.store.files.stat import Stat
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from kimi_memory.index.columns import Blob, Column
-    from kimi_memory.index.segment import Arrays
 
     Ints = NDArray[np.int64]
 

@@ -6,17 +6,13 @@ import hashlib
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kimi_memory.domain.search_types import ChunkSizes, Query, Unit
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.date_terms import date_words, day_words
 from kimi_memory.nlp.dates.zone import Zone, in_zone, mark_of
-from kimi_memory.nlp.rules.synonyms import dump_tables, load_tables, tables
-
-if TYPE_CHECKING:
-    from kimi_memory.nlp.rules.synonyms import Table
+from kimi_memory.nlp.rules.synonyms import Table, dump_tables, load_tables, tables
 
 # A title is a few words for a whole page, and longer pages drown them.
 TITLE_WEIGHT = 2

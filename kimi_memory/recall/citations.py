@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +13,6 @@ from kimi_memory.domain.search_types import Hit, Related, Unit
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.index.units import served_note
 from kimi_memory.recall.filters import standing
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.note import Card
-    from kimi_memory.domain.pages import Event
 
 QUOTES = "QUOTES"
 LIMIT = 3

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.domain.search_types import Context, Query, Unit
-from kimi_memory.domain.session import last_rounds
+from kimi_memory.domain.session import Json, last_rounds
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.labels import fold, spellings
@@ -24,16 +24,14 @@ from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.budget import choose
 from kimi_memory.recall.filters import allowed
 from kimi_memory.recall.hit_lines import in_one_line, line_of, lines_of_hits
-from kimi_memory.recall.people_pages import written_lines
+from kimi_memory.recall.people_pages import PageLine, written_lines
 from kimi_memory.recall.render import Line, Section, ordered, shown, under
 from kimi_memory.recall.request import Request
 from kimi_memory.recall.standing_orders import standing_orders
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.session import Json
     from kimi_memory.index.searcher import Bools, Searcher
     from kimi_memory.recall.engine import Recall
-    from kimi_memory.recall.people_pages import PageLine
 
 
 HITS = (12, 100)

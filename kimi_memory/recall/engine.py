@@ -21,14 +21,13 @@ from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
-from kimi_memory.recall.ranking import candidates
+from kimi_memory.recall.ranking import Ranked, candidates
 from kimi_memory.recall.redaction import redact_hits
 from kimi_memory.recall.related import followed, with_related
 from kimi_memory.recall.valid_at import as_then
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
-    from kimi_memory.recall.ranking import Ranked
 
 SUMMANDS = frozenset({"turn", "window", "session", "day", "answer", "vector", "marked", "graph"})
 """Parts of a hit that add up; all other parts multiply."""

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from kimi_memory.domain.note import Card, Status
+from kimi_memory.domain.note import Card, Source, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.units import served_note
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.note import Card, Source
-    from kimi_memory.domain.pages import Event
 
 BEHIND, AHEAD = 0.5, 1.5
 """Factors of what only a replaced card rests on, and of the card that holds instead."""

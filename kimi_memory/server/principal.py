@@ -9,11 +9,11 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Note
-from kimi_memory.domain.search_types import Hit, Query
+from kimi_memory.domain.search_types import Context, Hit, Query
 from kimi_memory.domain.session import (
     AREAS,
     SHARED,
@@ -28,9 +28,6 @@ from kimi_memory.errors import FormatError, NotFoundError, ServerError
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Filed, Shelf
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.search_types import Context
 
 _TOLD = ("project", "agent", "user", "session", "scope")
 

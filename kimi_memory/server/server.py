@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
@@ -23,9 +23,6 @@ from kimi_memory.server.auth import Names
 from kimi_memory.server.rate_limit import HEAD_SECONDS, Limits, Line, Lines
 from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
-
-if TYPE_CHECKING:
-    from kimi_memory.server.workers import Desk
 
 _TOO_MANY = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n"

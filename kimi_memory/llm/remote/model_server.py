@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kimi_memory.domain.engine import Embedding
+from kimi_memory.domain.engine import Embedding, Purpose
 from kimi_memory.domain.health import Finding, Severity
-from kimi_memory.domain.prompt import Prompt
+from kimi_memory.domain.prompt import Prompt, Reply
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.llm.remote.embeddings import SETTINGS as VECTOR_SETTINGS
 from kimi_memory.llm.remote.embeddings import Place, Vectors
@@ -17,8 +17,6 @@ from kimi_memory.llm.remote.retry import Limits, Patience
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kimi_memory.domain.engine import Purpose
-    from kimi_memory.domain.prompt import Reply
     from kimi_memory.llm.remote.settings import Choices
 
 SETTINGS = (
