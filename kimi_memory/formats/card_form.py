@@ -13,7 +13,7 @@ from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.note_format import Keys
 from kimi_memory.formats.page_lines import DISPUTED, UNTIL, shown_text, tailed
-from kimi_memory.formats.scalar import Value, clean, one_line
+from kimi_memory.formats.scalar import Value, one_line
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
 _LAYOUT = Layout(
@@ -59,10 +59,7 @@ def _build_card(keys: Keys, body: Body) -> Card:
         title=body.title,
         type=keys.choice("type", CardType),
         key=keys.needed("key"),
-        value=body.fields.get("value", ""),
-        applies=body.fields.get("applies", ""),
-        usage=body.fields.get("usage", ""),
-        caveats=body.fields.get("caveats", ""),
+        **note_format.read_fields(body, Card.body_fields),
         quotes=note_format.quotes_of(body),
         category=keys.text("category", "general"),
         project=keys.text("project"),
@@ -84,16 +81,10 @@ def _clean_card(card: Card) -> Card:
     return replace(
         card,
         **note_format.clean_common(card),
-        title=one_line(card.title),
-        key=one_line(card.key),
-        value=clean(card.value),
-        applies=clean(card.applies),
-        usage=clean(card.usage),
-        caveats=clean(card.caveats),
+        **note_format.clean_lines(card, "title", "key", "project", "scope"),
+        **note_format.clean_texts(card, Card.body_fields),
         quotes=note_format.clean_quotes(card.quotes),
         category=one_line(card.category) or "general",
-        project=one_line(card.project),
-        scope=one_line(card.scope),
         supersedes=note_format.lines(card.supersedes),
         links=tuple(replace(link, reason=one_line(link.reason)) for link in card.links),
     )

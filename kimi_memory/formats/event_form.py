@@ -12,7 +12,7 @@ from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.labels import label
 from kimi_memory.formats.note_format import Keys
-from kimi_memory.formats.scalar import Value, clean, one_line
+from kimi_memory.formats.scalar import Value, one_line
 
 _EVENT_LAYOUT = Layout(
     prefix="event",
@@ -75,9 +75,7 @@ def _build_event(keys: Keys, body: Body) -> Event:
         type=keys.choice("type", EventType),
         at=on_clocks(keys.moment("at") or shared["created"], body.fields.get("at", "")),
         participants=keys.texts("participants"),
-        content=body.fields.get("content", ""),
-        outcome=body.fields.get("outcome", ""),
-        lesson=body.fields.get("lesson", ""),
+        **note_format.read_fields(body, Event.body_fields),
         quotes=note_format.quotes_of(body),
         key=keys.text("key"),
         importance=keys.number("importance", 0.5),
@@ -90,15 +88,10 @@ def _clean_event(event: Event) -> Event:
     return replace(
         event,
         **note_format.clean_common(event),
-        title=one_line(event.title),
+        **note_format.clean_lines(event, "title", "key", "project", "scope"),
+        **note_format.clean_texts(event, Event.body_fields),
         participants=note_format.lines(event.participants),
-        content=clean(event.content),
-        outcome=clean(event.outcome),
-        lesson=clean(event.lesson),
         quotes=note_format.clean_quotes(event.quotes),
-        key=one_line(event.key),
-        project=one_line(event.project),
-        scope=one_line(event.scope),
     )
 
 
@@ -180,12 +173,9 @@ def _clean_digest(digest: Digest) -> Digest:
     return replace(
         digest,
         **note_format.clean_common(digest),
-        title=one_line(digest.title),
-        session=one_line(digest.session),
+        **note_format.clean_lines(digest, "title", "session", "project", "scope"),
         participants=note_format.lines(digest.participants),
         lines=tuple(sorted(lines, key=lambda line: order.index(line.part))),
-        project=one_line(digest.project),
-        scope=one_line(digest.scope),
     )
 
 
@@ -216,7 +206,7 @@ def _build_day(keys: Keys, body: Body) -> Day:
 
 
 def _clean_day(day: Day) -> Day:
-    sections = note_format.clean_sections(day, _DAY.sections)
+    sections = note_format.clean_texts(day, _DAY.sections)
     return replace(day, **note_format.clean_common(day), **sections)
 
 
@@ -254,11 +244,8 @@ def _clean_proposal(proposal: Proposal) -> Proposal:
     return replace(
         proposal,
         **note_format.clean_common(proposal),
-        title=one_line(proposal.title),
-        target=one_line(proposal.target),
-        section=one_line(proposal.section),
-        text=clean(proposal.text),
-        reason=clean(proposal.reason),
+        **note_format.clean_lines(proposal, "title", "target", "section"),
+        **note_format.clean_texts(proposal, ("text", "reason")),
     )
 
 

@@ -229,9 +229,19 @@ def read_sections(body: Body, sections: Mapping[str, Style]) -> dict[str, Any]:
     return {name: "".join(said) if style is Style.TEXT else said for name, style, said in read}
 
 
-def clean_sections(note: Note, sections: Iterable[str]) -> dict[str, Any]:
-    """Return the fields of a note that stand in sections, cleaned."""
-    found = ((name, getattr(note, name)) for name in sections)
+def read_fields(body: Body, names: Iterable[str]) -> dict[str, Any]:
+    """Return the fields of a note that its body has under the same labels."""
+    return {name: body.fields.get(name, "") for name in names}
+
+
+def clean_lines(note: Note, *names: str) -> dict[str, Any]:
+    """Return some fields of a note, each cleaned and in one line."""
+    return {name: one_line(getattr(note, name)) for name in names}
+
+
+def clean_texts(note: Note, names: Iterable[str]) -> dict[str, Any]:
+    """Return some fields of a note, texts and lists of texts, cleaned."""
+    found = ((name, getattr(note, name)) for name in names)
     return {name: clean(said) if isinstance(said, str) else texts(said) for name, said in found}
 
 

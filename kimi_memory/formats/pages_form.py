@@ -88,7 +88,7 @@ def _clean_project(project: Project) -> Project:
         **note_format.clean_common(project),
         name=one_line(project.name),
         todos=tuple(todo for todo in todos if todo.text),
-        **note_format.clean_sections(project, _PROJECT),
+        **note_format.clean_texts(project, _PROJECT),
     )
 
 
@@ -116,7 +116,7 @@ def _named_page(
         return kind(**note_format.common(keys), name=body.title, **said)
 
     def clean_page(page: P) -> P:
-        said = note_format.clean_sections(page, sections)
+        said = note_format.clean_texts(page, sections)
         shared = note_format.clean_common(page)
         return replace(page, **shared, name=one_line(page.name), **said)
 
