@@ -10,7 +10,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "filesystem": ("check_health",),
     "demo": ("register_commands",),
     "audit": ("register_commands",),
-    "compaction": ("register_commands",),
+    "compaction": ("register_commands", "open_compactor trylast"),
     "evals": ("register_commands",),
     "export": ("register_commands",),
     "schedule": ("register_commands",),

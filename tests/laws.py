@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kimi_memory.plugins.compaction.chat import Limits
 from kimi_memory.plugins.compaction.compact_chat import compact, flush
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening
+from kimi_memory.domain.compaction import Limits
 from kimi_memory.domain.note import Card, Link, LinkRel, Quote, Source
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.jobs.pick import Choice as Taken

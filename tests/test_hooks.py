@@ -198,6 +198,16 @@ def test_hook_capture_turn(host: Host, text: str) -> None:
     assert host.gather("capture_turn", turn=turn(4, "嗯 ok"), session=Session("s1", NOON)) == [[]]
 
 
+# A chat outgrows its window
+
+
+def test_hook_open_compactor(memory: Memory) -> None:
+    chat = [{"role": "user", "content": f"第 {n} 行日志"} for n in range(9)]
+    compactor = memory.host.answer("open_compactor", memory=memory)
+    done = compactor.compact(chat, compactor.limits, "c", force=True)
+    assert (done.session, done.dropped, done.stored) == ("c", 4, 9)
+
+
 # A session ends
 
 

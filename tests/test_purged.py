@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from kimi_memory.plugins.compaction.chat import Limits
 from kimi_memory.plugins.compaction.compact_chat import compact
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.domain.change import Append, Create
+from kimi_memory.domain.compaction import Limits
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import HAND, Lang, Role, Status

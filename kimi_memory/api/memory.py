@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
+from kimi_memory.api.chat_window import ChatWindow
 from kimi_memory.api.options import Opening
 from kimi_memory.api.past_reading import PastReading
 from kimi_memory.config import MARKER
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from kimi_memory.store.notes.notes import Filed
 
 
-class Memory(PastReading):
+class Memory(PastReading, ChatWindow):
     """One memory folder.
 
     Open it with `Memory.open`; use it as a context manager or call `close`.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kimi_memory.domain.command import Command
+    from kimi_memory.domain.compaction import Compactor
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.engine import Embedding, KeywordIndex, Purpose, VectorIndex
     from kimi_memory.domain.foreign_note import Memo
@@ -82,6 +83,14 @@ def capture_turn(turn: Turn, session: Session) -> list[Draft]:  # type: ignore[e
 
     Asked of turns whose length lies between ``capture.min_chars`` and ``capture.max_chars``.
     """
+
+
+# A chat outgrows its window
+
+
+@hookspec(firstresult=True)
+def open_compactor(memory: Any) -> Compactor | None:
+    """Answer: what keeps the chats of an opened `Memory` within the windows of their models."""
 
 
 # A session ends

@@ -1,6 +1,13 @@
-"""The command ``compact``: a running chat made to fit its model again.
+"""Compaction of a running chat, and the command ``compact``.
 
 Why it exists: a chat that outgrows its window is cut by its host; here nothing of it is lost.
+
+Settings, in the user's own ``config.toml``::
+
+    [plugins.compaction]
+    window_tokens = 128000   # context window of the model
+    share = 0.6              # part of it from which on, and to which, a chat is compacted
+    keep = 5                 # latest messages that stay as they are
 """
 
 from __future__ import annotations
@@ -8,41 +15,111 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from kimi_memory import hookimpl
+from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, parse_json, show_note
 from kimi_memory.domain.command import Command
-from kimi_memory.errors import UsageError
+from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message
+from kimi_memory.errors import PluginError, UsageError
 from kimi_memory.formats.json_values import plain
 
-from .chat import Limits, Message
-from .compact_chat import Compaction, compact, flush, window
-
-__all__ = ["Compaction", "Limits", "compact", "flush", "register_commands", "window"]
+from .compact_chat import compact, flush, session_of, window
 
 _EXAMPLE = 'a list of messages such as [{"role": "user", "content": "…"}]'
 
-
-@hookimpl
-def register_commands() -> list[Command]:
-    """Add ``compact``."""
-    help = "shorten a running chat to fit its model; every turn is stored"
-    return [Command("compact", help, _add_arguments, _run)]
+SETTINGS = ("window_tokens", "share", "keep")
+"""What may stand in ``[plugins.compaction]``."""
 
 
-def _add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--window", type=int, default=128_000, help="context window of the model, in tokens"
-    )
-    parser.add_argument(
-        "--share", type=float, default=0.6, help="part of the window a chat may take"
-    )
-    parser.add_argument("--keep", type=int, default=5, help="latest messages that stay as they are")
-    parser.add_argument("--session", default="", help="session that holds the chat")
-    parser.add_argument("--force", action="store_true", help="compact a chat that fits, too")
-    parser.add_argument(
-        "--resume", action="store_true", help="print the history of --session; reads no input"
-    )
+def create(settings: Mapping[str, Any]) -> CompactionPlugin:
+    """Make the plugin with the limits that the user chose.
+
+    Raises:
+        PluginError: a limit is no number, or out of its range.
+    """
+    chosen = {name: settings[name] for name in SETTINGS if name in settings}
+    for name, value in chosen.items():
+        wanted = "a number above 0, up to 1" if name == "share" else "a whole number above 0"
+        kinds = (int, float) if name == "share" else (int,)
+        right = isinstance(value, kinds) and not isinstance(value, bool) and value > 0
+        if not right or (name == "share" and value > 1):
+            raise PluginError(
+                f"config.toml: [plugins.compaction] {name} is {value!r}. Give {wanted}."
+            )
+    return CompactionPlugin(Limits(**chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCompactor:
+    """Compacts the chats of one memory."""
+
+    memory: Memory
+    limits: Limits
+
+    def compact(
+        self,
+        messages: Sequence[Message],
+        limits: Limits,
+        session: str,
+        *,
+        force: bool,
+        **whose: str,
+    ) -> Compaction:
+        """Make a chat fit again; see `Memory.compact`."""
+        return compact(self.memory, messages, limits, session=session, force=force, **whose)
+
+    def flush(self, messages: Sequence[Message], session: str, **whose: str) -> Flushed:
+        """Store what of a chat is not stored yet; see `Memory.flush`."""
+        return flush(self.memory, messages, session, **whose)
+
+    def window(self, session: str, budget_tokens: int, keep: int) -> list[Message]:
+        """Return the history to resume a session with; see `Memory.window`."""
+        return window(self.memory, session, budget_tokens, keep=keep)
+
+    def session_of(self, messages: Sequence[Message], **whose: str) -> str:
+        """Return the id of the session that holds a chat, which names none itself."""
+        return session_of(messages, **whose)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlugin:
+    """The plugin with the user's limits."""
+
+    limits: Limits = field(default_factory=Limits)
+
+    @hookimpl(trylast=True)
+    def open_compactor(self, memory: Memory) -> ChatCompactor:
+        """Return the compactor of a memory."""
+        return ChatCompactor(memory, self.limits)
+
+    @hookimpl
+    def register_commands(self) -> list[Command]:
+        """Add ``compact``."""
+        help = "shorten a running chat to fit its model; every turn is stored"
+        return [Command("compact", help, self._add_arguments, _run)]
+
+    def _add_arguments(self, parser: ArgumentParser) -> None:
+        limits = self.limits
+        parser.add_argument(
+            "--window", type=int, default=limits.window_tokens, metavar="TOKENS",
+            help=f"context window of the model; default: {limits.window_tokens}",
+        )  # fmt: skip
+        parser.add_argument(
+            "--share", type=float, default=limits.share,
+            help=f"part of the window a chat may take; default: {limits.share:g}",
+        )  # fmt: skip
+        parser.add_argument(
+            "--keep", type=int, default=limits.keep, metavar="N",
+            help=f"latest messages that stay as they are; default: {limits.keep}",
+        )  # fmt: skip
+        parser.add_argument("--session", default="", help="session that holds the chat")
+        parser.add_argument("--force", action="store_true", help="compact a chat that fits, too")
+        parser.add_argument(
+            "--resume", action="store_true", help="print the history of --session; reads no input"
+        )
 
 
 def _run(arguments: Namespace) -> int:
@@ -52,12 +129,12 @@ def _run(arguments: Namespace) -> int:
         if not arguments.session:
             raise UsageError("--resume needs --session. Name the session to go on with.")
         with open_memory(arguments) as memory:
-            history = window(memory, arguments.session, limits.budget, keep=limits.keep)
+            history = memory.window(arguments.session, limits.budget, keep=limits.keep)
         _print_json(history)
         return 0
     messages = _parse_messages(sys.stdin.read())
     with open_memory(arguments) as memory:
-        done = compact(memory, messages, limits, session=arguments.session, force=arguments.force)
+        done = memory.compact(messages, limits, session=arguments.session, force=arguments.force)
     _print_json(plain(done) if arguments.json else list(done.messages))
     show_note(_describe_result(done))
     return 0

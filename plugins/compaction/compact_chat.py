@@ -11,11 +11,12 @@ from datetime import datetime
 from kimi_memory import Memory
 from kimi_memory.capture.log import Captured, Said
 from kimi_memory.capture.screen import MASK
+from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message
 from kimi_memory.domain.ids import derived_id, safe_session_id
 from kimi_memory.domain.job import JobReport, Op, Plan, Step, digest_of
 from kimi_memory.domain.note import EventType, Lang, Quote, Role, Source
 from kimi_memory.domain.pages import Event
-from kimi_memory.domain.session import Json, Transcript, Turn
+from kimi_memory.domain.session import Transcript, Turn, scope_of
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import OneJob
@@ -28,7 +29,7 @@ from kimi_memory.nlp.dates.timestamps import moment
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 
-from .chat import LABEL, Limits, Message, cost_of, cut, is_gist, text_of
+from .chat import LABEL, cost_of, cut, is_gist, text_of
 from .summarize import (
     Point,
     allowed,
@@ -41,6 +42,8 @@ from .summarize import (
 )
 
 _SUMMARY_SHARE = 0.25
+_LEAST_SUMMARY = 200
+"""With fewer tokens a summary holds little more than its heading."""
 _QUOTES = 20
 _ROLES = {
     "user": Role.USER,
@@ -53,28 +56,6 @@ _ROLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """What became of a chat."""
-
-    messages: tuple[Message, ...]
-    """The chat as it is to go on."""
-    before: int
-    """Tokens it cost."""
-    after: int
-    dropped: int = 0
-    """Messages that the summary stands for."""
-    summary: str = ""
-    session: str = ""
-    """Where every message is kept whole."""
-    stored: int = 0
-    """Messages that were not stored yet."""
-    remembered: tuple[JobReport, ...] = ()
-    """What was kept as cards before anything was dropped."""
-    recorded: JobReport | None = None
-    """The job that recorded the summary as an event."""
-
-
 def compact(
     memory: Memory,
     messages: Sequence[Message],
@@ -82,6 +63,7 @@ def compact(
     *,
     session: str = "",
     force: bool = False,
+    **whose: str,
 ) -> Compaction:
     """Make a chat fit again, after everything in it is stored and what matters remembered.
 
@@ -94,6 +76,7 @@ def compact(
         limits: the model's window, and how much of it the chat may take.
         session: the session that holds the chat; found by its first message if empty.
         force: compact a chat that fits, on demand.
+        whose: agent, user, project and area of a session that is begun for it.
 
     Raises:
         UsageError: a message has no role that is known.
@@ -104,13 +87,11 @@ def compact(
     fits = before <= limits.budget
     if not middle or (fits and not (force and old)):
         return Compaction(tuple(messages), before, before, session=session)
-    id = session or _session_of(messages)
     # Before anything is dropped: after this line every message is on disk.
-    stored, remembered = flush(memory, messages, id)
-    parts = _find_stored_turns(memory, id, old)
+    flushed = flush(memory, messages, session, **whose)
+    parts = _find_stored_turns(memory, flushed.session, old)
     room = limits.budget - cost_of([*head, *tail])
-    # Below some 200 tokens a summary holds little more than its heading.
-    share = max(200, int(limits.window_tokens * _SUMMARY_SHARE))
+    share = max(_LEAST_SUMMARY, int(limits.window_tokens * _SUMMARY_SHARE))
     gist = _build_gist(memory, parts, middle, min(room, share))
     recorded = _record_gist(memory, parts, gist)
     made = (*head, *gist.message(room), *tail)
@@ -120,26 +101,33 @@ def compact(
         after=cost_of(made),
         dropped=len(middle),
         summary=gist.text,
-        session=id,
-        stored=stored,
-        remembered=remembered,
+        session=flushed.session,
+        stored=flushed.stored,
+        remembered=flushed.remembered,
         recorded=recorded,
     )
 
 
-def flush(
-    memory: Memory, messages: Sequence[Message], session: str
-) -> tuple[int, tuple[JobReport, ...]]:
+def flush(memory: Memory, messages: Sequence[Message], session: str = "", **whose: str) -> Flushed:
     """Store what of a chat is not stored yet, and remember what triggers find in it.
 
     Call it before a host compacts on its own: nothing that was said is lost then.
 
-    Returns:
-        How many messages were new, and the job that remembered, if there was anything.
+    Args:
+        memory: an open memory.
+        messages: the chat, oldest first.
+        session: the session that holds the chat; found by its first message if empty.
+        whose: agent, user, project and area of a session that is begun for it.
     """
+    if not messages:
+        return Flushed(session)
     said = [one for message in messages if (one := _parse_message(memory, message)) is not None]
-    parts = _read_parts(memory, session)
-    known = Counter(_turn_key(turn.role, turn.text) for part in parts for turn in part.turns)
+    session = session or session_of(messages, **whose)
+    known = Counter(
+        _turn_key(turn.role, turn.text)
+        for part in _read_parts(memory, session)
+        for turn in part.turns
+    )
     fresh = []
     for one in said:
         mark = _turn_key(one.role, memory.screen.pass_text(one.text).text)
@@ -149,16 +137,14 @@ def flush(
         else:
             fresh.append(one)
     if not fresh:
-        return 0, ()
-    handle = memory.session(session, host="chat")
+        return Flushed(session)
+    handle = memory.session(session, **{"host": "chat", **whose})
     captured = handle.log.add(fresh)
     memory.batch.note()
-    return len(captured), tuple(_remember_drafts(memory, captured))
+    return Flushed(session, len(captured), tuple(_remember_drafts(memory, captured)))
 
 
-def window(
-    memory: Memory, session: str, budget_tokens: int, *, keep: int = 5
-) -> list[dict[str, Json]]:
+def window(memory: Memory, session: str, budget_tokens: int, *, keep: int = 5) -> list[Message]:
     """Return the history to resume a session with: a summary, then the latest turns.
 
     Call it after a host compacted, or when a session is opened again. Nothing is written.
@@ -175,11 +161,11 @@ def window(
     root = sessions.find(memory.store, session).root
     turns = [turn for part in _read_parts(memory, root) for turn in part.turns]
     spoken = [turn for turn in turns if turn.role in (Role.USER, Role.ASSISTANT)]
-    messages: list[dict[str, Json]] = [{"role": str(t.role), "content": t.text} for t in spoken]
+    messages: list[Message] = [{"role": str(t.role), "content": t.text} for t in spoken]
     if cost_of(messages) <= budget_tokens:
         return messages
     # The summary keeps its share, unless the latest turns need all of the room.
-    left = int(budget_tokens * (1 - _SUMMARY_SHARE))
+    left = budget_tokens - max(_LEAST_SUMMARY, int(budget_tokens * _SUMMARY_SHARE))
     at = len(messages)
     while at > 0:
         cost = cost_of(messages[at - 1 : at])
@@ -191,7 +177,7 @@ def window(
     parts = _of_turns(_read_parts(memory, root), {turn.n for turn in spoken[:at]})
     room = budget_tokens - cost_of(tail)
     gist = _build_gist(memory, parts, (), room)
-    return [*map(dict, gist.message(room)), *tail]
+    return [*gist.message(room), *tail]
 
 
 def _parse_message(memory: Memory, message: Message) -> Said | None:
@@ -211,10 +197,14 @@ def _turn_key(role: Role, text: str) -> str:
     return f"{role}\0{MASK.sub('⟦redacted⟧', text)}"
 
 
-def _session_of(messages: Sequence[Message]) -> str:
+def session_of(messages: Sequence[Message], **whose: str) -> str:
+    """Return the id of the session that holds a chat, which names none itself."""
     # An API hands over no id of the chat. Its first message stays the same as it grows.
     first = next((m for m in messages if m.get("role") == "user" and not is_gist(m)), messages[0])
-    digest = hashlib.sha256(text_of(first).encode("utf-8", "replace")).hexdigest()
+    # Chats of several owners may begin with the same words, and are never joined.
+    owner = [f"{name}\0{whose[name]}" for name in sorted(whose) if whose[name] and name != "host"]
+    told = "\0".join((text_of(first), *owner))
+    digest = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
     return f"chat-{digest[:12]}"
 
 
@@ -282,8 +272,8 @@ def _build_gist(
     lang = tongue(turns)
     carried = [p for m in dropped if is_gist(m) for p in points_in(text_of(m))]
     with metered():
-        found = [*paragraph(memory.host, parts, lang), *points_of(memory.host, parts)]
-    good = allowed([*carried, *found], DraftGate.from_context(memory).objection)
+        found = [*paragraph(memory.host, parts, lang), *points_of(memory.host, parts, carried)]
+    good = allowed(found, DraftGate.from_context(memory).objection)
     head = _format_heading(parts, turns, lang)
     points = choose(good, max(0, room - estimate(head) - 60))
     text = "\n".join(lines_of(points, head, lang))
@@ -335,8 +325,10 @@ def _build_event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Eve
     runs = [Source(p.session.id, p.turns[0].n, p.turns[-1].n) for p in parts]
     count = len(turns)
     zh = gist.lang is Lang.ZH
+    # Of the session, too: two owners may say the same, and neither sees the other's.
+    told = [*(p.session.id for p in parts), *(f"{t.n} {normalise(t.text)}" for t in turns)]
     return Event(
-        id=derived_id("event", turns[-1].at, *(f"{t.n} {normalise(t.text)}" for t in turns)),
+        id=derived_id("event", turns[-1].at, *told),
         created=now,
         updated=now,
         tags=("compaction",),
@@ -350,4 +342,5 @@ def _build_event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Eve
         quotes=tuple(quotes[:_QUOTES]),
         importance=0.5,
         project=parts[-1].session.project,
+        scope=scope_of(parts[-1].session),
     )

@@ -25,6 +25,7 @@ from kimi_memory.nlp.basic.similarity import words_of
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.timestamps import EPOCH
 from kimi_memory.nlp.rules.strip_code import spoken_spans
+from kimi_memory.nlp.rules.tasks import finishes, tasks_in
 
 STAGE_TURNS = 60
 """So many turns are looked at in one stage."""
@@ -69,25 +70,42 @@ class Point:
     """None where it was taken over from an earlier gist."""
 
 
-def points_of(host: Host, parts: Sequence[Transcript]) -> Iterator[Point]:
+def points_of(
+    host: Host, parts: Sequence[Transcript], carried: Sequence[Point] = ()
+) -> Iterator[Point]:
     """Yield what stages of a conversation come to, in no order.
 
     Args:
         host: asked to distil each stage.
         parts: the conversation, in the sessions that hold it.
+        carried: points of an earlier gist; a task among them may be done since.
     """
+    open_tasks = [point for point in carried if point.section == "tasks"]
+    yield from (point for point in carried if point.section != "tasks")
     for part in parts:
         for first in range(0, len(part.turns), STAGE_TURNS):
             stage = replace(part, turns=part.turns[first : first + STAGE_TURNS])
             found = host.answer("distil_session", transcript=stage)
             drafts = cast("list[Draft]", found or [])  # what the hook's annotation says
-            told = [_point_from_draft(draft) for draft in drafts if draft.quotes]
-            yield from told
+            for done in (draft.value for draft in drafts if draft.done):
+                open_tasks = _drop_finished_task(open_tasks, done)
+            told = [_point_from_draft(draft) for draft in drafts if draft.quotes and not draft.done]
+            open_tasks += [point for point in told if point.section == "tasks"]
+            yield from (point for point in told if point.section != "tasks")
             yield from _pick_sentence_points(stage, {normalise(point.text) for point in told})
+    yield from open_tasks
+
+
+def _drop_finished_task(tasks: list[Point], done: str) -> list[Point]:
+    """Return tasks without the one that is done; where two may be meant, both stay open."""
+    named = [point for point in tasks if finishes(done, point.text)]
+    return [point for point in tasks if len(named) != 1 or point is not named[0]]
 
 
 def _point_from_draft(draft: Draft) -> Point:
     section = _SECTION.get(draft.type, "findings")
+    # A to-do with a day is distilled as a dated statement.
+    section = "tasks" if draft.type is CardType.FACT and tasks_in(draft.value) else section
     text = " ".join(draft.value.split())
     if draft.reason and normalise(draft.reason) not in normalise(text):
         text += f"（{draft.reason}）" if draft.lang is Lang.ZH else f" ({draft.reason})"

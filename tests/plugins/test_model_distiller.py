@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 from fakes.llm import Manner, Say, Script, serve
-from kimi_memory.plugins.compaction.chat import Limits, Message
 from kimi_memory.plugins.compaction.compact_chat import compact
 from kimi_memory.plugins.model_distiller import create
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.api.options import Home
+from kimi_memory.domain.compaction import Limits, Message
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport, Verdict
 from kimi_memory.domain.note import Card, CardType, Lang, LinkRel, Origin, Quote, Role, Status

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kimi_memory.plugins.compaction.chat import Limits, Message, cost_of, is_gist, text_of
+from kimi_memory.plugins.compaction.chat import cost_of, is_gist, text_of
 from kimi_memory.plugins.compaction.compact_chat import compact, flush, window
 
 from kimi_memory import Memory
+from kimi_memory.domain.compaction import Flushed, Limits, Message
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
@@ -114,8 +115,8 @@ def test_turns_that_a_host_stored_already_are_not_stored_again(memory: Memory) -
     handle = memory.session("c")
     for message in messages[:30]:
         handle.turn(str(message["role"]), text_of(message))
-    assert flush(memory, messages, "c")[0] == 10
-    assert flush(memory, messages, "c") == (0, ())
+    assert flush(memory, messages, "c").stored == 10
+    assert flush(memory, messages, "c") == Flushed("c")
     assert turns(memory, "c") == [text_of(m) for m in messages]
 
 

@@ -6,8 +6,10 @@ import io
 import json
 
 import pytest
+from kimi_memory.plugins.compaction import create
 
 from kimi_memory.cli import run
+from kimi_memory.errors import PluginError
 from tests.cli.test_cli import folder  # noqa: F401  a fixture
 
 CHAT = [
@@ -58,3 +60,44 @@ def test_json_tells_what_was_done(folder, capsys, monkeypatch) -> None:  # noqa:
 def test_wrong_input_is_refused(capsys, monkeypatch, given, words, why) -> None:
     assert compact(monkeypatch, given, *words) == 2
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("window_tokens", 0, "Give a whole number above 0."),
+        ("window_tokens", "128k", "Give a whole number above 0."),
+        ("keep", True, "Give a whole number above 0."),
+        ("share", 60, "Give a number above 0, up to 1."),
+        ("share", "half", "Give a number above 0, up to 1."),
+    ],
+)
+def test_a_setting_that_makes_no_sense_names_file_key_and_remedy(key, value, why) -> None:
+    with pytest.raises(PluginError) as error:
+        create({key: value})
+    assert str(error.value) == f"config.toml: [plugins.compaction] {key} is {value!r}. {why}"
+
+
+def test_the_defaults_of_the_command_come_from_the_settings(
+    folder,  # noqa: F811  the fixture
+    empty_home,
+    capsys,
+    monkeypatch,
+) -> None:
+    config = empty_home / ".config/kimi_memory/config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[plugins.compaction]\nwindow_tokens = 1000\nkeep = 3\n", encoding="utf-8")
+    try:
+        assert compact(monkeypatch, CHAT) == 0
+        assert json.loads(capsys.readouterr().out)[1:] == CHAT[-3:]
+        assert compact(monkeypatch, CHAT, "--keep", "7") == 0
+        assert json.loads(capsys.readouterr().out)[1:] == CHAT[-7:]
+        config.write_text("[plugins.compaction]\nshare = 60\n", encoding="utf-8")
+        assert compact(monkeypatch, CHAT) != 0
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert (
+            "config.toml: [plugins.compaction] share is 60. Give a number above 0, up to 1." in said
+        )
+    finally:
+        config.unlink()

@@ -65,6 +65,30 @@ def test_decisions_and_tasks_are_told_in_their_language(
     assert carried == {(p.section, p.text) for p in choose(points, 500)}
 
 
+@pytest.mark.parametrize(
+    ("told", "open_task"),
+    [
+        ("To-do: send the quote to Alice next Monday.", "send the quote to Alice"),
+        ("待办：下周一给张伟发报价单。", "下周一给张伟发报价单"),
+        ("We still need to move the invoice archive.", "move the invoice archive"),
+        ("迁移脚本还没写。", "迁移脚本还没写"),
+    ],
+)
+def test_spoken_tasks_are_open_until_they_are_done(told: str, open_task: str) -> None:
+    host = Host(entry_points=False)
+    points = [p for p in points_of(host, [chat("Hi.", "Hi.", told)]) if p.section == "tasks"]
+    assert [open_task in point.text for point in points] == [True]
+
+
+def test_a_task_that_was_done_since_is_no_longer_open() -> None:
+    host = Host(entry_points=False)
+    done = chat("Done with the invoice archive.", "Good.")
+    tasks = [Point("tasks", "move the invoice archive", 4.0), Point("tasks", "call Bob", 4.0)]
+    assert [p.text for p in points_of(host, [done], tasks) if p.section == "tasks"] == ["call Bob"]
+    both = [*tasks, Point("tasks", "back the invoice archive up", 4.0)]
+    assert len([p for p in points_of(host, [done], both) if p.section == "tasks"]) == 3
+
+
 def test_the_weightiest_fit_first_and_no_sort_crowds_out_the_rest() -> None:
     tasks = [Point("tasks", f"task {n}", 4.6, n) for n in range(50)]
     points = [*tasks, Point("findings", "we found it", 1.5, 60), Point("decisions", "yes", 3.5, 1)]

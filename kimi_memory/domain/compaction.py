@@ -1,0 +1,104 @@
+"""A running chat and its window: how long it may be, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kimi_memory.domain.job import JobReport
+from kimi_memory.errors import UsageError
+
+if TYPE_CHECKING:
+    pass
+
+Message = Mapping[str, Any]
+"""One message of a chat API: ``role``, ``content`` (text or parts), and whatever else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a chat may be.
+
+    Raises:
+        UsageError: a number is out of its range.
+    """
+
+    window_tokens: int = 128_000
+    """The context window of the model."""
+    share: float = 0.6
+    """Part of the window from which on, and to which, a chat is compacted."""
+    keep: int = 5
+    """So many messages at the end stay as they are."""
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if self.window_tokens <= 0 or not 0 < self.share <= 1 or self.keep < 1:
+            raise UsageError("Give a window above 0, a share of it up to 1, and keep at least 1.")
+
+    @property
+    def budget(self) -> int:
+        """Tokens that a compacted chat may cost."""
+        return int(self.window_tokens * self.share)
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """What of a chat was kept before anything of it is dropped."""
+
+    session: str
+    """Where every message is kept whole."""
+    stored: int = 0
+    """Messages that were not stored yet."""
+    remembered: tuple[JobReport, ...] = ()
+    """What was kept as cards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What became of a chat."""
+
+    messages: tuple[Message, ...]
+    """The chat as it is to go on."""
+    before: int
+    """Tokens it cost."""
+    after: int
+    dropped: int = 0
+    """Messages that the summary stands for."""
+    summary: str = ""
+    session: str = ""
+    """Where every message is kept whole."""
+    stored: int = 0
+    """Messages that were not stored yet."""
+    remembered: tuple[JobReport, ...] = ()
+    """What was kept as cards before anything was dropped."""
+    recorded: JobReport | None = None
+    """The job that recorded the summary as an event."""
+
+
+class Compactor(Protocol):
+    """What keeps the chats of one memory within the windows of their models."""
+
+    @property
+    def limits(self) -> Limits:
+        """What the user's settings say."""
+
+    def compact(
+        self,
+        messages: Sequence[Message],
+        limits: Limits,
+        session: str,
+        *,
+        force: bool,
+        **whose: str,
+    ) -> Compaction:
+        """Make a chat fit again; see `Memory.compact`."""
+
+    def flush(self, messages: Sequence[Message], session: str, **whose: str) -> Flushed:
+        """Store what of a chat is not stored yet; see `Memory.flush`."""
+
+    def window(self, session: str, budget_tokens: int, keep: int) -> list[Message]:
+        """Return the history to resume a session with; see `Memory.window`."""
+
+    def session_of(self, messages: Sequence[Message], **whose: str) -> str:
+        """Return the id of the session that holds a chat, which names none itself."""
