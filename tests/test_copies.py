@@ -24,7 +24,7 @@ from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git import attributes
 from kimi_memory.store.notes import sessions
-from tests.jobs.test_import_edits import TEXTS, edit, fill
+from tests.jobs.edited_pages import TEXTS, edit, fill
 
 OLD_ATTRIBUTES = """\
 # Bytes stay as they are; journals of two forks are joined line by line.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
@@ -13,11 +12,8 @@ from typing import Literal
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Actor
-from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import Query
-from kimi_memory.errors import FormatError, NotAMemoryError, UsageError
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.errors import NotAMemoryError, UsageError
 from tests.jobs.test_runner import talk, tree
 
 _GIT = (
@@ -39,23 +35,6 @@ def test_a_folder_without_settings_is_no_memory(tmp_path: Path, opening: Opening
         Memory.open(tmp_path, opening)
 
 
-@pytest.mark.parametrize(
-    ("content", "error", "why"),
-    [
-        (b"[memory\n", FormatError, "not TOML"),
-        (b"[memory]\nformat = 99\n", FormatError, "newer than this program"),
-        (b"[recall]\nlimit = 'many'\n", FormatError, "recall.limit is 'many'"),
-        (b"\xff\xfe[\x00", UsageError, "not UTF-8"),
-    ],
-)
-def test_bad_settings_are_named(
-    memory: Memory, opening: Opening, content: bytes, error: type[Exception], why: str
-) -> None:
-    (memory.root / "memory.toml").write_bytes(content)
-    with pytest.raises(error, match=why):
-        Memory.open(memory.root, opening)
-
-
 def test_the_main_job_in_ten_lines(memory: Memory) -> None:
     with memory.session(project="recipes") as session:
         session.turn("user", "We decided to use SQLite as the database, because one file is easy.")
@@ -68,22 +47,6 @@ def test_the_main_job_in_ten_lines(memory: Memory) -> None:
     block = memory.context("task", "database", budget=300)
     assert "SQLite" in block.text
     assert block.tokens <= 300
-
-
-def test_an_error_inside_a_session_leaves_it_open(memory: Memory) -> None:
-    with pytest.raises(RuntimeError), memory.session("s") as session:
-        session.turn("user", "hello")
-        raise RuntimeError("the agent died")
-    assert memory.store.exists("short-term/session_s.jsonl")
-    assert memory.session("s").turn("user", "again") is not None
-
-
-def test_new_turns_are_found_at_once(memory: Memory) -> None:
-    session = memory.session("s")
-    session.turn("assistant", "航班 CA1831 早上八点起飞。")
-    [hit, *_] = memory.recall("航班几点起飞").hits
-    assert hit.unit.id == "session:s#1"
-    assert hit.citation == "short-term/session_s.jsonl#L2"
 
 
 def test_without_its_private_folder_a_memory_answers_the_same(memory: Memory, opening) -> None:
@@ -144,61 +107,6 @@ def test_the_stable_prefix_is_stable(memory: Memory) -> None:
     first = memory.context("start", budget=800).text
     assert first
     assert memory.context("start", budget=800).text == first
-
-
-def test_a_pending_batch_is_committed_when_a_library_closes(
-    tmp_path: Path, opening: Opening
-) -> None:
-    from dataclasses import replace
-
-    long_lived = replace(opening, background=True)
-    with Memory.create(tmp_path / "m", opening=long_lived) as memory:
-        memory.session("s").turn("user", "hello there")
-        assert memory.batch.pending()
-    with Memory.open(tmp_path / "m", opening) as again:
-        assert not again.batch.pending()
-        assert again.history.changed("HEAD")
-
-
-def test_a_batch_left_by_a_short_process_is_found_by_the_next(
-    memory: Memory, opening: Opening, clock
-) -> None:
-    memory.session("s").turn("user", "hello there")
-    memory.close()
-    clock.move(seconds=31)
-    with Memory.open(memory.root, opening) as again:
-        assert again.batch.due()
-        assert again.batch.flush()
-        assert ("A", "short-term/session_s.jsonl") in again.history.changed("HEAD")
-
-
-@pytest.mark.parametrize(
-    ("rule", "disguise"),
-    [
-        ("Always run the linter before you commit.", ""),
-        ("提交之前一定要先跑测试。", ""),
-        ("Always run the linter before you commit.", "fact"),
-    ],
-)
-def test_what_an_agent_says_of_how_to_act_waits_for_its_person(
-    tmp_path: Path, opening: Opening, rule: str, disguise: str
-) -> None:
-    root = tmp_path / "memory"
-    with Memory.create(root, opening=replace(opening, actor=Actor("mcp"))) as memory:
-        made = memory.remember(rule, key="work.rule", type=disguise or "rule")
-        card = memory.get(made.operations[0].target).note
-        assert isinstance(card, Card) and (card.status, card.trust) == ("candidate", "agent")
-        assert rule not in memory.context("start").text
-    with Memory.open(root, opening) as memory:
-        memory.remember(rule, key="work.rule", type="rule")
-        found = [one.note for one in Shelf(memory.store).notes("card")]
-        assert [(one.status, one.trust) for one in found] == [("active", "human")]
-
-
-def test_what_an_agent_says_of_facts_counts_at_once(tmp_path: Path, opening: Opening) -> None:
-    with Memory.create(tmp_path / "m", opening=replace(opening, actor=Actor("mcp"))) as memory:
-        made = memory.remember("The staging port is 6543.", key="staging.port", type="fact")
-        assert memory.get(made.operations[0].target).note.status == "active"
 
 
 def test_a_block_has_a_mark_of_its_own_and_the_same_block_the_same(memory: Memory) -> None:

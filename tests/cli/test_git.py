@@ -8,7 +8,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.cli import run
-from tests.jobs.test_import_edits import TEXTS, fill
+from tests.jobs.edited_pages import TEXTS, fill
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,17 +14,13 @@ from kimi_memory.domain.note import (
     CardType,
     EventType,
     Lang,
-    Note,
     Quote,
-    Rel,
     Source,
     Status,
 )
-from kimi_memory.domain.pages import Day, Event, Identity, Project, Todo
+from kimi_memory.domain.pages import Event, Todo
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.labels import label
-from kimi_memory.formats.scalar import clean
 from tests.formats.strategies import KINDS, examples, notes
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)
@@ -50,18 +46,6 @@ def test_a_patched_file_says_what_it_should(kind):
         new = replace(new, id=old.id)
         text = codec.render(old)
         assert codec.parse(codec.patch(text, old, new, "x.md"), "x.md") == new
-
-    law()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_text_of_a_note_is_cleaned(kind):
-    @examples(30)
-    @given(KINDS[kind])
-    def law(note):
-        values = [getattr(note, field.name) for field in fields(note)]
-        values += [item for value in values if isinstance(value, tuple) for item in value]
-        assert [text for text in values if isinstance(text, str) and text != clean(text)] == []
 
     law()
 
@@ -111,41 +95,6 @@ def test_the_documents_event_is_read(doc):
         outcome="settled",
         lesson="先做基准测试",
     )
-
-
-def test_the_documents_identity_is_read_in_english_and_chinese(doc):
-    """
-    ---
-    id: identity-1
-    kind: identity
-    created: 2026-02-27
-    ---
-    # Core Identity: Kimi Claw
-
-    Some words of a person.
-
-    ## Who I Am
-    An agent.
-
-    With two paragraphs.
-
-    ## 我相信什么
-    - honesty
-    1. 清晰
-
-    ## My own section
-    - kept, not read
-
-    ## 我的成长
-    Born in February.
-    """
-    identity = codec.parse(doc, "x.md")
-    assert isinstance(identity, Identity)
-    assert identity.name == "Kimi Claw"
-    assert identity.who == "An agent.\n\nWith two paragraphs."
-    assert identity.beliefs == ("honesty", "清晰")
-    assert identity.growth == ("Born in February.",)
-    assert identity.mission == ""
 
 
 def test_of_two_quotes_that_are_the_same_one_may_be_changed():
@@ -252,83 +201,6 @@ def test_newlines_and_a_missing_last_one_are_kept():
     )
 
 
-def test_quotes_are_shown_with_their_turn():
-    quote = Quote("01j", 3, "我们用 PostgreSQL\n> 引用")
-    event = Event(
-        id="event-1",
-        created=AT,
-        updated=AT,
-        lang=Lang.ZH,
-        title="选型",
-        type=EventType.DECISION,
-        at=AT,
-        quotes=(quote,),
-        sources=(Source.from_quote(quote, Rel.UPDATES),),
-    )
-    text = codec.render(event)
-    assert "\n## 证据\n\n> 我们用 PostgreSQL\n> > 引用\n\n— [[session_01j]] #3\n" in text
-    assert codec.parse(text, "x.md") == event
-
-
-@pytest.mark.parametrize(
-    ("lines", "line", "why"),
-    [
-        ("id: x", 1, "no 'kind'"),
-        ("kind: poem", 2, "unknown kind 'poem'"),
-        ("kind: card", 1, "'created' is missing"),
-        ("kind: card\ncreated: gestern", 3, "not a date and time"),
-        ("kind: card\ncreated: 0001-01-01T00:00:00+08:00", 3, "not a date and time"),
-        ("kind: card\ncreated: [2026-02-27]", 3, "one line of text"),
-        ("kind: card\ncreated: 2026-02-27", 1, "'id' is missing"),
-        ("kind: card\ncreated: 2026-02-27\nid: ../x", 4, "no id"),
-        ("kind: card\ncreated: 2026-02-27\nid: a", 1, "'type' is missing"),
-        ("kind: card\ncreated: 2026-02-27\nid: a\ntype: poem", 5, "not one of concept, pattern"),
-        ("kind: card\ncreated: 2026-02-27\nid: a\ntype: fact", 1, "'key' is missing"),
-        ("kind: card\ncreated: 2026-02-27\nid: a\nsources: [x]", 5, "not a source"),
-        ("kind: card\ncreated: 2026-02-27\nid: a\ntags: [[x]]", 5, "list of text"),
-        (
-            "kind: card\ncreated: 2026-02-27\nid: a\ntype: fact\nkey: k\nconfidence: high",
-            7,
-            "number",
-        ),
-        (
-            "kind: card\ncreated: 2026-02-27\nid: a\ntype: fact\nkey: k\nconfidence: true",
-            7,
-            "number",
-        ),
-        ("kind: card\ncreated: 2026-02-27\nid: a\ntype: fact\nkey: k\nlinks: a B", 7, "'B'"),
-        ("kind: project\ncreated: 2026-02-27\nid: a\nfinished: maybe", 5, "true or false"),
-        ("kind: day\ncreated: 2026-02-27\nid: a\ndate: monday", 5, "'date'"),
-    ],
-)
-def test_a_broken_note_names_line_and_cause(lines, line, why):
-    with pytest.raises(FormatError) as caught:
-        codec.parse(f"---\n{lines}\n---\n# T\n", "x.md")
-    assert str(caught.value).startswith(f"x.md:{line}: ")
-    assert why in caught.value.why
-
-
-@examples(40)
-@given(notes())
-def test_every_note_has_a_place_in_the_memory(note):
-    place = codec.place(note)
-    assert place.endswith(".md")
-    assert ".." not in place.split("/")
-    assert not place.startswith("/")
-
-
-def test_places_are_those_of_the_memory_folder():
-    shared = {"id": "x-1", "created": AT, "updated": AT}
-    card = Card(**shared, title="T", type=CardType.FACT, key="db.choice", value="", category="工具")
-    event = Event(**shared, title="选用 PostgreSQL", type=EventType.DECISION, at=AT)
-    assert codec.place(card) == "semantic/工具/db.choice.md"
-    assert codec.place(event) == "episodic/20260227_选用-postgresql.md"
-    assert codec.place(Project(**shared, name="雅典娜")) == "mid-term/projects/雅典娜.md"
-    finished = Project(**shared, name="雅典娜", finished=True)
-    assert codec.place(finished) == "mid-term/projects/archive/雅典娜.md"
-    assert codec.place(Day(**shared, date=AT.date())) == "episodic/daily/2026-02-27.md"
-
-
 def test_the_example_of_the_contract_is_what_we_write():
     page = Path(__file__).parents[2] / "docs" / "file-format.md"
     start = "```markdown\n---\n"
@@ -337,17 +209,6 @@ def test_the_example_of_the_contract_is_what_we_write():
     assert isinstance(event, Event)
     assert event.content == "比较了两种数据库，\n选了 PostgreSQL。"
     assert codec.render(event) == text
-
-
-@pytest.mark.parametrize(("kind", "heading"), [(Card, "Cards"), (Event, "Events")])
-def test_the_contract_names_every_field(kind: type[Note], heading: str) -> None:
-    page = (Path(__file__).parents[2] / "docs/file-format.md").read_text(encoding="utf-8")
-    section = page.split(f"### {heading}\n")[1].split("\n### ")[0]
-    own = {field.name for field in fields(kind)} - {field.name for field in fields(Note)}
-    words = {n: [label(n, lang) for lang in Lang] for n in (*kind.body_fields, "quotes")}
-    words |= {"title": ["title"]}
-    missing = [n for n in own if not all(w in section for w in words.get(n, [f"`{n}`"]))]
-    assert not missing, f"{heading} in docs/file-format.md: {', '.join(missing)}"
 
 
 def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:
@@ -361,25 +222,3 @@ def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:
     for _ in range(2):
         with pytest.raises(FormatError, match=r"other\.md"):
             codec.parse(text.replace("kind: card", "kind: cart"), "other.md")
-
-
-def test_the_page_of_the_identity_needs_no_head(doc):
-    """
-    # 核心身份: Kimi Claw
-
-    ## 我是谁
-    替林夏写后端的助手。
-
-    ## 我的成长
-    2026-02 第一次独立上线。
-    """
-    identity = codec.parse(doc, "long-term/IDENTITY.md")
-    assert isinstance(identity, Identity)
-    assert (identity.id, identity.name, identity.lang) == ("identity", "Kimi Claw", Lang.ZH)
-    assert identity.growth == ("2026-02 第一次独立上线。",)
-    grown = replace(identity, growth=(*identity.growth, "这一周：1 个决策"), updated=AT)
-    text = codec.patch(doc, identity, grown, "long-term/IDENTITY.md")
-    assert text.endswith(f"{doc.rstrip()}\n- 这一周：1 个决策\n")
-    assert codec.parse(text, "long-term/IDENTITY.md") == grown
-    with pytest.raises(FormatError):
-        codec.parse(doc, "x.md")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from folders import Folder
 from kimi_memory.plugins.markdown import split_note
@@ -12,8 +10,6 @@ from kimi_memory.domain.search_types import Chunk, ChunkSizes, Unit
 from kimi_memory.errors import FormatError
 from kimi_memory.index.files import Folder as Looked
 from kimi_memory.index.files import is_searchable
-from kimi_memory.index.stored import Stored
-from kimi_memory.index.table import COLUMNS
 from kimi_memory.index.units import read_units, tier_of
 
 
@@ -119,22 +115,6 @@ def test_hidden_files_and_links_are_passed_by(folder: Folder) -> None:
 )
 def test_the_folder_is_the_tier(path: str, tier: str) -> None:
     assert tier_of(path) == tier
-
-
-def test_a_table_survives_its_file(folder: Folder) -> None:
-    path = folder.session("s", [("Ann", "你好"), ("assistant", "Hello.")])
-    found = folder.index().searcher()
-    table = found.parts[-1].table
-    Stored().grow(folder.write("table/dead", "").parent, table, ())
-    again = Stored.open(folder.root / "table")
-    assert list(again.files) == table.files
-    assert again.keys == table.keys
-    assert again.words().tolist() == table.lengths
-    for name in COLUMNS:
-        assert list(again.column(name)) == list(table.column(name)), name
-    expected = units(folder, path)
-    assert [again.unit(row, path, expected[row].text) for row in range(2)] == expected
-    assert expected[0].at == datetime(2026, 2, 27, 9, 0, 1, tzinfo=UTC)
 
 
 def test_headings_over_lines_that_repeat_cards_are_no_units() -> None:

@@ -6,7 +6,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.operations.forget import forget
-from tests.jobs.test_import_edits import page, write
+from tests.jobs.edited_pages import page, write
 from tests.jobs.test_runner import talk
 
 PATH = "episodic/daily/2026-02-27.md"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,97 +12,28 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.brief import Section
 from kimi_memory.domain.change import Update, digest
-from kimi_memory.domain.note import Card, CardType, Origin, Role, Status
+from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.codec import patch
-from kimi_memory.formats.page_lines import BRIEF_TITLES, is_generated, read_page, sign_of, signed
+from kimi_memory.formats.page_lines import is_generated, read_page, sign_of, signed
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.notes.notes import Shelf
+from tests.jobs.edited_pages import (
+    EN,
+    card,
+    cards,
+    edit,
+    fill,
+    page,
+    without_line,
+    write,
+)
 from tests.jobs.test_runner import tree
 
-ZH, EN = "我的编辑器配色一直用 Solarized 暗色。", "My dentist is Doctor Abernathy in Oslo."
-TEXTS = {
-    "editor.theme": ZH,
-    "health.dentist": EN,
-    "trip.train": "The night train to Bergen leaves at eleven.",
-    "码头.钥匙": "码头的备用钥匙放在红色的盒子里。",
-}
-
 LOCKERS = {f"locker.n{n}": f"Locker {n} belongs to person number {n * 7}." for n in range(12)}
-
-
-@pytest.fixture
-def paged(memory: Memory) -> Memory:
-    """A memory with four cards and its pages."""
-    fill(memory, TEXTS)
-    assert read_page(page(memory)).lines.keys() == {card.id for card in cards(memory)}
-    return memory
-
-
-def fill(memory: Memory, texts: Mapping[str, str]) -> None:
-    """Remember some texts by key, on a day of which the daily job makes pages."""
-    for key, text in texts.items():
-        memory.remember(text, key=key)
-    memory.session("day").turn(Role.USER, "今天天气不错，我们随便聊聊。")
-    memory.mark_ended("day")
-    memory.distil("day")
-    memory.consolidate("daily")
-
-
-def cards(memory: Memory) -> list[Card]:
-    found = (filed.note for filed in Shelf(memory.store).notes("card"))
-    return [note for note in found if isinstance(note, Card)]
-
-
-def card(memory: Memory, key: str) -> Card:
-    [found] = [one for one in cards(memory) if one.key == key]
-    return found
-
-
-def page(memory: Memory, path: str = "MEMORY.md") -> str:
-    return (memory.root / path).read_text(encoding="utf-8")
-
-
-def write(memory: Memory, text: str, path: str = "MEMORY.md") -> None:
-    (memory.root / path).write_bytes(text.encode())
-
-
-def edit(memory: Memory, old: str, new: str, path: str = "MEMORY.md") -> None:
-    text = page(memory, path)
-    assert old in text
-    write(memory, text.replace(old, new), path)
-
-
-def without_line(text: str, id: str) -> str:
-    return re.sub(rf"^- .*\^{id}\n", "", text, flags=re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("key", "old", "new"),
-    [("editor.theme", "暗色", "亮色"), ("health.dentist", "Abernathy in Oslo", "Berg in Turku")],
-)
-def test_an_edited_line_changes_its_card_and_nothing_else(
-    paged: Memory, clock, key: str, old: str, new: str
-) -> None:
-    before = {one.id: one for one in cards(paged)}
-    clock.move(hours=1)
-    edit(paged, old, new)
-    report = paged.take_edits()
-    assert report.counts == {"REFINE": 1}
-    now = card(paged, key)
-    assert now.value == TEXTS[key].replace(old, new)
-    assert (now.confidence, now.trust, now.verified) == (1.0, Origin.HUMAN, clock())
-    assert [one for one in cards(paged) if one.id != now.id] == [
-        one for id, one in before.items() if id != now.id
-    ]
-    assert is_generated(page(paged))
-    [line] = [line for line in page(paged).splitlines() if line.endswith(f"^{now.id}")]
-    assert line.startswith(f"- {now.value}") and "1.00" in line
-    assert not paged.take_edits().id
 
 
 def test_undo_gives_back_the_edit_as_the_person_left_it(paged: Memory) -> None:
@@ -137,34 +67,6 @@ def test_other_editors_may_save_it_their_way(paged: Memory, mark: str, end: str)
     assert not paged.take_edits().operations
 
 
-def test_only_the_number_changed_is_the_confidence_the_person_gives(paged: Memory) -> None:
-    line = next(line for line in page(paged).splitlines() if "Abernathy" in line)
-    edit(paged, line, line.replace("0.90)", "0.40)"))
-    assert paged.take_edits().counts == {"REFINE": 1}
-    assert card(paged, "health.dentist").confidence == 0.4
-    assert card(paged, "health.dentist").value == EN
-
-
-def test_a_new_key_before_the_colon_renames_the_card(paged: Memory) -> None:
-    edit(paged, EN, f"health.teeth: {EN}")
-    assert paged.take_edits().counts == {"REFINE": 1}
-    assert card(paged, "health.teeth").value == EN
-
-
-def test_a_line_of_an_earlier_version_is_still_read(paged: Memory) -> None:
-    [line] = [line for line in page(paged).splitlines() if "Abernathy" in line]
-    old = f"- [0.90] health.dentist: {EN.replace('Oslo', 'Turku')} ^{line.split('^')[1]}"
-    edit(paged, line, old)
-    assert paged.take_edits().counts == {"REFINE": 1}
-    assert card(paged, "health.dentist").value == EN.replace("Oslo", "Turku")
-
-
-def test_a_colon_in_an_edited_line_is_no_new_key(paged: Memory) -> None:
-    edit(paged, EN, "config.toml: holds the name of my dentist")
-    paged.take_edits()
-    assert card(paged, "health.dentist").value == "config.toml: holds the name of my dentist"
-
-
 def test_a_category_page_is_edited_alike_and_both_pages_follow(paged: Memory) -> None:
     path = next(p for p in Pages(paged.store, Shelf(paged.store), paged.settings).two_way()
                 if p != "MEMORY.md" and "Abernathy" in page(paged, p))  # fmt: skip
@@ -172,63 +74,6 @@ def test_a_category_page_is_edited_alike_and_both_pages_follow(paged: Memory) ->
     assert paged.take_edits().counts == {"REFINE": 1}
     assert "Turku" in page(paged) and "Turku" in page(paged, path)
     assert is_generated(page(paged, path))
-
-
-@pytest.mark.parametrize(
-    ("line", "key", "value"),
-    [
-        ("- db.pool: twenty connections", "db.pool", "twenty connections"),
-        ("* db.pool：二十个连接", "db.pool", "二十个连接"),
-        ("- 周五不要发版", "note.周五不要发版", "周五不要发版"),
-    ],
-)
-def test_a_new_line_becomes_a_candidate_that_stays_on_the_page(
-    paged: Memory, line: str, key: str, value: str
-) -> None:
-    before = len(cards(paged))
-    write(paged, page(paged) + f"\n## Rules\n\n{line}\n")
-    assert paged.take_edits().counts == {"ADD": 1}
-    new = card(paged, key)
-    assert (new.value, new.status, new.type) == (value, Status.CANDIDATE, "rule")
-    assert len(cards(paged)) == before + 1
-    assert f"^{new.id}" in page(paged)
-    assert not paged.take_edits().operations
-
-
-def test_a_line_for_what_is_known_adds_nothing(paged: Memory) -> None:
-    write(paged, page(paged) + f"- {EN}\n")
-    assert not paged.take_edits().operations
-    assert is_generated(page(paged))
-
-
-def test_a_deleted_line_archives_its_card_without_a_tombstone(paged: Memory) -> None:
-    gone = card(paged, "trip.train")
-    write(paged, without_line(page(paged), gone.id))
-    report = paged.take_edits()
-    assert report.counts == {"ARCHIVE": 1}
-    assert card(paged, "trip.train").status is Status.ARCHIVED
-    assert not paged.store.exists("mid-term/tombstones.jsonl")
-    paged.undo(report.id)
-    assert card(paged, "trip.train").status is Status.ACTIVE
-
-
-def test_a_line_put_back_brings_its_card_back(paged: Memory) -> None:
-    gone = card(paged, "trip.train")
-    line = next(line for line in page(paged).splitlines() if gone.id in line)
-    write(paged, without_line(page(paged), gone.id))
-    paged.take_edits()
-    write(paged, page(paged) + f"{line}\n")
-    paged.take_edits()
-    assert card(paged, "trip.train").status is Status.ACTIVE
-
-
-def test_a_copied_and_changed_line_is_a_new_card(paged: Memory) -> None:
-    line = next(line for line in page(paged).splitlines() if "Bergen" in line)
-    edit(paged, line, f"{line.replace('Bergen', 'Tromsø')}\n{line}")
-    assert paged.take_edits().counts == {"ADD": 1}
-    assert {c.value for c in cards(paged) if "train" in c.value} == {
-        TEXTS["trip.train"], TEXTS["trip.train"].replace("Bergen", "Tromsø"),
-    }  # fmt: skip
 
 
 def test_words_between_the_lines_move_to_the_notes_and_stay(paged: Memory) -> None:
@@ -241,22 +86,6 @@ def test_words_between_the_lines_move_to_the_notes_and_stay(paged: Memory) -> No
         paged.remember("The garage code changes on Mondays.", key="home.garage")
         paged.consolidate("daily")
     assert not [c for c in cards(paged) if "mine" in c.value]
-
-
-def test_changing_card_and_line_at_once_keeps_both_and_says_so(paged: Memory, clock) -> None:
-    old = card(paged, "health.dentist")
-    edit(paged, "Abernathy", "Berg")
-    filed = paged.get(old.id)
-    other = replace(old, value="My dentist is Doctor Chen in Oslo.", updated=clock.move(hours=1))
-    new = patch(filed.text, filed.note, other, filed.path).encode()
-    paged.store.apply([Update(filed.path, digest(filed.text.encode()), new)], paged.actor)
-    report = paged.take_edits()
-    assert report.counts == {"CONFLICT": 1, "ADD": 1}
-    assert any("both" in line for line in report.left_out)
-    sides = {c.value for c in cards(paged) if c.status is Status.CONFLICTED}
-    assert sides == {other.value, EN.replace("Abernathy", "Berg")}
-    conflict = page(paged, "conflicts/health.dentist.md")
-    assert "Chen" in conflict and "Berg" in conflict
 
 
 def test_a_card_that_changed_is_not_lost_with_its_old_line(paged: Memory, clock) -> None:
@@ -530,16 +359,3 @@ def test_a_deleted_overview_comes_back(paged: Memory) -> None:
     (paged.root / "MEMORY.md").unlink()
     assert paged.take_edits().subject == "MEMORY.md"
     assert page(paged) == before
-
-
-def test_a_line_moved_under_another_heading_changes_what_its_card_is(paged: Memory) -> None:
-    dentist = card(paged, "health.dentist")
-    assert dentist.type is not CardType.DECISION
-    [line] = [one for one in page(paged).splitlines() if one.endswith(f"^{dentist.id}")]
-    chinese = any(words[0] in page(paged) for words in BRIEF_TITLES.values())
-    title = BRIEF_TITLES[Section.DECISIONS][not chinese]
-    rest = page(paged).replace(f"{line}\n", "").rstrip("\n")
-    write(paged, f"{rest}\n\n## {title}\n\n{line}\n")
-    paged.take_edits()
-    moved = card(paged, "health.dentist")
-    assert (moved.type, moved.value) == (CardType.DECISION, dentist.value)

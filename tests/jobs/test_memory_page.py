@@ -18,7 +18,7 @@ from kimi_memory.formats.page_lines import BRIEF_TITLES, is_generated
 from kimi_memory.jobs.memory_page import BUDGET
 from kimi_memory.jobs.overview import empty_page, in_language
 from kimi_memory.nlp.basic.tokens import estimate
-from tests.jobs.test_import_edits import card, cards, edit, page
+from tests.jobs.edited_pages import card, cards, edit, page
 
 AT = datetime(2026, 2, 20, 9, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from kimi_memory.operations.projects import projects
 from kimi_memory.operations.review_queue import Answer, answer, asking, review
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
-from tests.jobs.test_import_edits import TEXTS, card, edit, fill, page, write
+from tests.jobs.edited_pages import TEXTS, card, edit, fill, page, write
 from tests.jobs.test_runner import tree
 
 EDITS = [("editor.theme", "暗色", "亮色"), ("health.dentist", "Abernathy in Oslo", "Berg in Turku")]

@@ -16,7 +16,7 @@ from kimi_memory.formats.page_lines import is_generated, read_page
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.store.notes.notes import Shelf
-from tests.jobs.test_import_edits import card, fill, page
+from tests.jobs.edited_pages import card, fill, page
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
 

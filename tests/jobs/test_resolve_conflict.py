@@ -13,7 +13,7 @@ from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.formats.codec import patch
 from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
-from tests.jobs.test_import_edits import cards
+from tests.jobs.edited_pages import cards
 from tests.jobs.test_runner import tree
 
 PAIRS = {

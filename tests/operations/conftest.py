@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
-from tests.jobs.test_import_edits import TEXTS, fill
+from tests.jobs.edited_pages import TEXTS, fill
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
-from tests.jobs.test_import_edits import TEXTS, card, cards, page, write
+from tests.jobs.edited_pages import TEXTS, card, cards, page, write
 from tests.jobs.test_runner import tree
 
 SECRET = {

@@ -17,7 +17,7 @@ from kimi_memory.formats import codec
 from kimi_memory.operations.doctor import status
 from kimi_memory.operations.review_queue import Answer, answer, asking, review
 from kimi_memory.store.notes.notes import read_tombstones
-from tests.jobs.test_import_edits import card, cards, edit, page, write
+from tests.jobs.edited_pages import card, cards, edit, page, write
 from tests.jobs.test_runner import tree
 
 RULES = {"zh": "规矩：周五不要发版。", "en": "Rule: we never deploy on Fridays."}

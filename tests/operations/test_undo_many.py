@@ -8,7 +8,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.note import Role
 from kimi_memory.errors import GateError, NotFoundError
 from kimi_memory.operations.undo_many import undo_agent, undo_day, undo_last
-from tests.jobs.test_import_edits import cards, page, write
+from tests.jobs.edited_pages import cards, page, write
 from tests.jobs.test_runner import talk, tree
 
 

@@ -72,16 +72,6 @@ def test_relative_dates_in_a_turn_count_from_the_turn(folder: Folder) -> None:
     assert folder.ask("2026-01-04").hits[0].unit.id == "session:x#1"
 
 
-def test_neighbours_lend_their_words(folder: Folder) -> None:
-    folder.session(
-        "x", [("Ann", "Which instrument do you play?"), ("Ben", "The oboe."), ("Ann", "Lovely.")]
-    )
-    folder.session("y", [("Ann", "Good morning."), ("Ben", "Hello."), ("Ann", "Bye.")])
-    hits = {hit.unit.id: hit for hit in folder.ask("instrument").hits}
-    assert hits["session:x#2"].parts["window"] > 0
-    assert not any(id.startswith("session:y") for id in hits)
-
-
 def test_a_named_speaker_is_favoured_only_when_one_is_named(folder: Folder) -> None:
     folder.session("x", [("Ann", "I like tea."), ("Ben", "I like tea.")])
     assert folder.ask("does Ben like tea").hits[0].unit.speaker == "Ben"

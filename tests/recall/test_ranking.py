@@ -49,13 +49,6 @@ def test_a_question_names_whose_word_it_wants(
     assert all(total(hit.parts) == pytest.approx(hit.score, abs=1e-12) for hit in hits)
 
 
-def test_a_page_that_says_one_word_stands_behind_what_says_more(folder: Folder) -> None:
-    folder.session("chat", [("user", "The current plan for the harbour is in the blue folder.")])
-    folder.write("PROJECT.md", "# Current work\n")
-    first = folder.ask("where is the current plan for the harbour?").hits[0]
-    assert first.unit.session == "chat"
-
-
 @pytest.mark.parametrize(
     ("said", "asked"),
     [

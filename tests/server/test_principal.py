@@ -8,11 +8,8 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.search_types import Query
-from kimi_memory.errors import FormatError, NotFoundError, ServerError
-from kimi_memory.server import writing
+from kimi_memory.errors import ServerError
 from kimi_memory.server.principal import Caller, Namespace, Scope
-from kimi_memory.server.reading import text_of
-from tests.jobs.notes import card, put
 
 
 @pytest.mark.parametrize(
@@ -96,33 +93,3 @@ def test_a_caller_writes_to_an_area_of_its_own(memory: Memory) -> None:
     assert Namespace().area(memory, "user") == "user"
     with pytest.raises(ServerError, match="bound to no user"):
         space.area(memory, "user")
-
-
-def test_a_hidden_note_answers_like_one_that_is_not_there(memory: Memory) -> None:
-    put(memory, card("aa1", "Hermes ships on Friday.", project="hermes"))
-    put(memory, card("ab1", "Apollo ships on Monday.", project="apollo"))
-    (memory.root / "semantic/general/broken.md").write_text("---\nproject: hermes\n", "utf-8")
-    bound = Caller("b", frozenset({Scope.READ}), Namespace("apollo"))
-    hidden = ("card-aa1", "card-a" + "a", "semantic/general/k.aa1.md", "semantic/general/broken.md")
-    for what in (*hidden, "card-zz", "semantic/general/k.zz.md"):
-        with pytest.raises(NotFoundError) as told:
-            text_of(memory, bound, what)
-        assert str(told.value) == str(NotFoundError("note or file", what))
-    for what in ("card-ab1", "card-ab", "card-a"):
-        assert text_of(memory, bound, what)[0] == "semantic/general/k.ab1.md"
-
-
-@pytest.mark.parametrize("content", [b"not a session\nat all\n", b"\xff\xfe\n{}\n"])
-def test_a_damaged_session_of_others_answers_like_one_that_is_not_there(
-    memory: Memory, content: bytes
-) -> None:
-    (memory.root / "short-term/session_theirs.jsonl").write_bytes(content)
-    bound = Caller("b", frozenset({Scope.WRITE}), Namespace("apollo"))
-    given = {"task": {}, "variables": {}}
-    for id in ("theirs", "their", "nobodys"):
-        for act in (writing.end, writing.state):
-            with pytest.raises(NotFoundError) as told:
-                act(memory, bound, {"id": id, **given})
-            assert str(told.value) == str(NotFoundError("session", id))
-    with pytest.raises(FormatError):
-        writing.end(memory, Caller("owner"), {"id": "theirs"})

@@ -427,62 +427,6 @@ def test_a_branch_that_cannot_move_is_an_error(history, root):
     assert git(root, "status", "--porcelain") == ""
 
 
-def test_a_locked_index_is_moved_later(history, root):
-    write(root, "a.md")
-    lock = root / ".git/index.lock"
-    lock.touch()
-    assert history.commit("x")
-    write(root, "b.md")
-    assert history.commit("y")
-    lock.unlink()
-    assert git(root, "status", "--porcelain") != ""
-    assert history.commit("nothing") == ""
-    assert git(root, "status", "--porcelain") == ""
-    assert not (root / ".kimi/git-owed").exists()
-
-
-def test_a_late_move_of_the_index_spares_what_changed_since(history, root):
-    write(root, "a.md", "1\n")
-    write(root, "b.md", "1\n")
-    lock = root / ".git/index.lock"
-    lock.touch()
-    history.commit("x")
-    lock.unlink()
-    git(root, "reset", "-q")
-    git(root, "rm", "-q", "--cached", "b.md")
-    git(root, "commit", "-qm", "person removed b")
-    history.commit("y")
-    assert git(root, "status", "--porcelain") == ""
-    assert "b.md" in tracked(root)
-
-
-def test_a_late_move_of_the_index_asks_what_the_branch_holds_now(history, root):
-    before = history.head()
-    write(root, "a.md", "1\n")
-    lock = root / ".git/index.lock"
-    lock.touch()
-    ours = history.commit("x")
-    lock.unlink()
-    back = git(root, "commit-tree", f"{before}^{{tree}}", "-p", ours, "-m", "taken back")
-    git(root, "update-ref", "HEAD", back)
-    (root / "a.md").unlink()
-    assert history.commit("nothing") == ""
-    assert git(root, "status", "--porcelain") == ""
-
-
-def test_a_debt_of_another_branch_is_dropped(history, root):
-    git(root, "switch", "-qc", "side")
-    write(root, "a.md", "1\n")
-    lock = root / ".git/index.lock"
-    lock.touch()
-    history.commit("x")
-    lock.unlink()
-    git(root, "symbolic-ref", "HEAD", "refs/heads/main")
-    (root / "a.md").unlink()
-    assert history.commit("nothing") == ""
-    assert git(root, "status", "--porcelain") == ""
-
-
 # Crashes
 
 
@@ -634,20 +578,6 @@ def test_the_cache_that_cannot_be_written_is_an_error_with_a_remedy(history, roo
     assert list((root / ".kimi").glob("git-cache-*")) == []
 
 
-def test_a_damaged_object_is_found_and_said(history, root):
-    write(root, "a.md", "to be lost\n")
-    history.commit("x")
-    name = lose(root, "HEAD:a.md")
-    found = [f for f in history.check() if f.severity is Severity.ERROR]
-    assert len(found) == 1
-    assert name in found[0].message
-    assert "backup" in found[0].remedy
-    with pytest.raises(HistoryError, match="cat-file"):
-        history.content("HEAD", "a.md")
-    write(root, "b.md")
-    assert history.changed(history.commit("no need of it")) == [("A", "b.md")]
-
-
 def test_a_folder_that_history_lost_cannot_be_committed_to(history, root):
     write(root, "d/a.md")
     history.commit("x")
@@ -666,15 +596,6 @@ def lose(root: Path, name: str) -> str:
     lost.chmod(0o644)
     lost.unlink()
     return found
-
-
-def test_a_debt_survives_a_crash_right_after_the_commit(history, root, monkeypatch):
-    synced = []
-    real = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda opened: (synced.append(opened), real(opened)))
-    write(root, "a.md")
-    history.commit("x")
-    assert synced, "the note of what the index is owed must be on disk before the branch moves"
 
 
 def test_the_reflog_names_us(history, root):
@@ -910,36 +831,6 @@ def test_versions_of_the_files_in_a_folder_are_told_newest_first(history, root):
     contents = history.blobs(one.blob for one in found)
     assert [contents[one.blob] for one in found] == [b"2\n", b"1\n"]
     assert history.blobs([]) == {}
-
-
-def test_a_sound_history_has_no_findings(history):
-    assert history.check() == []
-
-
-def test_the_doctor_sees_locks_and_unsafe_settings(history, root):
-    (root / ".git/index.lock").touch()
-    git(root, "config", "core.fsync", "none")
-    git(root, "config", "gc.auto", "6700")
-    messages = [finding.message for finding in history.check()]
-    assert "a lock file of git" in messages
-    assert "setting core.fsync is not all" in messages
-    assert "setting gc.auto is not 0" in messages
-    (root / ".git/index.lock").unlink()
-    history.init()
-    assert history.check() == []
-
-
-def test_an_old_git_is_reported(history, root, monkeypatch, tmp_path):
-    real = shutil.which("git")
-    fake = tmp_path / "bin/git"
-    fake.parent.mkdir()
-    fake.write_text(
-        f'#!/bin/sh\ncase "$*" in *version) echo git version 2.30.1;; *) exec {real} "$@";; esac\n'
-    )
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
-    (finding,) = history.check()
-    assert "2.30.1" in finding.message
 
 
 def test_a_worktree_of_a_memory_has_its_own_commits(history, root, tmp_path):

@@ -1,0 +1,58 @@
+"""Turns and statements as they come in through an open memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Card
+from kimi_memory.store.notes.notes import Shelf
+
+
+def test_an_error_inside_a_session_leaves_it_open(memory: Memory) -> None:
+    with pytest.raises(RuntimeError), memory.session("s") as session:
+        session.turn("user", "hello")
+        raise RuntimeError("the agent died")
+    assert memory.store.exists("short-term/session_s.jsonl")
+    assert memory.session("s").turn("user", "again") is not None
+
+
+def test_new_turns_are_found_at_once(memory: Memory) -> None:
+    session = memory.session("s")
+    session.turn("assistant", "航班 CA1831 早上八点起飞。")
+    [hit, *_] = memory.recall("航班几点起飞").hits
+    assert hit.unit.id == "session:s#1"
+    assert hit.citation == "short-term/session_s.jsonl#L2"
+
+
+@pytest.mark.parametrize(
+    ("rule", "disguise"),
+    [
+        ("Always run the linter before you commit.", ""),
+        ("提交之前一定要先跑测试。", ""),
+        ("Always run the linter before you commit.", "fact"),
+    ],
+)
+def test_what_an_agent_says_of_how_to_act_waits_for_its_person(
+    tmp_path: Path, opening: Opening, rule: str, disguise: str
+) -> None:
+    root = tmp_path / "memory"
+    with Memory.create(root, opening=replace(opening, actor=Actor("mcp"))) as memory:
+        made = memory.remember(rule, key="work.rule", type=disguise or "rule")
+        card = memory.get(made.operations[0].target).note
+        assert isinstance(card, Card) and (card.status, card.trust) == ("candidate", "agent")
+        assert rule not in memory.context("start").text
+    with Memory.open(root, opening) as memory:
+        memory.remember(rule, key="work.rule", type="rule")
+        found = [one.note for one in Shelf(memory.store).notes("card")]
+        assert [(one.status, one.trust) for one in found] == [("active", "human")]
+
+
+def test_what_an_agent_says_of_facts_counts_at_once(tmp_path: Path, opening: Opening) -> None:
+    with Memory.create(tmp_path / "m", opening=replace(opening, actor=Actor("mcp"))) as memory:
+        made = memory.remember("The staging port is 6543.", key="staging.port", type="fact")
+        assert memory.get(made.operations[0].target).note.status == "active"
