@@ -12,7 +12,7 @@ from kimi_memory.capture.ingest import find_files, from_bytes, open_file
 from kimi_memory.cli import run
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.store.notes import sessions
-from tests.cli.test_cli import folder  # noqa: F401  a fixture
+from tests.cli.conftest import folder  # noqa: F401  a fixture
 
 
 def chat(*texts: str) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer
+from tests.cli.answers import answer
 
 
 @pytest.fixture

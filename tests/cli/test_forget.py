@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
 
 TEXT = "My dentist is Doctor Abernathy in Oslo."
 
 
-def test_a_key_is_forgotten_and_told_when_it_is_remembered_again(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_a_key_is_forgotten_and_told_when_it_is_remembered_again(folder, capsys) -> None:
     run(["remember", TEXT, "--key", "health.dentist"])
     capsys.readouterr()
     [preview] = answer(capsys, "forget", "--key", "health.dentist", "--dry-run")
@@ -33,7 +33,7 @@ def test_a_key_is_forgotten_and_told_when_it_is_remembered_again(folder, capsys)
     assert "card" in {hit["unit"]["kind"] for hit in hits}
 
 
-def test_what_is_not_there_has_its_exit_code(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_what_is_not_there_has_its_exit_code(folder, capsys) -> None:
     assert run(["forget", "card-none"]) == 11
     assert run(["forget"]) == 2
     assert "Say what to forget" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
 
 PAGE = "# 茶\n\nGreen tea.\nBlack tea.\n乌龙茶。\n"
 
@@ -23,13 +23,13 @@ PAGE = "# 茶\n\nGreen tea.\nBlack tea.\n乌龙茶。\n"
     ],
     ids=str,
 )
-def test_a_citation_shows_its_lines(folder, capsys, words: list[str], text: str) -> None:  # noqa: F811  the fixture
+def test_a_citation_shows_its_lines(folder, capsys, words: list[str], text: str) -> None:
     (folder / "notes").mkdir()
     (folder / "notes/tea.md").write_text(PAGE, encoding="utf-8")
     assert answer(capsys, "get", *words)["text"] == text
 
 
-def test_every_citation_of_recall_can_be_read(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_every_citation_of_recall_can_be_read(folder, capsys) -> None:
     run(["remember", "我们决定用 SQLite 当数据库。", "--key", "db.choice"])
     capsys.readouterr()
     hits = answer(capsys, "recall", "SQLite")["hits"]
@@ -38,7 +38,7 @@ def test_every_citation_of_recall_can_be_read(folder, capsys) -> None:  # noqa: 
         assert "SQLite" in answer(capsys, "get", hit["citation"])["text"]
 
 
-def test_a_turn_is_shown_by_the_id_that_recall_and_turn_print(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_a_turn_is_shown_by_the_id_that_recall_and_turn_print(folder, capsys) -> None:
     run(["session", "turn", "s1", "We meet in Oslo."])
     run(["session", "turn", "s1", "我们在奥斯陆见面。"])
     ref = capsys.readouterr().out.splitlines()[-1]
@@ -55,7 +55,7 @@ def test_a_turn_is_shown_by_the_id_that_recall_and_turn_print(folder, capsys) ->
 
 
 @pytest.mark.parametrize("ref", ["session:s1#9", "session:s#1", "session:no#1", "session:../x#1"])
-def test_a_turn_that_is_not_there_is_named(folder, capsys, ref: str) -> None:  # noqa: F811  the fixture
+def test_a_turn_that_is_not_there_is_named(folder, capsys, ref: str) -> None:
     run(["session", "turn", "s1", "We meet in Oslo."])
     assert run(["get", ref]) == 11
     assert f"No note or file '{ref}'" in capsys.readouterr().err

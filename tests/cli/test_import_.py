@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def source(empty_home: Path) -> Path:
     return cards
 
 
-def test_cards_are_previewed_imported_and_marked(folder, source: Path, capsys) -> None:  # noqa: F811  the fixture
+def test_cards_are_previewed_imported_and_marked(folder, source: Path, capsys) -> None:
     assert run(["import", str(source), "--dry-run"]) == 0
     assert "+trust: import" in capsys.readouterr().out
     assert run(["import", str(source), "--from", "memex"]) == 0
@@ -38,12 +38,12 @@ def test_cards_are_previewed_imported_and_marked(folder, source: Path, capsys) -
     assert "not read: link.md" in shown
 
 
-def test_a_source_may_have_a_name_and_must_be_there(folder, source: Path, capsys) -> None:  # noqa: F811  the fixture
+def test_a_source_may_have_a_name_and_must_be_there(folder, source: Path, capsys) -> None:
     assert answer(capsys, "import", str(source), "--name", "memex")["name"] == "memex"
     assert run(["import", str(source / "none")]) == 2
 
 
-def test_a_file_in_which_nothing_is_a_statement_is_no_success(folder, source: Path, capsys) -> None:  # noqa: F811  the fixture
+def test_a_file_in_which_nothing_is_a_statement_is_no_success(folder, source: Path, capsys) -> None:
     assert run(["export", "graphml", str(source / "graph.xml")]) == 0
     capsys.readouterr()
     assert run(["import", str(source / "graph.xml")]) == 22

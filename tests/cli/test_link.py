@@ -6,12 +6,12 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
 from tests.jobs.notes import card, put
 
 
 @pytest.fixture
-def cards(folder) -> None:  # noqa: F811  the fixture
+def cards(folder) -> None:
     """Two cards that read alike, and one that does not."""
     with Memory.open(folder, Opening(background=False)) as memory:
         put(

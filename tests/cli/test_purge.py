@@ -8,13 +8,13 @@ import subprocess
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
 
 TEXT = "蓝鲸七号码头"
 
 
 @pytest.fixture
-def told(folder, capsys):  # noqa: F811  the fixture
+def told(folder, capsys):
     run(["remember", f"开会的地方是{TEXT}。", "--key", "meeting.place"])
     capsys.readouterr()
     return folder

@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
 
 
 @pytest.fixture
-def filled(folder, capsys):  # noqa: F811  the fixture
+def filled(folder, capsys):
     """A memory with two sessions and two cards."""
     run(["remember", "我们决定用 SQLite 当数据库，因为部署简单。", "--key", "db.choice"])
     run(["remember", "Green tea is in the kitchen.", "--key", "tea.place"])
@@ -136,7 +136,7 @@ def test_finding_nothing_is_no_failure(filled, capsys) -> None:
     assert capsys.readouterr().out == "Nothing found.\n"
 
 
-def test_private_scopes_are_shown_to_whom_they_are_named(folder, capsys):  # noqa: F811  the fixture
+def test_private_scopes_are_shown_to_whom_they_are_named(folder, capsys):
     run(
         [
             "remember",
@@ -161,7 +161,7 @@ def test_private_scopes_are_shown_to_whom_they_are_named(folder, capsys):  # noq
         assert ("4711" in answer(capsys, "context", "safe opens", *words)["text"]) is there
 
 
-def test_dates_are_those_of_the_zone_of_the_memory(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_dates_are_those_of_the_zone_of_the_memory(folder, capsys) -> None:
     marker = folder / "memory.toml"
     text = marker.read_text("utf-8").replace("[memory]\n", '[memory]\ntimezone = "Asia/Shanghai"\n')
     marker.write_text(text, "utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer
+from tests.cli.answers import answer
 from tests.cli.test_forget import remembered
 
 LINE = "- db.pool：二十个连接\n"

@@ -6,10 +6,9 @@ import json
 import re
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import folder  # noqa: F401  a fixture
 
 
-def test_a_good_index_is_compared_and_told_so(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_a_good_index_is_compared_and_told_so(folder, capsys) -> None:
     run(["remember", "我们决定用 SQLite 当数据库，因为部署简单。", "--key", "db.choice"])
     run(["index"])
     run(["remember", "Green tea is in the kitchen.", "--key", "tea.place"])
@@ -26,7 +25,7 @@ def test_a_good_index_is_compared_and_told_so(folder, capsys) -> None:  # noqa: 
     assert found["live"]["digest"] == found["rebuilt"]["digest"]
 
 
-def test_a_damaged_index_is_exit_code_1_with_the_remedy(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_a_damaged_index_is_exit_code_1_with_the_remedy(folder, capsys) -> None:
     run(["remember", "Green tea is in the kitchen.", "--key", "tea.place"])
     run(["index"])
     for path in (folder / ".kimi/index").rglob("*.seg"):

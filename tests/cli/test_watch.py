@@ -13,7 +13,6 @@ from threading import Thread
 import pytest
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import folder  # noqa: F401  a fixture
 
 WATCH = [sys.executable, "-m", "kimi_memory", "watch", "--settle", "200"]
 DEADLINE_SECONDS = 60
@@ -49,7 +48,7 @@ class Watcher:
 
 
 @pytest.fixture
-def watcher(folder, request) -> Iterator[Watcher]:  # noqa: F811  the fixture
+def watcher(folder, request) -> Iterator[Watcher]:
     """A process that watches the folder."""
     begun = Watcher(*getattr(request, "param", ()))
     yield begun
@@ -60,7 +59,7 @@ def watcher(folder, request) -> Iterator[Watcher]:  # noqa: F811  the fixture
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
 @pytest.mark.parametrize("watcher", [("--json",)], indirect=True, ids=[""])
 def test_it_tells_what_changed_and_ends_cleanly(
-    folder,  # noqa: F811  the fixture
+    folder,
     watcher: Watcher,
     ending: signal.Signals,
 ) -> None:
@@ -74,7 +73,7 @@ def test_it_tells_what_changed_and_ends_cleanly(
 
 
 def test_people_see_a_line_a_batch_and_a_second_watch_is_refused(
-    folder,  # noqa: F811  the fixture
+    folder,
     watcher: Watcher,
     capsys,
 ) -> None:
@@ -86,6 +85,6 @@ def test_people_see_a_line_a_batch_and_a_second_watch_is_refused(
     assert watcher.end(signal.SIGTERM) == (0, "")
 
 
-def test_spans_must_be_above_zero(folder, capsys) -> None:  # noqa: F811  the fixture
+def test_spans_must_be_above_zero(folder, capsys) -> None:
     assert run(["watch", "--every", "0"]) == 2
     assert "above zero" in capsys.readouterr().err

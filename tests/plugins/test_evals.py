@@ -12,7 +12,8 @@ from kimi_memory.plugins.evals import Report, evaluate
 from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.errors import FormatError, UsageError
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
+from tests.cli.conftest import folder  # noqa: F401  a fixture
 from tests.conftest import Clock
 from tests.jobs.notes import card, put
 from tests.jobs.test_introspect import tree

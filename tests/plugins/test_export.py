@@ -28,7 +28,8 @@ from kimi_memory.errors import UsageError
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
+from tests.cli.conftest import folder  # noqa: F401  a fixture
 from tests.jobs.notes import card, event, put
 
 

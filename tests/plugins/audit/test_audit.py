@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
+from tests.cli.conftest import folder  # noqa: F401  a fixture
 
 
 def test_a_folder_is_measured(tmp_path: Path, capsys) -> None:

@@ -10,7 +10,7 @@ from kimi_memory.plugins.compaction import create
 
 from kimi_memory.cli import run
 from kimi_memory.errors import PluginError
-from tests.cli.test_cli import folder  # noqa: F401  a fixture
+from tests.cli.conftest import folder  # noqa: F401  a fixture
 
 CHAT = [
     {"role": role, "content": f"{text} {n}"}

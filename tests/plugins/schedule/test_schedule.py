@@ -10,7 +10,8 @@ import pytest
 
 from kimi_memory.cli import run
 from kimi_memory.domain.job_registry import scheduled
-from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+from tests.cli.answers import answer
+from tests.cli.conftest import folder  # noqa: F401  a fixture
 
 CRONTAB = """\
 #!/bin/sh

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from kimi_memory.cli import run
-from tests.cli.test_cli import folder  # noqa: F401  a fixture
+from tests.cli.conftest import folder  # noqa: F401  a fixture
 
 SAID = "```sh\nmake test\nmake upload\n```"
 
