@@ -5,7 +5,7 @@ Made by `python -m docs.async_client` from sync_client.py; change that.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
 from typing import Any, Self, TypeVar
@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from kimi_memory.client import asks, wire
+from kimi_memory.domain.compaction import Compaction, Flushed, Message
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
 from kimi_memory.domain.past import BlameLine, TimelineEntry
@@ -176,6 +177,54 @@ class AsyncClient:
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
         said |= {"user": user, "area": area}
         return await self.send(asks.post("/v1/remember", JobReport, **said))
+
+    # Chats
+
+    async def compact(  # noqa: PLR0913  the chat, its window, and whose it is
+        self,
+        messages: Sequence[Message],
+        *,
+        session: str = "",
+        window_tokens: int = 0,
+        share: float = 0.0,
+        keep: int = 0,
+        force: bool = False,
+        project: str = "",
+        agent: str = "",
+        user: str = "",
+        area: str = "",
+    ) -> Compaction:
+        """Make a chat fit its window again; the server's settings stand for what is 0."""
+        said: dict[str, Any] = {"messages": messages, "session": session, "project": project}
+        said |= {
+            "agent": agent,
+            "user": user,
+            "area": area,
+            "window_tokens": window_tokens,
+            "share": share,
+        }
+        said |= {"keep": keep, "force": force}
+        return await self.send(asks.post("/v1/compact", Compaction, **said))
+
+    async def flush(
+        self,
+        messages: Sequence[Message],
+        *,
+        session: str = "",
+        project: str = "",
+        agent: str = "",
+        user: str = "",
+        area: str = "",
+    ) -> Flushed:
+        """Store what of a chat is not stored yet, before a program cuts it."""
+        said = {"messages": messages, "session": session, "project": project, "agent": agent}
+        return await self.send(asks.post("/v1/flush", Flushed, **said, user=user, area=area))
+
+    async def window(self, session: str, budget_tokens: int = 0, *, keep: int = 0) -> list[Message]:
+        """Return the history to resume a session with: a summary, then the latest turns."""
+        path = f"/v1/sessions/{asks.segment(session)}/window"
+        ask = asks.get(path, responses.History, budget=budget_tokens, keep=keep)
+        return list((await self.send(ask)).messages)
 
     # Recall
 

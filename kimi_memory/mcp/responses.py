@@ -64,6 +64,26 @@ class Done(TypedDict):
     diff: str
 
 
+class Compacted(TypedDict):
+    """A chat as it is to go on, and where all of it is kept."""
+
+    messages: list[dict[str, Any]]
+    before: int
+    after: int
+    dropped: int
+    summary: str
+    session: str
+    stored: int
+
+
+class Flushed(TypedDict):
+    """What of a chat was kept."""
+
+    session: str
+    stored: int
+    remembered: list[str]
+
+
 class Proof(TypedDict):
     """One piece of evidence."""
 

@@ -1,4 +1,4 @@
-"""The server: ten tools, the pages of a memory as resources, one prompt.
+"""The server: twelve tools, the pages of a memory as resources, one prompt.
 
 The library renamed its server between versions 1 and 2; this is the one place that knows.
 """
@@ -28,6 +28,10 @@ INSTRUCTIONS = (
 )
 _PAGES = ("MEMORY.md", "USER.md", "PROJECT.md")
 
+Messages = Annotated[
+    list[dict[str, Any]], Field(min_length=1, description="role and content each, oldest first")
+]
+SessionId = Annotated[str, Field(description="that holds the chat; found by its start if empty")]
 Limit = Annotated[int, Field(ge=1, le=50, description="most results")]
 
 
@@ -254,6 +258,23 @@ def _register_write_tools(tool: Tool, desk: Desk) -> None:
     ) -> responses.Done:
         """Keep one statement of the user: a decision, a preference, a fact."""
         return desk.remember(text, key, type, project=project, user=user, area=area)
+
+    @tool("memory_compact", reads=False)
+    def memory_compact(
+        messages: Messages,
+        session: SessionId = "",
+        window_tokens: Annotated[
+            int, Field(ge=0, description="context window of the model; 0: as set")
+        ] = 0,
+        force: Annotated[bool, Field(description="compact a chat that fits, too")] = False,
+    ) -> responses.Compacted:
+        """Make a long chat fit its window: all of it is stored, a summary stands for the rest."""
+        return desk.compact(messages, session, window_tokens, force=force)
+
+    @tool("memory_flush", reads=False)
+    def memory_flush(messages: Messages, session: SessionId = "") -> responses.Flushed:
+        """Store a chat, and what in it is worth remembering, before the host compacts it."""
+        return desk.flush(messages, session)
 
     @tool("memory_forget", reads=False, destroys=True)
     def memory_forget(

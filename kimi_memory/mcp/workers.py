@@ -11,6 +11,7 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.domain.change import Actor
+from kimi_memory.domain.compaction import Message
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.operation_types import Said, Wanted
@@ -24,6 +25,7 @@ from kimi_memory.operations.entities import Entities
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.query_parser import parse
+from kimi_memory.server.chats import find_owner, limits_of
 from kimi_memory.server.looking_back import blame_of, timeline_of
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.simple import of_sources
@@ -139,6 +141,35 @@ class Desk:
             if self._space:
                 self._space.strict.filed(memory, note)
             return _format_report(forget(memory, Wanted(note=note, key=key), dry_run=dry_run))
+
+    def compact(
+        self, messages: Sequence[Message], session: str = "", window_tokens: int = 0,
+        *, force: bool = False,
+    ) -> responses.Compacted:  # fmt: skip
+        """Make a chat fit its window; see `Memory.compact`."""
+        with self._open_memory() as memory:
+            owner = find_owner(memory, self._space, messages, {"session": session})
+            limits = limits_of(memory, window_tokens)
+            done = memory.compact(
+                messages, limits, session=owner.session, force=force, **owner.whose
+            )
+        return {
+            "messages": [dict(message) for message in done.messages],
+            "before": done.before,
+            "after": done.after,
+            "dropped": done.dropped,
+            "summary": done.summary,
+            "session": done.session,
+            "stored": done.stored,
+        }
+
+    def flush(self, messages: Sequence[Message], session: str = "") -> responses.Flushed:
+        """Store what of a chat is not stored yet; see `Memory.flush`."""
+        with self._open_memory() as memory:
+            owner = find_owner(memory, self._space, messages, {"session": session})
+            done = memory.flush(messages, session=owner.session, **owner.whose)
+        remembered = [path for report in done.remembered for path in report.paths]
+        return {"session": done.session, "stored": done.stored, "remembered": remembered}
 
     def trace(self, id: str) -> responses.Origins:
         """Say where a note comes from."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_memory.domain.operation_types import Commit
 
@@ -84,6 +84,14 @@ class Stored:
     """Its number; 0 when it was known already or nothing was left of it."""
     masked: int = 0
     stripped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The messages to resume a session with."""
+
+    session: str
+    messages: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kimi_memory.domain.compaction import Compaction, Flushed
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import periodic
 from kimi_memory.domain.note import CardType
@@ -12,7 +13,7 @@ from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context
 from kimi_memory.domain.session import AREAS, Session
 from kimi_memory.recall.query_parser import CLOSED
-from kimi_memory.server import reading, responses, simple, writing
+from kimi_memory.server import chats, reading, responses, simple, writing
 from kimi_memory.server.principal import Scope
 from kimi_memory.server.schema import Field, Route, Special
 
@@ -40,6 +41,18 @@ _AS_OF = Field(
 _LIMIT = Field(
     name="limit", kind="int", help="Most hits; 0 for the memory's own", least=0, most=MOST_HITS
 )
+_CHAT = (
+    Field(name="messages", kind="objects", help="A chat, oldest first", required=True),
+    Field(name="session", help="The session that holds it; found by its first message if empty"),
+    _PROJECT,
+    _AGENT,
+    _USER,
+    _AREA,
+)
+_KEEP = Field(
+    name="keep", kind="int", help="Latest messages that stay; 0 for the settings' own", least=0,
+    most=MOST_HITS,
+)  # fmt: skip
 _SESSION = Field(name="id", help="Whole id of the session", required=True, place="path")
 
 
@@ -297,6 +310,40 @@ WRITING = (
         method="POST", path="/v1/sessions/{id}/end", name="end",
         summary="End a session: archive and distil it.",
         gives=JobReport, deed=writing.end, scope=Scope.WRITE, writes=True, fields=(_SESSION,),
+    ),
+    Route(
+        method="POST", path="/v1/compact", name="compact", summary="Make a chat fit its window.",
+        gives=Compaction, deed=chats.compact, scope=Scope.WRITE, writes=True,
+        fields=(
+            *_CHAT,
+            Field(
+                name="window_tokens", kind="int", least=0,
+                help="Context window of the model; 0 for the settings' own",
+            ),
+            Field(
+                name="share", kind="float", least=0, most=1,
+                help="Part of it that a chat may take; 0 for the settings' own",
+            ),
+            _KEEP,
+            Field(name="force", kind="flag", help="Compact a chat that fits", default=False),
+        ),
+    ),
+    Route(
+        method="POST", path="/v1/flush", name="flush", summary="Keep a chat before it is cut.",
+        gives=Flushed, deed=chats.flush, scope=Scope.WRITE, writes=True, fields=_CHAT,
+    ),
+    Route(
+        method="GET", path="/v1/sessions/{id}/window", name="window",
+        summary="Return the history to resume a session with.",
+        gives=responses.History, deed=chats.window,
+        fields=(
+            _SESSION,
+            *_mark_query_fields(
+                Field(name="budget", kind="int", help="Most tokens; 0 for the settings' own",
+                      least=0),
+                _KEEP,
+            ),
+        ),
     ),
     Route(
         method="POST", path="/v1/distil", name="distil", summary="Distil what waits.",

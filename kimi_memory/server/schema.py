@@ -15,10 +15,12 @@ from kimi_memory.server.principal import Caller, Scope
 
 Given = Mapping[str, Any]
 Deed = Callable[[Memory, Caller, Given], Any]
-Kind = Literal["text", "texts", "int", "float", "flag", "moment", "day", "object"]
+Kind = Literal["text", "texts", "int", "float", "flag", "moment", "day", "object", "objects"]
 
 MOST_CHARS = 1_000_000
 """Longest text of a request, whatever the limit of its body is."""
+MOST_OBJECTS = 10_000
+"""Longest list of objects of a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +189,12 @@ def _parse_object(raw: Any) -> Mapping[str, Any]:
     return raw
 
 
+def _parse_objects(raw: Any) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(raw, list) or len(raw) > MOST_OBJECTS:
+        raise TypeError
+    return tuple(map(_parse_object, raw))
+
+
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _TAKERS: Mapping[Kind, Callable[[Any], Any]] = {
     "text": _parse_text,
@@ -197,6 +205,7 @@ _TAKERS: Mapping[Kind, Callable[[Any], Any]] = {
     "moment": _parse_moment,
     "day": _parse_day,
     "object": _parse_object,
+    "objects": _parse_objects,
 }
 _WANTED: Mapping[Kind, str] = {
     "text": "text",
@@ -207,6 +216,7 @@ _WANTED: Mapping[Kind, str] = {
     "moment": "a moment such as 2026-02-27T09:30:00Z",
     "day": "a day such as 2026-02-27",
     "object": "an object",
+    "objects": f"a list of at most {MOST_OBJECTS} objects",
 }
 _SCHEMAS: Mapping[Kind, dict[str, Any]] = {
     "text": {"type": "string"},
@@ -217,6 +227,11 @@ _SCHEMAS: Mapping[Kind, dict[str, Any]] = {
     "moment": {"type": "string", "format": "date-time"},
     "day": {"type": "string", "format": "date"},
     "object": {"type": "object", "additionalProperties": True},
+    "objects": {
+        "type": "array",
+        "items": {"type": "object", "additionalProperties": True},
+        "maxItems": MOST_OBJECTS,
+    },
 }
 _ABSENT: Mapping[Kind, Any] = {
     "text": "",
@@ -227,4 +242,5 @@ _ABSENT: Mapping[Kind, Any] = {
     "moment": None,
     "day": None,
     "object": None,
+    "objects": (),
 }

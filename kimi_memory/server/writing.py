@@ -39,7 +39,7 @@ def remember(memory: Memory, caller: Caller, given: Given) -> JobReport:
 
 def start(memory: Memory, caller: Caller, given: Given) -> Session:
     """Start a session in the caller's namespace, or go on with the open one of that id."""
-    id = _validate_session_id(given["id"])
+    id = validate_session_id(given["id"])
     space = caller.space.within(given["project"], given["agent"], given["user"], id)
     # A client bound to a session need not name it, and can start no other.
     id = id or space.session
@@ -58,7 +58,7 @@ def start(memory: Memory, caller: Caller, given: Given) -> Session:
     return handle.header
 
 
-def _validate_session_id(id: str) -> str:
+def validate_session_id(id: str) -> str:
     """Return the id under which a session is stored, unless it is one that we give ourselves."""
     if id.startswith(_OURS) or sessions.split_part(id)[1] > 1:
         raise UsageError(f"{id[:200]!r} is an id that the memory gives by itself. Choose another.")

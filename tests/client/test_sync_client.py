@@ -8,6 +8,7 @@ import pytest
 from fakes.served import Served
 
 from kimi_memory.client import Client
+from kimi_memory.domain.compaction import Flushed
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query
@@ -50,6 +51,25 @@ def test_the_methods_of_the_library_give_its_own_values(served: Served) -> None:
         assert memory.conflicts() == []
         assert memory.status().turns > 0
         assert "kimi_memory_http_requests_total" in memory.metrics()
+
+
+def test_a_chat_is_compacted_flushed_and_resumed(served: Served) -> None:
+    chat = [{"role": "user", "content": f"第 {n} 步的构建怎么样？"} for n in range(60)]
+    with Client(served.url) as memory:
+        done = memory.compact(chat, window_tokens=500, keep=3, project="sea")
+        assert list(done.messages[1:]) == chat[-3:]
+        assert (done.stored, done.dropped) == (60, 57)
+        assert done.recorded is not None
+        assert done.recorded.kind == "compact"
+        assert memory.flush(chat, session=done.session) == Flushed(done.session)
+        assert memory.window(done.session, 200, keep=2)[-2:] == chat[-2:]
+        assert memory.window(done.session) == chat
+        assert memory.compact(chat).messages == tuple(chat)
+        for wrong in ([], [{"role": "wizard", "content": "x"}] * 2):
+            with pytest.raises(UsageError):
+                memory.compact(wrong, force=True, keep=1)
+        with pytest.raises(NotFoundError):
+            memory.window("nobody")
 
 
 def test_what_is_written_to_an_area_is_read_within_it(served: Served) -> None:

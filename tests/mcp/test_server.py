@@ -20,6 +20,7 @@ mcp = pytest.importorskip("mcp", reason="needs the library mcp")
 TOOLS = {
     *("memory_search", "memory_get", "memory_remember", "memory_forget"),
     *("memory_timeline", "memory_blame"),
+    *("memory_compact", "memory_flush"),
     *("memory_trace", "memory_context", "memory_status", "memory_review"),
 }
 

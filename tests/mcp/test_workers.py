@@ -47,12 +47,34 @@ CLOSED: dict[str, Ask] = {
     "remember in another area": lambda desk, hidden: desk.remember(
         "We ship.", area="agent" if not desk._space.agent else "user"
     ),
+    "compact somebody's chat": lambda desk, hidden: desk.compact(
+        [{"role": "user", "content": "x"}] * 9, "s-hermes", force=True
+    ),
+    "flush into a chat": lambda desk, hidden: desk.flush(
+        [{"role": "user", "content": "x"}], "s-hermes"
+    ),
     "forget": lambda desk, hidden: desk.forget(note=hidden["id"], dry_run=False),
     "forget a key": lambda desk, hidden: desk.forget(key="harbour", dry_run=False),
     "count": lambda desk, hidden: desk.state(),
     "review": lambda desk, hidden: desk.waiting(),
     "graph": lambda desk, hidden: desk.entities().__enter__(),
 }
+
+
+def test_a_chat_is_compacted_and_flushed(tmp_path: Path, opening: Opening) -> None:
+    Memory.create(tmp_path / "memory", opening=opening).close()
+    chat = [{"role": "user", "content": f"第 {n} 步的构建怎么样？"} for n in range(40)]
+    chat += [{"role": "user", "content": "记住：部署只在周二。"}]
+    desk = Desk(tmp_path / "memory")
+    try:
+        flushed = desk.flush(chat, "c")
+        assert (flushed["session"], flushed["stored"], len(flushed["remembered"])) == ("c", 41, 1)
+        done = desk.compact(chat, "c", 400)
+        assert done["messages"][1:] == chat[-5:]
+        assert (done["stored"], done["dropped"]) == (0, 36)
+        assert desk.compact(chat, "c")["messages"] == chat
+    finally:
+        desk.close()
 
 
 @pytest.fixture

@@ -53,6 +53,8 @@ def test_every_route_is_in_it_once_with_its_scope() -> None:
         ("post", "/v1/remember", {"text": "The mast is 21 m high.", "key": "mast"}),
         ("post", "/v1/consolidate", {"period": "daily"}),
         ("post", "/v1/forget", {"key": "mast", "dry_run": True}),
+        ("post", "/v1/compact", {"messages": [{"role": "user", "content": "早"}], "session": "c"}),
+        ("post", "/v1/flush", {"messages": [{"role": "user", "content": "早"}], "session": "c"}),
         ("get", "/v1/trace", {"id": "none"}),
         ("post", "/search", {}),
     ],

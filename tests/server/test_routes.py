@@ -54,6 +54,14 @@ ASKED: dict[str, dict[str, Any]] = {
     "state": {"id": "{session}", "task": {"a": 1}},
     "end": {"id": "{session}"},
     "forget": {"note": "{id}"},
+    "compact": {
+        "messages": [{"role": "user", "content": "x"}, {"role": "user", "content": "y"}],
+        "session": "{session}",
+        "keep": 1,
+        "force": True,
+    },
+    "flush": {"messages": [{"role": "user", "content": "x"}], "session": "{session}"},
+    "window": {"id": "{session}"},
 }
 """For each route that is open to bound tokens, the request most likely to tell of others."""
 
