@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
+from kimi_memory.store.files.stat import UNKNOWN, Stat, state_of
 
 # Each movement costs a call of git.
 _MOST = 200
@@ -38,17 +40,18 @@ def blob_of(content: bytes) -> str:
 
 def read_state(folder: Path) -> State:
     """Return what is another one after HEAD moved, or a merge began or went on."""
-    found = (folder / name for name in ("logs/HEAD", *UNDER_WAY, "index"))
-    return tuple(signature(path.stat()) if path.exists() else UNKNOWN for path in found)
+    return tuple(state_of(folder, name) or UNKNOWN for name in ("logs/HEAD", *UNDER_WAY, "index"))
 
 
 # Asked at every start, so by files alone: a call of git takes as long as all of the rest.
 def brought_nothing(folder: Path, since: float) -> bool:
     """Whether surely nothing came with commits since a moment of the system clock."""
     # A worktree or a submodule keeps its log elsewhere: there git has to be asked.
-    if folder.is_symlink() or not folder.is_dir():
-        return not folder.exists()
-    return _is_quiet(folder, since, read_state(folder))
+    try:
+        is_folder = stat.S_ISDIR(os.lstat(folder).st_mode)
+    except OSError:
+        return True
+    return is_folder and _is_quiet(folder, since, read_state(folder))
 
 
 @lru_cache(maxsize=8)

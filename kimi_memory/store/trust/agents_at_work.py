@@ -20,6 +20,8 @@ ANSWERING = timedelta(hours=2)
 """So long it may work on an answer that is due."""
 _TICK = timedelta(milliseconds=20)
 """The times of files are of a clock that may be so far behind."""
+_SETTLED = timedelta(seconds=2)
+"""A turn is stored so long after it was said, at most."""
 OWN_HOSTS = frozenset({"remember", "by hand"})
 """Hosts of sessions that our own commands keep."""
 
@@ -48,15 +50,18 @@ class AgentsAtWork:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[str, tuple[Stat, _Session | None]] = {}
+        self._listed: list[_Session] = []
+        self._from, self._to = datetime.max.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC)
+        """The moments that are answered by what was listed."""
 
     def at(self, moment: datetime) -> str:
         """Return the id of an agent's session that was active at a moment, else nothing."""
-        active = (
-            one.id
-            for one in self._yield_sessions_since(moment - ANSWERING)
-            if one.was_active(moment)
-        )
-        return next(active, "")
+        # Of a hundred thousand files that were copied in each is asked about: what is said later
+        # tells nothing of them.
+        if not self._from <= moment <= self._to:
+            self._from, self._to = min(moment, self._from), datetime.now(UTC) - _SETTLED
+            self._listed = list(self._yield_sessions_since(self._from - ANSWERING))
+        return next((one.id for one in self._listed if one.was_active(moment)), "")
 
     def _yield_sessions_since(self, moment: datetime) -> Iterator[_Session]:
         for place in sessions.places(self._store):

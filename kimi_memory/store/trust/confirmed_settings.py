@@ -27,9 +27,8 @@ def find_confirmed(store: Store) -> tuple[bytes, str]:
     found = vetting.standing(SETTINGS, content)
     if found.cap is not None:
         return kept or vetting.version(SETTINGS, found.vetted) or b"", found.why
-    if not found.passing and not store.read_only:
-        with suppress(HistoryError):  # Without it, the journal is asked again.
-            put(store.root / _KEPT, store.journal.sign(content) + b"\n" + content)
+    with suppress(HistoryError):  # Without it, the journal is asked again.
+        put(store.root / _KEPT, store.journal.sign(content) + b"\n" + content)
     return content, ""
 
 

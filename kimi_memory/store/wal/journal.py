@@ -42,8 +42,8 @@ from kimi_memory.store.wal.records import (
 FOLDER = f"{PRIVATE}/journal"
 _TICK_NS = 3_000_000_000
 """Longer than the coarsest clock of a file system needs to go on."""
-
-
+_LINE_BYTES = 4096
+"""More than the record takes that a journal begins with."""
 Extent = tuple[str, int]
 """Last segment and its size: as long as they are the same, nothing was journaled."""
 
@@ -148,7 +148,7 @@ class Journal:
         inode, size, _ = self._born
         # Segments only grow: the first record stays what it was.
         if inode != look.st_ino or look.st_size < size:
-            first = next(self.records(), {})
+            first = parsed(self._read_first_line(names[0])) or {}
             born = int(str(first.get("after"))) if first.get("op") == "genesis" else 0
             self._born = look.st_ino, look.st_size, born
         return self._born[2]
@@ -354,6 +354,15 @@ class Journal:
                 self._tree.disk.close(fd)
         lines = whole_lines(content)
         return Reach(found.st_ino, start + sum(map(len, lines))), goes_on, lines
+
+    def _read_first_line(self, segment: str) -> bytes:
+        # Asked at every start; the segment of a day on which files were copied in is large.
+        with self._tree.place(f"{FOLDER}/{segment}") as place:
+            fd = self._tree.open_file(place, os.O_RDONLY, place.name)
+            try:
+                return self._tree.disk.read_at(fd, _LINE_BYTES, 0).partition(b"\n")[0]
+            finally:
+                self._tree.disk.close(fd)
 
     def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
         for segment in self._list_segments():

@@ -55,3 +55,17 @@ def test_a_session_that_goes_meanwhile_is_passed_by(memory: Memory, clock, monke
     gone = [sessions.Place("gone", "short-term/session_gone.jsonl")]
     monkeypatch.setattr(sessions, "places", lambda store: gone)
     assert not AgentsAtWork(memory.store).at(clock())
+
+
+def test_what_was_listed_answers_for_earlier_moments_only(memory: Memory, clock) -> None:
+    """A hundred thousand files that were copied in cost one look at the sessions."""
+    now = datetime.now(UTC)
+    work = AgentsAtWork(memory.store)
+    assert not work.at(now - timedelta(minutes=1))
+    clock.set(now)
+    memory.session("a", host="claude").turn(Role.USER, "Good morning, let us begin.")
+    assert not work.at(now - timedelta(minutes=1))
+    assert work.at(now) == "a"
+    clock.set(now - timedelta(days=9))
+    memory.session("b", host="claude").turn(Role.USER, "Good morning, let us begin.")
+    assert work.at(clock()) == "b", "earlier moments are looked for, too"

@@ -357,6 +357,23 @@ def test_what_was_written_here_counts_when_git_brings_it_back(lived: Memory) -> 
     assert "Abernathy" in start(lived)
 
 
+def test_a_branch_of_ones_own_counts_when_it_is_merged(lived: Memory) -> None:
+    home = git(lived.root, "rev-parse", "--abbrev-ref", "HEAD").strip()
+    git(lived.root, "checkout", "-q", "-b", "aside")
+    lived.remember("My dog is called Rex.", key="user.pet")
+    lived.batch.flush()
+    git(lived.root, "checkout", "-q", home)
+    lived.store.reconcile()
+    assert "Rex" not in start(lived)
+    (lived.root / "notes").mkdir()
+    (lived.root / "notes" / "a.md").write_text("Berth 1 is free.\n", encoding="utf-8")
+    lived.batch.note()
+    lived.batch.flush()
+    git(lived.root, "merge", "-q", "--no-edit", "aside")
+    assert not [one.path for one in waiting_files(lived) if "pet" in one.path]
+    assert "Rex" in start(lived)
+
+
 @pytest.mark.parametrize("away", [-3600, 3600])
 def test_a_file_that_was_written_elsewhere_waits(lived: Memory, away: int) -> None:
     place = write(lived)
