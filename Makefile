@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-power test-hosts fuzz mutants clean
+.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-copies test-power test-hosts fuzz mutants clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,9 @@ test-hostile: $(VENV)/.dev ## kills, poison, secrets, hostile repositories: a ta
 
 test-faults: $(VENV)/.dev  ## kills, injected errors, races; half an hour
 	$(BIN)/python -m pytest -m faults -rs
+
+test-copies: $(VENV)/.dev  ## 200 months of two copies that merge, pull and die; an hour
+	KIMI_COPIES_RUNS=200 $(BIN)/python -m pytest -m faults -rs tests/faults/test_copies.py
 
 test-power: $(VENV)/.dev   ## power cuts; needs root and loop devices
 	$(BIN)/python -m pytest -m power -rs

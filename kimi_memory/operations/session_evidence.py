@@ -21,6 +21,7 @@ from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.render import Render
 from kimi_memory.store.copy import copy_id, copy_of
+from kimi_memory.store.git.merge_commit import RULES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.sessions import split_changes
@@ -45,6 +46,8 @@ class _Version:
     content: bytes
     foreign: bool
     """Whether another copy made the commit, whose own journal vouches for it."""
+    merged: bool
+    """Whether two copies were merged by it, which name no copy: lines are only joined by that."""
 
 
 def check_evidence(memory: Memory) -> Iterator[Finding]:
@@ -89,7 +92,8 @@ def _find_unseen_turns(
     if not records:
         return
     known = _find_journaled_lines(content, records)
-    known |= {line for one in past if one.foreign for line in _turn_lines(one.content)}
+    vouched = (one for one in past if one.foreign or one.merged)
+    known |= {line for one in vouched for line in _turn_lines(one.content)}
     strange = [n for n, line in enumerate(content.splitlines(True), 1) if _is_strange(line, known)]
     if strange:
         lines = ", ".join(map(str, strange[:5]))
@@ -162,14 +166,16 @@ def _read_versions(memory: Memory) -> Mapping[str, Sequence[_Version]]:
     found: dict[str, list[_Version]] = defaultdict(list)
     if not memory.history.ready():
         return found
-    own, makers = copy_id(memory.store), {c.hash: copy_of(c) for c in memory.history.log(limit=-1)}
+    own, commits = copy_id(memory.store), memory.history.log(limit=-1)
+    makers = {commit.hash: copy_of(commit) for commit in commits}
+    merges = {commit.hash for commit in commits if RULES in commit.trailers}
     listed = memory.history.versions(sessions.SHORT, sessions.ARCHIVE)
     wanted = [one for one in listed if one.path.endswith(".jsonl")]
     contents = memory.history.blobs({one.blob for one in wanted})
     for commit, path, blob in reversed(wanted):
         # A commit that names no copy was made by hand, or by an earlier version.
         foreign = makers.get(commit) not in {own, None}
-        version = _Version(commit, path, contents[blob], foreign)
+        version = _Version(commit, path, contents[blob], foreign, commit in merges)
         found[PurePosixPath(path).name].append(version)
     return found
 

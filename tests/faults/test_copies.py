@@ -22,6 +22,7 @@ from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 from tests.faults.test_merge_kills import KillAtCall, killed
+from tests.faults.test_repair_kills import WHERE
 from tests.test_copies import errors, git
 
 RUNS = int(os.environ.get("KIMI_COPIES_RUNS", "20"))
@@ -55,6 +56,8 @@ class Life:
     def live(self, name: str, day: date) -> None:
         """Spend a day in one copy: talk, remember, correct, forget, consolidate."""
         with self.open(name) as memory:
+            # As every command does first: a person names what is there after the repair.
+            memory.repair_merges()
             for _ in range(self.chance.randint(1, 3)):
                 self.act(memory, name, day)
             if self.chance.random() < 0.5:
@@ -108,6 +111,26 @@ class Life:
         else:
             work()
 
+    def pull(self, here: str, there: str, *, kill: int = 0) -> None:
+        """Bring it over with git alone, as it merges lines; the repair dies where `kill` says."""
+        for name in (here, there):
+            with self.open(name) as memory:
+                memory.batch.flush()
+        root, how = self.root / here, self.chance.choice(((), ("-X", "ours"), ("-X", "theirs")))
+        options = ("-q", "--no-rebase", "--no-edit", *how)
+        git(root, "pull", *options, str(self.root / there), "main", check=False)
+        if (root / ".git/MERGE_HEAD").exists():
+            git(root, "add", "-A")
+            git(root, "commit", "-qm", "As git left it")
+
+        def work() -> None:
+            with self.open(here) as memory:
+                sys.setprofile(KillAtCall(kill, WHERE))
+                memory.repair_merges()
+
+        if kill:
+            killed(work)
+
 
 def live_cards(memory: Memory) -> list[Card]:
     live = {Status.ACTIVE, Status.STALE, Status.CONFLICTED, Status.CANDIDATE}
@@ -148,7 +171,8 @@ def spend_month(root: Path, opening: Opening, clock: Clock, seed: int, days: int
         if life.chance.random() < 0.4:
             pair = life.chance.sample(life.names, 2)
             kill = life.chance.randint(1, 900) if life.chance.random() < 0.3 else 0
-            life.meet(*pair, kill=kill)
+            meet = life.chance.choice((life.meet, life.meet, life.pull))
+            meet(*pair, kill=kill)
         clock.move(hours=22)
     for _ in range(3):
         life.meet("a", "b")

@@ -194,6 +194,22 @@ def test_copies_that_merged_each_other_crosswise_still_merge(pair: tuple[Memory,
         assert words in values(other, words)
 
 
+def test_what_copies_merged_by_values_gives_no_alarm_where_git_brings_it(
+    pair: tuple[Memory, Memory], clone: Clone
+) -> None:
+    memory, other = pair
+    memory.session("talk").turn("user", "We use PostgreSQL for the shop.")
+    merge(other, memory)
+    third = clone("c")
+    memory.session("talk").turn("user", "The shop runs in Oslo.")
+    other.session("talk").turn("user", "The shop opens at nine.")
+    memory.batch.flush()
+    assert merge_copy(other, str(memory.root)).forks
+    git(third.root, "pull", "-q", "--ff-only", str(other.root), "main")
+    third.store.glance.drop()
+    assert errors(third) == []
+
+
 def test_a_commit_during_the_merge_stops_it(memory: Memory, clone: Clone) -> None:
     other = clone("b")
     other.remember("Bob likes coffee.", key="bob.coffee")

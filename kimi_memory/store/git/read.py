@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.paths import is_plain
-from kimi_memory.store.git.command import Git, decode, encode
+from kimi_memory.store.git.command import Git, decode, encode, refusal
 from kimi_memory.store.git.commit import disk_tree
 from kimi_memory.store.git.log import FORMAT, one_line, parse_log, trailer_name
 from kimi_memory.store.git.tree import EMPTY_TREE, differences
@@ -39,12 +39,10 @@ class GraphRow(NamedTuple):
 
 def read_graph(git: Git, commit: str) -> list[GraphRow]:
     """Return a commit and all that it descends from, parents before children."""
-    if not read_head(git):
-        return []
     form = ("--no-commit-header", "--format=%H %ct %P")
     # By date, parents before children: of two branches that were merged, commits stand as they
     # happened.
-    listed = git.run("rev-list", "--date-order", "--reverse", *form, commit)
+    listed = _list_revisions(git, "--date-order", "--reverse", *form, commit)
     rows = (line.decode("ascii").split() for line in listed.splitlines())
     return [GraphRow(name, tuple(parents), int(at)) for name, at, *parents in rows]
 
@@ -104,10 +102,17 @@ def read_names(git: Git) -> dict[str, str]:
 def _list_commits(
     git: Git, options: list[str], paths: list[bytes], head: str = "HEAD"
 ) -> list[Commit]:
-    if not read_head(git):
-        return []
     form = f"--format={FORMAT}"
-    return parse_log(git.run("rev-list", "--no-commit-header", form, *options, head, "--", *paths))
+    return parse_log(_list_revisions(git, "--no-commit-header", form, *options, head, "--", *paths))
+
+
+def _list_revisions(git: Git, *arguments: str | bytes) -> bytes:
+    """Return what git lists of commits; nothing before the first one."""
+    found = git.call("rev-list", *arguments)
+    # Asked only where it failed: each call is a process, and takes as long as a short list.
+    if found.code != 0 and read_head(git):
+        raise refusal(("rev-list",), found.err)
+    return found.out
 
 
 def read_content(git: Git, commit: str, path: str) -> bytes | None:
