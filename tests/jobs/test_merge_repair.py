@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -272,8 +273,10 @@ def test_settings_with_marks_are_ours_until_they_are_merged(pair: Pair, opening:
         git(memory.root, "commit", "-qam", "As git left it")
         assert again.repair_merges()
     with Memory.open(memory.root, opening) as last:
-        assert last.settings.memory.name in {"Ann", "Bob"}
-        assert last.settings.consolidation.external_edits == "trust"
+        text = (last.root / "memory.toml").read_text("utf-8")
+        assert not has_marks("memory.toml", text.encode())
+        assert tomllib.loads(text)["memory"]["name"] in {"Ann", "Bob"}
+        assert last.settings.memory.id == memory.settings.memory.id
 
 
 def test_merges_of_something_else_are_left_as_they_are(
