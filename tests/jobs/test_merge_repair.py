@@ -197,6 +197,26 @@ def test_a_merge_whose_settling_was_cut_off_is_settled_by_the_next_job(
     assert list(memory.jobs.records("merge")) == [], "what was taken back is not done again"
 
 
+def test_a_gate_that_holds_the_settling_is_named_once(
+    pair: Pair, clock: Clock, opening: Opening
+) -> None:
+    memory, other = pair
+    memory.remember("The build server is called Anvil.", key="build.server")
+    clock.move(minutes=1)
+    other.remember("The build server is now called Hammer.", key="build.server")
+    for one in pair:
+        one.batch.flush()
+    pull(memory, other, "-X", "ours")
+    path = memory.root / "memory.toml"
+    gates = "\n[gates]\nmax_files = 0\n"
+    path.write_text(path.read_text("utf-8") + gates, encoding="utf-8")
+    with Memory.open(memory.root, opening) as again:
+        lines = again.repair_merges()
+        assert any("its cards are not settled: Gate 'files'" in line for line in lines)
+        assert again.repair_merges() == []
+        assert errors(again) == []
+
+
 def test_nothing_is_done_while_git_waits_for_the_person(pair: Pair, clock: Clock) -> None:
     memory, other = pair
     live_apart(memory, other, clock)
