@@ -21,7 +21,7 @@ from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
-from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.lasting import is_lasting, is_passing
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
@@ -150,6 +150,8 @@ def _complete(draft: Draft, transcript: Transcript) -> Draft:
 
 def _is_passing(draft: Draft) -> bool:
     """Whether a draft is one of the work at hand: "I have a bug in a.py", 帮我改宽一点."""
+    if draft.type is CardType.FACT and is_passing(draft.value):
+        return True
     slot = slot_of(draft.value, project=draft.project)
     # 帮我把左侧区域改宽 names no region of a service: its holder is part of the request.
     filled = slot is not None and act_of(slot.which) is not Act.REQUEST

@@ -23,13 +23,14 @@ from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.console import is_printed
-from kimi_memory.nlp.rules.lasting import GOING_ON, is_lasting
+from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
 from kimi_memory.nlp.rules.pasted import foreign_spans, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
-from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
+from kimi_memory.nlp.rules.salience import traits_of, weight_of
+from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, says_nothing
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
@@ -61,47 +62,14 @@ GOAL = 1.0
 """What the first words of a session gain."""
 PAGE = 4.0
 """What it asks is worth so much."""
-_JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?玩笑|[😂🤣]", 2)
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
-# src/app.py:12, main(argv), return cut(text)
-_PLACE = regex(
-    r"[\w/.-]\.\w{1,5}:\d|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
-)
-"""A line of a program or of what a tool printed."""
-# 同事说他要…, "a friend says she …": true of others, and no line about who speaks.
-_GOSSIP = regex(
-    r"(?:同事|朋友|邻居|同学|网友|隔壁|有人|别人|人家)[^，。]{0,6}(?:说|讲)(?:他|她|自己|要|想)|^(?:隔壁|人家|别人|网上)"
-    r"|\b(?:colleague|coworker|co-worker|friend|neighbou?r|classmate|someone|somebody|people|some guy|this guy)s? (?:\w+ )?(?:says?|said|claims?|claimed|told me|thinks?) (?:that )?(?:he|she|they|it|you)\b",
-    2,
-)
-"""What others say of themselves."""
-_MOOD = regex(
-    r"\bi (?:really |just |so )?(?:hate|love) (?:this|that|it|these)\b|\b(?:ugh|argh|sigh)\b|烦死|累死|气死|头[疼大]|没看懂|(?:^|，)晕|唉"
-)
 # "Good night", 我先撤了: such a turn holds plans of the evening at most.
 _FAREWELL = regex(
     r"^\W*(?:ok |okay |right |anyway |so )?(?:i'm )?(?:signing off|off to (?:bed|sleep)|good ?night|gotta (?:go|run)|got to (?:go|run)|heading (?:out|to bed)|bye|see (?:you|ya)|that's (?:it|all) for (?:today|now))\b"
     r"|^(?:行了?|好了?|那)?(?:我|先)?(?:先|去)?(?:睡|撤|下线|下|溜|忙|闪)了|^(?:先这样|晚安|拜拜|回头聊)",
     2,
 )
-_ADDRESS = regex(r"^\W*(?:https?://|www\.|[A-Za-z]:\\|~?/)\S+\W*$")
-"""An address or a path alone."""
-_SETTING = regex(r"^\W*[A-Za-z][\w.-]*\s?=\s?\S+\W*$")
-"""A line of settings alone: "PORT=8080"."""
-_NOTHING = (_JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING, GOING_ON)
-_SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
-"""The speakers themselves: "it brings us together" is said of anybody."""
-_CHEER = regex(
-    r"^\W*(?:and |so |but )?(?:let'?s (?:keep|stay|never|all|both|make|support|celebrate|do this)\b|here'?s to|keep )|\b(?:ups and downs|worth it|never (?:gonna )?give up|not (?:gonna|going to) (?:give up|quit)|one step at a time|follow (?:my|your|our) dreams?)\b",
-    2,
-)
-_ASIDE = regex(
-    r"\b(?:(?:behind|proud of|rooting for|believe in|here for) you(?:rself)?|you(?:'ve| have)? got this|way to go|tap into)\b|^\W*(?:congrat\w*|well done|good (?:luck|for you)|happy for you|so glad)\b|恭喜|加油|为你(?:高兴|骄傲)|支持你"
-    r"|\bhere(?:'s| is| are) (?:a |an |the |my |our |one of |another |some |\w+ ){0,3}(?:pic|photo|picture|shot|snap|image|video)s?\b|\b(?:check (?:it|this|these|them) out|(?:have|take) a look at (?:this|these)|look at (?:this|these))\b|(?:busy|crazy|long|great|tough|rough) (?:week|day|month|weekend|few (?:days|weeks)) since\b|发(?:你|张|几张)[^，。]{0,6}(?:照片|图)|给你看(?:看|下)?",
-    2,
-)
-"""Praise, what goes with a picture, and what fills the time."""
 _OPEN = regex(
     r"\b(?:to-?dos?\b|still (?:need|have|must|torn|open|undecided|to do|waiting)|undecided|remaining|left to do|follow[- ]up|next steps?|not (?:yet )?(?:done|decided|booked|sorted|finished)|haven't (?:decided|booked|done|started)|need to (?:talk|decide|check|ask|book|call|find))\b"
     r"|待办|还没(?:定|想好|办|做|买|订|约|决定)|还(?:要|得|需要)(?:办|做|买|去|问|找|等)|没定下来|之后再(?:定|说)|下一步",
@@ -249,7 +217,7 @@ class _Reader:
         leaving = _FAREWELL.match(turn.text) is not None
         own = own_clauses(turn.text)
         for clause in of_work(own) if self._kind == "work" else own:
-            if clause.act not in wanted or any(p.search(clause.text) for p in _NOTHING):
+            if clause.act not in wanted or says_nothing(clause.text):
                 continue
             if before is not None and is_copied(clause.text, before.text):
                 continue
@@ -258,9 +226,9 @@ class _Reader:
                 continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
-            weight -= 1.0 * (traits.specific < 3 and _MOOD.search(clause.text) is not None)
+            weight -= 1.0 * (traits.specific < 3 and is_mood(clause.text))
             if self._named:
-                weight -= _small_talk(clause.text, traits)
+                weight -= cheer_of(clause.text, traits)
             # A change of plan around an allergy leaves the allergy as it is.
             lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
@@ -352,16 +320,6 @@ def _own_words(text: str) -> str:
     for start, end in sorted(foreign_spans(text), reverse=True):
         text = f"{text[:start]} {text[end:]}"
     return text
-
-
-def _small_talk(text: str, traits: Traits) -> float:
-    """Return what a clause loses that people say to cheer each other up."""
-    firm = traits.name or traits.figure or traits.day
-    # A line that is about nobody is a wise saying; "let's" without a day is a cheer.
-    wise = not (_SELF.search(text) or traits.kin or firm)
-    cheer = not firm and _CHEER.search(text) is not None
-    cheer = cheer or _ASIDE.search(text) is not None
-    return 1.2 * wise + 1.5 * cheer + 0.8 * traits.doubt
 
 
 def _fit_clauses(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:

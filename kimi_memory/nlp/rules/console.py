@@ -40,6 +40,7 @@ _SURE = regex(
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?(?:\s|$)|\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\b[\]:\s]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s{1,2}\d{1,2} \d\d:\d\d:\d\d |\d{1,3}(?:\.\d{1,3}){3} - |>>> |Traceback \(most|  File \""
     r"|(?:CREATE (?:TEMPORARY |UNIQUE |OR REPLACE )?(?:TABLE|DATABASE|INDEX|VIEW|USER|FUNCTION|TRIGGER)|DROP (?:TABLE|DATABASE|INDEX)|ALTER TABLE|INSERT INTO|DELETE FROM|SELECT [^\n]{1,200} FROM) "
+    r"|Triggered via \w+|Total duration\b|Status\s+(?:Success|Failure|Cancelled)\b"
     r"|Next\.js \(?\d|Unhandled Runtime Error|Console Error\s|• (?:Packages in scope|Running \w+ in \d|Remote caching)"
     r")"
 )

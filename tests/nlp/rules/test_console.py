@@ -30,6 +30,7 @@ OUTPUT = {
     "sql": "CREATE TABLE loaves (\n  id INT PRIMARY KEY\n);",
     "java object": "Loaf{rye=Grain@1f2e3d4c, size=2}",
     "page of an error": "Next.js (14.2.30) is outdated (learn more)\nUnhandled Runtime Error",
+    "page of a run": "Triggered via push 4 minutes ago\nStatus Success\nTotal duration 1m 0s",
     "npm": "npm error code ERESOLVE\nnpm error unable to resolve the tree",
     "build tool": "web:lint: cache miss, executing 2f45\nThere was a problem with your setup",
     "python": 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: bad thing',

@@ -1,0 +1,76 @@
+"""Small talk: clauses that tell a later reader nothing, and how much less the others tell."""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.rules.lasting import GOING_ON
+from kimi_memory.nlp.rules.salience import Traits
+
+_JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?玩笑|[😂🤣]", 2)
+# src/app.py:12, main(argv), return cut(text)
+_PLACE = regex(
+    r"[\w/.-]\.\w{1,5}:\d|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
+)
+"""A line of a program or of what a tool printed."""
+# 同事说他要…, "a friend says she …": true of others, and no line about who speaks.
+_GOSSIP = regex(
+    r"(?:同事|朋友|邻居|同学|网友|隔壁|有人|别人|人家)[^，。]{0,6}(?:说|讲)(?:他|她|自己|要|想)|^(?:隔壁|人家|别人|网上)"
+    r"|说我[^，。]{0,20}(?:比|简直|都快|像)"
+    r"|\b(?:colleague|coworker|co-worker|friend|neighbou?r|classmate|someone|somebody|people|some guy|this guy)s? (?:\w+ )?(?:says?|said|claims?|claimed|told me|thinks?) (?:that )?(?:he|she|they|it|you)\b",
+    2,
+)
+"""What others say of themselves."""
+_MOOD = regex(
+    r"\bi (?:really |just |so )?(?:hate|love) (?:this|that|it|these)\b|\b(?:ugh|argh|sigh)\b|烦死|累死|气死|头[疼大]|没看懂|(?:^|，)晕|唉"
+)
+_ADDRESS = regex(r"^\W*(?:https?://|www\.|[A-Za-z]:\\|~?/)\S+\W*$")
+"""An address or a path alone."""
+_SETTING = regex(r"^\W*[A-Za-z][\w.-]*\s?=\s?\S+\W*$")
+"""A line of settings alone: "PORT=8080"."""
+_TRIAL = regex(
+    r"^\W*(?:(?:this is )?(?:just )?(?:a |only a )?test(?:ing)?(?: message| special| input| 1\b| 123|[.!:]|$)|testing (?:if|whether)\b|(?:这是(?:一条)?)?测试(?:一下|消息|输入)?[。！!：:]|试一下能不能)",
+    2,
+)
+"""A message that only tries whether the program works."""
+_ROUTINE = regex(
+    r"^\W*(?:(?:please|pls|now|ok(?:ay)?|then|just|and|go ahead and) ){0,3}(?:(?:re)?(?:run|start|launch|build|compile|try|deploy)|commit|push|continue|proceed|retry|go on|carry on|approved?)(?: (?:it|the|this|that|and|again|on|up|from|where|you|left|off|now|please|project|servers?|app|code|changes?|everything|all|tests?|git|push|commit|build|dev|plan)){0,6}\W*$"
+    r"|^\W*(?:请|帮我|现在|那|再|先|重新|麻烦|可以|给我|好的?，?){0,3}(?:启动|运行|重启|跑|编译|构建|打包|提交|推送|部署|继续|批准|同意|重试)(?:一下|一遍|下|起来)?(?:这个|该|整个|这些|当前|所有|的|一下){0,2}(?:项目|程序|服务|代码|测试|计划|方案|修改|改动|前端|后端|开发|执行|任务){0,2}(?:吧|了|看看|试试)?\W*$"
+    r"|\b(?:pressed|hit|clicked|stopped|cancell?ed|sent)\b.{0,24}\b(?:by (?:mistake|accident)|accidentally)\b|\baccidentally (?:pressed|hit|clicked|stopped|cancell?ed|sent)\b|不小心(?:按|点|碰|关|发)|(?:按|点)错了",
+    2,
+)
+"""What keeps an agent going, and names nothing."""
+_NOTHING = (_TRIAL, _ROUTINE, _JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING, GOING_ON)
+_SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
+"""The speakers themselves: "it brings us together" is said of anybody."""
+_CHEER = regex(
+    r"^\W*(?:and |so |but )?(?:let'?s (?:keep|stay|never|all|both|make|support|celebrate|do this)\b|here'?s to|keep )|\b(?:ups and downs|worth it|never (?:gonna )?give up|not (?:gonna|going to) (?:give up|quit)|one step at a time|follow (?:my|your|our) dreams?)\b",
+    2,
+)
+_ASIDE = regex(
+    r"\b(?:(?:behind|proud of|rooting for|believe in|here for) you(?:rself)?|you(?:'ve| have)? got this|way to go|tap into)\b|^\W*(?:congrat\w*|well done|good (?:luck|for you)|happy for you|so glad)\b|恭喜|加油|为你(?:高兴|骄傲)|支持你"
+    r"|\bhere(?:'s| is| are) (?:a |an |the |my |our |one of |another |some |\w+ ){0,3}(?:pic|photo|picture|shot|snap|image|video)s?\b|\b(?:check (?:it|this|these|them) out|(?:have|take) a look at (?:this|these)|look at (?:this|these))\b|(?:busy|crazy|long|great|tough|rough) (?:week|day|month|weekend|few (?:days|weeks)) since\b|发(?:你|张|几张)[^，。]{0,6}(?:照片|图)|给你看(?:看|下)?",
+    2,
+)
+"""Praise, what goes with a picture, and what fills the time."""
+
+
+def says_nothing(clause: str) -> bool:
+    """Whether a clause is a joke, a nod, gossip, a trial, or a line of a program."""
+    return any(words.search(clause) for words in _NOTHING)
+
+
+def is_mood(clause: str) -> bool:
+    """Whether a clause says how the speaker feels just now."""
+    return _MOOD.search(clause) is not None
+
+
+def cheer_of(text: str, traits: Traits) -> float:
+    """Return what a clause loses that people say to cheer each other up."""
+    firm = traits.name or traits.figure or traits.day
+    # A line that is about nobody is a wise saying; "let's" without a day is a cheer.
+    wise = not (_SELF.search(text) or traits.kin or firm)
+    cheer = not firm and _CHEER.search(text) is not None
+    cheer = cheer or _ASIDE.search(text) is not None
+    return 1.2 * wise + 1.5 * cheer + 0.8 * traits.doubt
