@@ -82,7 +82,9 @@ _SWITCH = regex(
 )
 _SETTLED = regex(
     r"\b(?:decid\w+|settled|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
-    r"|决定|定了|定在|就用|就选|选[a-z一二三]|改成|改为|改到|换成|不用了|取消|推迟|就这么办|还是.{1,12}吧",
+    r"|决定|定了|定在|就用|就选|选[a-z一二三]|不用了|取消|推迟|就这么办|还是.{1,12}吧"
+    # 把这里改成下单 asks for a change of a word or two.
+    r"|^(?!\W*(?:请|帮我|再|先|那)?(?:把|将)).{0,60}?(?:改成|改为|改到|换成)",
     2,
 )
 """What settles something in talk about work, where most of it asks for a change."""

@@ -285,6 +285,28 @@ def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
     assert {line.part for line in lines} == {Part.ASKED}
 
 
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ("We decided to use oak from Graz for the 3 chairs.", Part.DECIDED),
+        ("Let's go with oak for the 3 chairs instead of pine.", Part.DECIDED),
+        ("椅子的木料定了，用格拉茨的橡木", Part.DECIDED),
+        ("木料从松木改成格拉茨的橡木", Part.DECIDED),
+        ("The list of 3 chairs is not switching properly.", Part.ASKED),
+        ("Let's clean up the 3 warnings of the chair list.", Part.ASKED),
+        ("把橡木椅子页的“我要下单”改成“下单”", Part.ASKED),
+    ],
+)
+def test_at_work_only_what_settles_something_is_a_decision(said: str, part: Part) -> None:
+    lines = digest(
+        ("user", "Build a shop for oak chairs in Graz."),
+        *[("agent", "Working."), ("agent", "Still working."), ("agent", "Done.")] * 2,
+        ("user", said),
+    )
+    (line,) = (line for line in lines if line.first > 1)
+    assert line.part is part
+
+
 def test_words_said_twice_in_a_turn_stand_once() -> None:
     (line,) = digest(("user", "I live in Graz with 2 cats.\nI live in Graz with 2 cats."))
     assert line.text == "I live in Graz with 2 cats."

@@ -25,7 +25,9 @@ _GOSSIP = regex(
 _MOOD = regex(
     r"\bi (?:really |just |so )?(?:hate|love) (?:this|that|it|these)\b|\b(?:ugh|argh|sigh)\b|烦死|累死|气死|头[疼大]|没看懂|(?:^|，)晕|唉"
 )
-_ADDRESS = regex(r"^\W*(?:https?://|www\.|[A-Za-z]:\\|~?/)\S+\W*$")
+_ADDRESS = regex(
+    r"^\W*(?:https?://|www\.|[A-Za-z]:\\|~?/)\S+\W*$|^[^\s，。]+\\[^\s，。]*$|^\W*(?:curl|wget) ['\"]?https?:"
+)
 """An address or a path alone."""
 _SETTING = regex(r"^\W*[A-Za-z][\w.-]*\s?=\s?\S+\W*$")
 """A line of settings alone: "PORT=8080"."""

@@ -28,6 +28,8 @@ from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, says_nothing
         "我老婆说我记账简直像记仇",
         "https://example.org/a/b",
         "PORT=8080",
+        "烘焙网站\\16.配方",
+        "curl 'https://example.org/oven' \\",
         "src/oven.py:12 in bake",
     ],
 )
