@@ -21,6 +21,7 @@ from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
+from kimi_memory.nlp.rules.definitions import with_definitions
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
@@ -89,6 +90,7 @@ def distil_session(
     changes = _find_changes(transcript)
     over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
     still = [act for act in acts if act.quotes[-1].n not in over]
+    still = with_definitions(still, transcript)
     return _merge_drafts([one for one in drafts if not _is_over(one, over)], still)
 
 

@@ -1,0 +1,80 @@
+"""Definitions: what a person says a name of their own stands for: "the first wave: a, b, c"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Quote
+from kimi_memory.domain.session import Transcript
+from kimi_memory.nlp.basic.patterns import regex
+
+_DEFINED = regex(
+    r"(?:^|[.!?。！？\n]\s*)(?P<said>\W{0,4}(?:(?:so|ok(?:ay)?|and|then|now|那|好|所以|就是)[,，]?\s*){0,2}"
+    r"(?:(?:the|our|my|that)\s+)?(?P<name>[a-z][\w-]*(?: [\w-]+){0,2}|[\u3400-\u9fff\w]{2,8})"
+    r"\s*[:：](?!\d)\s*(?P<body>[^.!?。！？\n:：]{2,60}(?:[,，、;；][^.!?。！？\n:：,，、;；]{1,60}){1,11}))",
+    2,
+)
+_LABELS = regex(
+    r"(?:(?:[\w-]+ ){0,2}(?:said|says|asked|told|wrote|replied)|p\.?s|n\.?b|to-?dos?|notes?|question|answer|summary|reminder|example|e\.g|update|edit|fyi|tl;?dr|options?|list|it|this|that|wait|me|you|also|yes|no|now|today|tomorrow"
+    r"|注|备注|问题|问|答|例如|比如|总结|提醒|更新|今天|明天|其中|分别|包括|清单|地址|时间)",
+    2,
+)
+"""What stands before a colon and names nothing."""
+_LEAD = regex(
+    r"\W*(?:(?:so|and|but|also|ok(?:ay)?|then|the|our|my|that|这|那|我们)[,，]?\s*){0,3}", 2
+)
+
+
+class _Definition(NamedTuple):
+    """What a name stands for."""
+
+    name: str
+    """In lower case."""
+    body: str
+    said: str
+    """The words of the definition, as they stand in the turn."""
+
+
+def with_definitions(drafts: Iterable[Draft], transcript: Transcript) -> list[Draft]:
+    """Return drafts, each with what the name that it begins with was said to stand for before.
+
+    "The first wave needs to be live in May" is complete only with "the first wave: a, b, c".
+    """
+    defined = [
+        (turn.n, one)
+        for turn in transcript.turns
+        if turn.is_speech
+        for one in definitions_in(turn.text)
+    ]
+    return [_with_definition(draft, defined) if defined else draft for draft in drafts]
+
+
+def _with_definition(draft: Draft, defined: Sequence[tuple[int, _Definition]]) -> Draft:
+    for n, one in reversed(defined):
+        said = draft.quotes[-1]
+        if n < said.n and len(draft.quotes) == 1 and is_about(draft.value, one):
+            quotes = (Quote(said.session, n, one.said), said)
+            return replace(draft, value=f"{draft.value} ({one.body})", quotes=quotes)
+    return draft
+
+
+def definitions_in(text: str) -> Iterator[_Definition]:
+    """Yield the names that a text gives to several things."""
+    for found in _DEFINED.finditer(text):
+        name = found["name"].lower()
+        if not _LABELS.fullmatch(name):
+            yield _Definition(name, found["body"].strip(), found["said"].strip())
+
+
+def is_about(sentence: str, definition: _Definition) -> bool:
+    """Whether a sentence begins with a defined name and does not say itself what it is."""
+    low = sentence.lower()
+    lead = _LEAD.match(low)
+    start = lead.end() if lead else 0
+    after = low[start + len(definition.name) :][:1]
+    # A hanzi may follow right behind: 第一批要在三月上线.
+    apart = not (after.isascii() and after.isalnum())
+    return low.startswith(definition.name, start) and apart and definition.body.lower() not in low
