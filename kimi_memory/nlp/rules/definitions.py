@@ -1,5 +1,7 @@
 """Definitions: what a person says a name of their own stands for: "the first wave: a, b, c"."""
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
