@@ -17,7 +17,7 @@ _PLACE = regex(
 # 同事说他要…, "a friend says she …": true of others, and no line about who speaks.
 _GOSSIP = regex(
     r"(?:同事|朋友|邻居|同学|网友|隔壁|有人|别人|人家)[^，。]{0,6}(?:说|讲)(?:他|她|自己|要|想)|^(?:隔壁|人家|别人|网上)"
-    r"|说我[^，。]{0,20}(?:比|简直|都快|像)"
+    r"|(?:老婆|老公|媳妇|我妈|我爸|儿子|女儿|孩子|朋友|同事|室友)[^，。]{0,4}说我[^，。]{0,20}(?:比|简直|都快|像)"
     r"|\b(?:colleague|coworker|co-worker|friend|neighbou?r|classmate|someone|somebody|people|some guy|this guy)s? (?:\w+ )?(?:says?|said|claims?|claimed|told me|thinks?) (?:that )?(?:he|she|they|it|you)\b",
     2,
 )
@@ -39,7 +39,7 @@ _TRIAL = regex(
 _ROUTINE = regex(
     r"^\W*(?:(?:please|pls|now|ok(?:ay)?|then|just|and|go ahead and) ){0,3}(?:(?:re)?(?:run|start|launch|build|compile|try|deploy)|commit|push|continue|proceed|retry|go on|carry on|approved?)(?: (?:it|the|this|that|and|again|on|up|from|where|you|left|off|now|please|project|servers?|app|code|changes?|everything|all|tests?|git|push|commit|build|dev|plan)){0,6}\W*$"
     r"|^\W*(?:请|帮我|现在|那|再|先|重新|麻烦|可以|给我|好的?，?){0,3}(?:启动|运行|重启|跑|编译|构建|打包|提交|推送|部署|继续|批准|同意|重试)(?:一下|一遍|下|起来)?(?:这个|该|整个|这些|当前|所有|的|一下){0,2}(?:项目|程序|服务|代码|测试|计划|方案|修改|改动|前端|后端|开发|执行|任务){0,2}(?:吧|了|看看|试试)?\W*$"
-    r"|\b(?:pressed|hit|clicked|stopped|cancell?ed|sent)\b.{0,24}\b(?:by (?:mistake|accident)|accidentally)\b|\baccidentally (?:pressed|hit|clicked|stopped|cancell?ed|sent)\b|不小心(?:按|点|碰|关|发)|(?:按|点)错了",
+    r"|\b(?:pressed|hit|clicked|cancell?ed|sent)\b (?:stop|enter|send|cancel|esc|it|that|this|wrong|the (?:stop|send|enter|cancel|wrong)\b)[^.]{0,16}\b(?:by (?:mistake|accident)|accidentally)\b|\baccidentally (?:pressed|hit|clicked|cancell?ed|sent)\b|不小心(?:按|点)(?:到|了|错)|(?:按|点)错了",
     2,
 )
 """What keeps an agent going, and names nothing."""

@@ -108,7 +108,7 @@ _EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?
 # "Don't worry", "don't let it", "never mind" have the form of an order and are none. "Always"
 # in the middle needs a verb that an agent can follow.
 _ORDER_EN = regex(
-    rf"^{_LEAD}(?:(?:always|never(?! mind)|by default|at all times|for (?:all )?future),? (?!to\b|have\b|been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
+    rf"^{_LEAD}(?:(?:always|never(?! mind)|by default|at all times|for (?:all )?future),? (?!to\b|have\b|here\b|there\b|up for\b|happy\b|good\b|nice\b|great\b|full\b|fun\b|been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
     rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
     rf"|no (?:more )?(?!{_SUBJECT}\b)[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
@@ -126,16 +126,18 @@ _ORDER_EN = regex(
     rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
 )
 _FROM_NOW = regex(r"\b(?:from now on|from here on|going forward|henceforth|in (?:the )?future)\b,?")
-_EACH_TIME = regex(r"\b(?:every time|each time|any ?time|whenever)\b,?")
+_EACH_TIME = regex(r"\b(?:every time|each time|whenever)\b,?|^\W*any ?time\b,?")
 _SUBORDINATES = (
     *("that", "which", "who", "because", "coz", "since", "so", "when", "if", "where", "while"),
 )
 _JOINT = regex(rf"[,;:.!?()]|\b(?:but|please|then|otherwise|or else|{'|'.join(_SUBORDINATES)})\b")
 """Where a part of a sentence begins that may have its own verb."""
 _DIRECTS = regex(
-    rf"^\W*{_LEAD}(?:(?:always|never|don'?t|do not|make|keep|stop|{_DO})\b|(?:i(?:'d| would)? (?:want|need|expect|prefer|like)(?! to (?!see\b|know\b|review\b|check\b|approve\b|confirm\b|hear\b|be\b))|you (?:should|must|need|have|can|may|will|are to)|you'll|let's|can you|could you|will you|would you)\b)"
+    rf"^\W*{_LEAD}(?:(?:always|never|don'?t|do not|make|keep|stop|{_DO})\b|(?:i(?: want|'d like| would like| expect| prefer|'d prefer)(?! to (?!see\b|know\b|review\b|check\b|approve\b|confirm\b|hear\b|be\b))|you (?:should|must|(?:need|have|are) to)\b|(?:i think )?we (?:should|must)\b|let's|can you|could you|will you|would you)\b)"
 )
 """A part that tells the agent what to do."""
+_OWNED = regex(rf"^\W*{_LEAD}(?:my|his|her|their)\b")
+"""A part that begins so tells of somebody."""
 _LEAD_ONLY = regex(rf"^\W*{_LEAD}")
 _CASE = regex(r"\W*(?:when|whenever|if) (?:i|we|you)\b")
 _OURS = regex(
@@ -293,7 +295,8 @@ def _is_directed(clause: str, start: int, end: int) -> bool:
 def _is_each_time(clause: str, start: int, end: int) -> bool:
     part, joint = _last_part(clause[:start])
     if _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
-        return _is_directive(part, joint)
+        # "Sarah calls me every time" has no verb that a list could hold.
+        return joint == "please" or _DIRECTS.match(part) is not None
     case, comma, rest = clause[end:].partition(",")
     return _is_directive(rest) if comma else _THEN_DO.search(case) is not None
 
@@ -314,7 +317,8 @@ def _is_directive(part: str, joint: str = "") -> bool:
     if joint == "please" or _DIRECTS.match(part):
         return True
     # "Tables in metric": without a verb, and no part that only explains another.
-    return bool(part.strip(_SIGNS)) and joint not in _SUBORDINATES and not _VERB.search(part)
+    bare = bool(part.strip(_SIGNS)) and not _OWNED.match(part) and not _VERB.search(part)
+    return bare and joint not in _SUBORDINATES
 
 
 def _split_by_act(text: str, start: int, end: int) -> list[Clause]:

@@ -50,7 +50,9 @@ def test_what_tells_nothing(clause: str) -> None:
         "test the oven with the new thermometer before the fair",
         "测试环境在二号机上",
         "my sister says the yeast in Lund is better",
-        "医生说我血压偏高",
+        "医生说我的血压比去年高",
+        "我不小心碰伤了右手",
+        "I stopped the pills by mistake in March",
     ],
 )
 def test_what_only_begins_like_small_talk_tells_something(clause: str) -> None:
