@@ -21,10 +21,10 @@ from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
-from kimi_memory.nlp.rules.definitions import with_definitions
-from kimi_memory.nlp.rules.lasting import is_lasting, is_passing
+from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_about
+from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
-from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
+from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strip_code import headline
@@ -48,16 +48,6 @@ MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
 _BESIDE = (Act.STATEMENT,)
-_LEANS = regex(
-    r"\b(?:it|its|this|that|them|these|those|they|there|so)\b|[它这那此其]|^\W*(?:\S+\s+){0,3}\S+\W*$",
-    2,
-)
-"""An order that leans on what is said beside it, or is very short."""
-_GIVES_VALUE = regex(
-    r"(?:\b(?:is|are|at|=)|[:：是为用])\s*[`\"]?[\w./:@-]*\d[\w./:@-]{3,}[`\"]?\W*$", 2
-)
-"""A sentence about a piece of work that ends in a value: "the id of the mod is 3675848606"."""
-# "Fix 1 and 3" after a review hands out work; "1 and 3, please" picks ways.
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
 # A day may stand in what is still open: 周五还是周六, "considering the 12th".
@@ -90,7 +80,9 @@ def distil_session(
     changes = _find_changes(transcript)
     over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
     still = [act for act in acts if act.quotes[-1].n not in over]
-    still = with_definitions(still, transcript)
+    said = (turn for turn in transcript.turns if turn.is_speech)
+    defined = [(turn.n, one) for turn in said for one in definitions_in(turn.text)]
+    still = [_with_definition(act, defined) for act in still]
     return _merge_drafts([one for one in drafts if not _is_over(one, over)], still)
 
 
@@ -160,7 +152,7 @@ def _is_passing(draft: Draft) -> bool:
     if filled or is_lasting(draft.value):
         return False
     if draft.type is CardType.FACT:
-        return not _GIVES_VALUE.search(draft.value)
+        return not gives_value(draft.value)
     asked = clauses(draft.value)[:1]
     once = bool(asked) and asked[0].act in (Act.REQUEST, Act.QUESTION)
     return once and draft.type is CardType.DECISION and len(draft.quotes) == 1
@@ -275,6 +267,16 @@ def _find_plans_and_changes(
         yield replace(draft, importance=0.6, confidence=0.8, stated=True)
 
 
+def _with_definition(act: Draft, defined: Sequence[tuple[int, Definition]]) -> Draft:
+    """Return a draft with what the name that it begins with was said to stand for before."""
+    said = act.quotes[-1]
+    for n, one in reversed(defined):
+        if n < said.n and len(act.quotes) == 1 and is_about(act.value, one):
+            quotes = (Quote(said.session, n, one.said), said)
+            return replace(act, value=f"{act.value} ({one.body})", quotes=quotes)
+    return act
+
+
 def _max_context_chars(text: str) -> int:
     """Return how many characters may stand around a day: a hanzi says as much as two letters."""
     return MAX_DATED if language_of(text) == "zh" else 2 * MAX_DATED
@@ -315,7 +317,7 @@ def _find_orders(
             continue
         start, end = group[0].start, group[-1].end
         # What stands beside an order to an agent at work is mostly the errand of the day.
-        if not at_work or any(_LEANS.search(one.text) for one in group):
+        if not at_work or any(leans(one.text) for one in group):
             start, end = widen(own, own.index(group[0]), own.index(group[-1]), MAX_VALUE, _BESIDE)
         words = turn.text[start:end]
         yield _make_draft(session, turn, words, key_of("rule", group[0].text, session.project))

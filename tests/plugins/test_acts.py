@@ -223,6 +223,23 @@ def test_sessions_of_an_agent_at_work_are_left_to_their_digest() -> None:
     assert facts(found) == changes(found) == []
 
 
+def test_a_plan_is_kept_with_what_its_name_stands_for() -> None:
+    spoken = (
+        "phase 2: the roof, the door",
+        "phase 2 must be done by 3 May, I promised it to Ana",
+        "phase 2: the cellar, the wall",
+    )
+    turns = tuple(
+        Turn(n, NOON, Role.USER, text, origin=Origin.HUMAN) for n, text in enumerate(spoken, 1)
+    )
+    found = Host(entry_points=False).answer(
+        "distil_session", transcript=Transcript(Session("s1", NOON), turns)
+    )
+    (one,) = (draft for draft in found if "dated" in draft.tags)
+    assert one.value == f"{spoken[1]} (the roof, the door)"
+    assert [(quote.n, quote.text) for quote in one.quotes] == [(1, spoken[0]), (2, spoken[1])]
+
+
 def work(*spoken: str) -> list[Draft]:
     """Return what is distilled of what a person says to an agent at work."""
     turns = tuple(Turn(n, NOON, Role.USER, text) for n, text in enumerate(spoken, 1))

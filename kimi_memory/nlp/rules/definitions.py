@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Quote
-from kimi_memory.domain.session import Transcript
 from kimi_memory.nlp.basic.patterns import regex
 
 _DEFINED = regex(
@@ -30,7 +26,7 @@ _LEAD = regex(
 )
 
 
-class _Definition(NamedTuple):
+class Definition(NamedTuple):
     """What a name stands for."""
 
     name: str
@@ -40,38 +36,15 @@ class _Definition(NamedTuple):
     """The words of the definition, as they stand in the turn."""
 
 
-def with_definitions(drafts: Iterable[Draft], transcript: Transcript) -> list[Draft]:
-    """Return drafts, each with what the name that it begins with was said to stand for before.
-
-    "The first wave needs to be live in May" is complete only with "the first wave: a, b, c".
-    """
-    defined = [
-        (turn.n, one)
-        for turn in transcript.turns
-        if turn.is_speech
-        for one in definitions_in(turn.text)
-    ]
-    return [_with_definition(draft, defined) if defined else draft for draft in drafts]
-
-
-def _with_definition(draft: Draft, defined: Sequence[tuple[int, _Definition]]) -> Draft:
-    for n, one in reversed(defined):
-        said = draft.quotes[-1]
-        if n < said.n and len(draft.quotes) == 1 and is_about(draft.value, one):
-            quotes = (Quote(said.session, n, one.said), said)
-            return replace(draft, value=f"{draft.value} ({one.body})", quotes=quotes)
-    return draft
-
-
-def definitions_in(text: str) -> Iterator[_Definition]:
+def definitions_in(text: str) -> Iterator[Definition]:
     """Yield the names that a text gives to several things."""
     for found in _DEFINED.finditer(text):
         name = found["name"].lower()
         if not _LABELS.fullmatch(name):
-            yield _Definition(name, found["body"].strip(), found["said"].strip())
+            yield Definition(name, found["body"].strip(), found["said"].strip())
 
 
-def is_about(sentence: str, definition: _Definition) -> bool:
+def is_about(sentence: str, definition: Definition) -> bool:
     """Whether a sentence begins with a defined name and does not say itself what it is."""
     low = sentence.lower()
     lead = _LEAD.match(low)

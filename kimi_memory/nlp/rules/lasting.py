@@ -30,6 +30,9 @@ _PASSING = regex(
     r"|仍然?有|还是(?:有问题|不行|报错)|出现了?(?:以下)?(?:问题|错误)|报错|不好使|没反应|没有效果",
     re.IGNORECASE,
 )
+_GIVES_VALUE = regex(
+    r"(?:\b(?:is|are|at|=)|[:：是为用])\s*[`\"]?[\w./:@-]*\d[\w./:@-]{3,}[`\"]?\W*$", 2
+)
 GOING_ON = regex(
     r"\blet'?s (?:switch gears|move on|get (?:started|going|back)|keep (?:going|working|at it)"
     r"|(?:continue|carry on|proceed)(?! (?:with|using))|pause|take a (?:break|breather|step back|look)"
@@ -49,6 +52,11 @@ _LOOSE = regex(
 def is_lasting(text: str) -> bool:
     """Whether a sentence tells what holds for years: a name, work, home, age, health, diet."""
     return _LASTING.search(text) is not None
+
+
+def gives_value(text: str) -> bool:
+    """Whether a sentence ends in a value: "the id of the mod is 3675848606"."""
+    return _GIVES_VALUE.search(text) is not None
 
 
 def is_passing(text: str) -> bool:

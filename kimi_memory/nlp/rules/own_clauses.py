@@ -13,6 +13,10 @@ _UNSEEN = regex(r"[\s*_`#>|]+")
 """What a copy loses of the text it was taken from: markup and white space."""
 _LETTERS, _HANZI = 24, 10
 """Shorter words are often the same by chance."""
+_LEANS = regex(
+    r"\b(?:it|its|this|that|them|these|those|they|there|so)\b|[它这那此其]|^\W*(?:\S+\s+){0,3}\S+\W*$",
+    2,
+)
 
 
 # Digest, cards, changes and earlier statements each ask for those of every turn of a session.
@@ -35,6 +39,11 @@ def is_copied(words: str, earlier: str) -> bool:
     plain = _UNSEEN.sub("", words).casefold()
     least = _HANZI if any("\u3400" <= ch <= "\u9fff" for ch in plain) else _LETTERS
     return len(plain) >= least and plain in _UNSEEN.sub("", earlier).casefold()
+
+
+def leans(clause: str) -> bool:
+    """Whether a clause leans on what is said beside it, or is very short."""
+    return _LEANS.search(clause) is not None
 
 
 def widen(own: Sequence[Clause], first: int, last: int, limit: int, acts: Collection[Act]) -> Span:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import CardType, Lang, Quote, Role
-from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.rules.definitions import definitions_in, is_about, with_definitions
-
-NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+from kimi_memory.nlp.rules.definitions import definitions_in, is_about
 
 
 @pytest.mark.parametrize(
@@ -60,31 +53,3 @@ def test_a_sentence_is_about_the_name_that_it_begins_with() -> None:
     assert not is_about("phase 2: the roof, the door by 3 May", one)
     (first,) = definitions_in("第一批：客厅、主卧")
     assert is_about("第一批要在三月五号前装完", first)
-
-
-def _draft(n: int, value: str) -> Draft:
-    return Draft(
-        type=CardType.FACT,
-        key="user.dates.x",
-        title=value,
-        value=value,
-        quotes=(Quote("s1", n, value),),
-        at=NOON,
-        lang=Lang.EN,
-    )
-
-
-def test_a_plan_is_kept_with_what_its_name_stands_for() -> None:
-    spoken = (
-        "phase 2: the roof, the door",
-        "phase 2 must be done by 3 May",
-        "phase 2: the cellar, the wall",
-    )
-    turns = tuple(Turn(n, NOON, Role.USER, text) for n, text in enumerate(spoken, 1))
-    transcript = Transcript(Session("s1", NOON), turns)
-    (one,) = with_definitions([_draft(2, spoken[1])], transcript)
-    assert one.value == "phase 2 must be done by 3 May (the roof, the door)"
-    assert [(quote.n, quote.text) for quote in one.quotes] == [(1, spoken[0]), (2, spoken[1])]
-    (other,) = with_definitions([_draft(2, "the fair is on 3 May")], transcript)
-    assert other.value == "the fair is on 3 May"
-    assert with_definitions([one], transcript) == [one]

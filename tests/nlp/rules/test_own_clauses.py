@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
+from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
 from kimi_memory.nlp.rules.utterance import Act
 
 TEXT = "We moved to Basel in May. The rent is lower here. Always answer in German. Can you do that?"
@@ -48,3 +48,10 @@ def test_a_clause_is_widened_by_its_neighbours(limit: int, acts, words: str) -> 
 )
 def test_copied_words_are_known_through_markup(words: str, earlier: str, copied: bool) -> None:
     assert is_copied(words, earlier) is copied
+
+
+def test_a_pronoun_and_a_word_or_two_lean_on_what_stands_beside_them() -> None:
+    assert leans("never do that with the loaves of the guests")
+    assert leans("以后都按这个来做")
+    assert leans("never again, please")
+    assert not leans("if anything is unclear, please ask me")
