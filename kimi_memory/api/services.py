@@ -54,7 +54,7 @@ class Parts:
 
     def _hold_back_settings(self) -> None:
         """Go on with the settings that counted before, where those of the file wait."""
-        if has_marks(MARKER, self.store.read(MARKER)):
+        if has_marks(MARKER, (self.root / MARKER).read_bytes()):
             return  # Of these, only our side was read.
         # Judged as if nothing were set: who may write the file could switch its judging off.
         found, self.settings = self.settings, Settings(memory=self.settings.memory)

@@ -15,7 +15,7 @@ from kimi_memory.api.options import Home, Opening, read_settings, unknown_settin
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
+from kimi_memory.errors import KimiMemoryError, LockTimeoutError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.safe_text import printable
@@ -41,7 +41,7 @@ def open_memory(arguments: Namespace) -> Memory:
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
     if memory.settings_wait:
-        why = f"memory.toml waits for your word, as {memory.settings_wait}"
+        why = f"memory.toml waits for your word ({memory.settings_wait})"
         show_note(f"kimi-memory: note: {why}; the settings before it count. See 'review'.")
     if not getattr(arguments, "dry_run", False):
         _repair_merges(memory)
@@ -88,7 +88,7 @@ def within(arguments: Namespace) -> tuple[str, ...] | None:
 def leave(memory: Memory) -> None:
     """Commit what earlier commands left pending, if it is time; nothing is lost if not."""
     notes = [*memory.notes]
-    if memory.batch.due():
+    if memory.batch.due() and not _is_reconciling(memory):
         try:
             memory.batch.flush()
         except KimiMemoryError as error:
@@ -97,6 +97,16 @@ def leave(memory: Memory) -> None:
             notes.append(f"history is behind: {error}")
     for note in notes:
         print(f"kimi-memory: note: {printable(note)}", file=sys.stderr)
+
+
+def _is_reconciling(memory: Memory) -> bool:
+    """Whether another process takes note of many files, which it will commit itself."""
+    # To commit a hundred thousand files takes half a minute, for which no turn has to wait.
+    try:
+        with memory.store.lock("reconcile", timeout_seconds=0):
+            return False
+    except LockTimeoutError:
+        return True
 
 
 def show(text: str = "") -> None:

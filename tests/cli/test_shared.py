@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
+from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.cli.shared import find_memory, show_report
 from kimi_memory.domain.job import JobReport, Spent
 from kimi_memory.errors import NotAMemoryError
 from tests.index.test_files import put
+from tests.test_copies import git
 
 
 def test_a_report_tells_which_model_took_part_and_what_it_cost(
@@ -78,3 +81,31 @@ def test_a_command_answers_by_the_files_as_they_are(
     (root / "notes/deep/茶.md").unlink()
     assert run(asked) == 0
     assert json.loads(capsys.readouterr().out)["hits"] == []
+
+
+def test_a_turn_waits_for_no_commit_of_files_that_another_process_takes_note_of(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (root / "memory.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[history]\nquiet_seconds = 0.0\n")
+    turn = ["session", "turn", "s", "The tea is oolong.", "--memory", str(root)]
+    assert run(turn) == 0
+    done = git(root, "rev-parse", "HEAD")
+    ready, over = threading.Event(), threading.Event()
+
+    def reconcile() -> None:
+        with Memory.open(root) as other, other.store.lock("reconcile"):
+            ready.set()
+            over.wait(60)
+
+    beside = threading.Thread(target=reconcile)
+    beside.start()
+    ready.wait(60)
+    assert run(turn) == 0
+    assert git(root, "rev-parse", "HEAD") == done
+    assert not capsys.readouterr().err
+    over.set()
+    beside.join()
+    assert run(turn) == 0
+    assert git(root, "rev-parse", "HEAD") != done
+    assert not git(root, "status", "--porcelain")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from contextlib import suppress
 
-from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.errors import HistoryError, KimiMemoryError, UnsafePathError
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.reading import SETTINGS
@@ -20,7 +20,12 @@ def find_confirmed(store: Store) -> tuple[bytes, str]:
 
     Nothing is returned where no version is known that counted.
     """
-    content, kept = store.read(SETTINGS), _read_kept(store)
+    kept = _read_kept(store)
+    try:
+        content = store.read(SETTINGS)
+    except UnsafePathError:
+        # It may lead to a file that a stranger's commit brought.
+        return kept, "it is a link or no plain file"
     vetting = store.vetting if content != kept else None
     if vetting is None:
         return content, ""

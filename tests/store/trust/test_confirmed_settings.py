@@ -134,7 +134,7 @@ def test_a_person_changes_settings_and_an_agent_does_not(
     assert reopened().settings.recall.limit == 7
     assert run(["status", "--memory", str(lived.root)]) == 0
     said = capsys.readouterr()
-    assert "memory.toml waits for your word, as written while session agent was open" in said.err
+    assert "memory.toml waits for your word (written while session agent was open)" in said.err
     answer(reopened(), "memory.toml", Answer(accept=True))
     assert reopened().settings.recall.limit == 9
 
@@ -168,3 +168,13 @@ def test_settings_are_read_where_nothing_can_be_noted(lived: Memory, reopened: R
     kept.unlink()
     kept.mkdir()
     assert reopened().settings == lived.settings
+
+
+def test_settings_behind_a_link_change_nothing(lived: Memory, reopened: Reopened) -> None:
+    before, place = lived.settings, lived.root / "memory.toml"
+    (lived.root / "notes.toml").write_text(HOSTILE, encoding="utf-8")
+    place.unlink()
+    place.symlink_to("notes.toml")
+    memory = reopened()
+    assert memory.settings == before
+    assert memory.settings_wait == "it is a link or no plain file"
