@@ -55,7 +55,7 @@ class ChatWindow(Parts):
         """
         compactor = self.compactor
         return compactor.compact(
-            messages, limits or compactor.limits, session, force=force, **whose
+            messages, limits or compactor.limits, session, force=force, spoken=None, **whose
         )
 
     def flush(self, messages: Sequence[Message], *, session: str = "", **whose: str) -> Flushed:

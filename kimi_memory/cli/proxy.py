@@ -34,6 +34,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="most tokens shown beside a message, 0 for nothing; default: 600",
     )  # fmt: skip
     parser.add_argument(
+        "--window", type=int, default=0, metavar="TOKENS",
+        help="context window of the model: longer chats are compacted; default: 0, never",
+    )  # fmt: skip
+    parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME",
         help="a name under which clients call this proxy; may be repeated",
     )  # fmt: skip
@@ -45,8 +49,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Stand there until asked to end."""
-    if not 0 <= arguments.port <= 65535 or min(arguments.start_tokens, arguments.prompt_tokens) < 0:
-        raise UsageError("--port, --start-tokens or --prompt-tokens is out of range.")
+    counts = (arguments.start_tokens, arguments.prompt_tokens, arguments.window)
+    if not 0 <= arguments.port <= 65535 or min(counts) < 0:
+        raise UsageError("--port, --start-tokens, --prompt-tokens or --window is out of range.")
 
     names = Names(
         # A name may lead to several addresses; the server listens on one.
@@ -58,7 +63,11 @@ def run(arguments: Namespace) -> int:
     standing = Standing(
         serving=Serving(root=root, home=home, names=names, port=arguments.port),
         upstream=arguments.upstream,
-        budgets=Budgets(start_tokens=arguments.start_tokens, prompt_tokens=arguments.prompt_tokens),
+        budgets=Budgets(
+            start_tokens=arguments.start_tokens,
+            prompt_tokens=arguments.prompt_tokens,
+            window_tokens=arguments.window,
+        ),
         space=Space(arguments.project, arguments.agent),
     )
 

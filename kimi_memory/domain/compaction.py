@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import UsageError
 
-if TYPE_CHECKING:
-    pass
-
 Message = Mapping[str, Any]
 """One message of a chat API: ``role``, ``content`` (text or parts), and whatever else."""
+
+
+class Spoken(NamedTuple):
+    """What of a message is kept."""
+
+    text: str = ""
+    """Nothing is kept if empty."""
+    ref: str = ""
+    """An id of the message; the same one is stored once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +96,23 @@ class Compactor(Protocol):
         session: str,
         *,
         force: bool,
+        spoken: Sequence[Spoken] | None = None,
         **whose: str,
     ) -> Compaction:
-        """Make a chat fit again; see `Memory.compact`."""
+        """Make a chat fit again; see `Memory.compact`.
+
+        Messages that stay are the same objects. `spoken` says of each message what of it is
+        kept; without it that is all of its text.
+        """
 
     def flush(self, messages: Sequence[Message], session: str, **whose: str) -> Flushed:
         """Store what of a chat is not stored yet; see `Memory.flush`."""
 
     def window(self, session: str, budget_tokens: int, keep: int) -> list[Message]:
         """Return the history to resume a session with; see `Memory.window`."""
+
+    def cost_of(self, messages: Sequence[Message]) -> int:
+        """Return about how many tokens messages cost."""
 
     def session_of(self, messages: Sequence[Message], **whose: str) -> str:
         """Return the id of the session that holds a chat, which names none itself."""

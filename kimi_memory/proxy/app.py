@@ -213,7 +213,11 @@ class Proxy:
             return None
         session = asker.session or protocols.session_of(body)
         after = str(body.get("previous_response_id") or "")
-        return await self._companion.join(replace(asker, session=session), chat, after)
+        exchange = await self._companion.join(replace(asker, session=session), chat, after)
+        if not dialect.compacts:
+            return exchange
+        messages = dialect.beside_messages(body, exchange.blocks or {})
+        return await self._companion.fit(exchange, messages)
 
     async def _relay_answer(
         self,
@@ -307,9 +311,11 @@ class _Answer:
 
 def _with_memory(dialect: Dialect, raw: bytes, exchange: Exchange) -> bytes:
     """Return a request with the blocks of memory in it; its own bytes where there are none."""
-    if not exchange.standing and not exchange.blocks:
+    if not exchange.standing and not exchange.blocks and exchange.messages is None:
         return raw
-    placed = dialect.placed(json.loads(raw), exchange.standing, exchange.blocks or {})
+    body = json.loads(raw)
+    messages = exchange.messages or dialect.beside_messages(body, exchange.blocks or {})
+    placed = dialect.stood(body, messages, exchange.standing)
     return json.dumps(placed, separators=(",", ":")).encode()
 
 

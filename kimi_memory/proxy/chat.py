@@ -20,7 +20,7 @@ MOST_CHARS = 200_000
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _ASIDE = ("### Task:", "<chat_history>")
 """What stands in requests that chat programs make about a chat, for titles, tags and the like."""
-_OPENING = ("system", "developer")
+OPENING = ("system", "developer")
 Heard = Callable[[Mapping[str, Any]], Iterator[str]]
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -128,7 +128,7 @@ def beside(message: Any, block: str, kind: str) -> Any:
 def after_opening(messages: Sequence[Any], block: str, role: str) -> list[Any]:
     """Return messages with a block behind the instructions that open them."""
     count = 0
-    while count < len(messages) and _message_role(messages[count]) in _OPENING:
+    while count < len(messages) and _message_role(messages[count]) in OPENING:
         role, count = _message_role(messages[count]), count + 1
     return [*messages[:count], {"role": role, "content": block}, *messages[count:]]
 
@@ -149,7 +149,7 @@ def _message_role(message: Any) -> str:
 
 def _is_answer(message: Any) -> bool:
     """Whether a message is not of the user: an answer, a call, or what a tool returned."""
-    return _message_role(message) not in ("user", *_OPENING)
+    return _message_role(message) not in ("user", *OPENING)
 
 
 def _link_digest(before: str, who: str, text: str) -> str:

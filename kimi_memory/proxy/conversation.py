@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kimi_memory.proxy.chat import Chat, tail_of
+from kimi_memory.proxy.window import Fitting
 from kimi_memory.server.principal import Caller, Namespace
 
 PREFIX = "proxy-"
@@ -49,6 +50,8 @@ class Shown:
     """Blocks by the digest of the chat up to the message that they stand beside."""
     ids: set[str] = field(default_factory=set)
     """Ids of all lines in them."""
+    fitting: Fitting = field(default_factory=Fitting)
+    """The summary that stands for older messages, if the chat outgrew its window."""
 
     def beside(self, chat: Chat) -> Mapping[int, str]:
         """Return the blocks of a chat by the position of their message."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 from kimi_memory.agent_hooks.respond import STALE_HOURS, question_of
 from kimi_memory.api.memory import Memory
@@ -22,6 +22,7 @@ from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.proxy.chat import Chat, Said
 from kimi_memory.proxy.conversation import Asker, Conversations, Shown, candidates
+from kimi_memory.proxy.window import Cut, Fitting, limits_of, make_cut, next_try, outgrows
 from kimi_memory.server.principal import Scope, denied
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes import sessions
@@ -30,6 +31,7 @@ HOST = "proxy"
 SWEEP_SECONDS = 3600.0
 LOOKS = 20
 """Of chats that began with the same words, so many are looked at, the latest first."""
+T = TypeVar("T")
 log = logging.getLogger("kimi_memory.proxy")
 
 
@@ -41,6 +43,8 @@ class Budgets:
     """Of the block that stands before a conversation; 0 for none."""
     prompt_tokens: int = 600
     """Of a block beside what the user says; 0 for none."""
+    window_tokens: int = 0
+    """Context window of the model, whose share a chat may take; any length if 0."""
     seconds: float = 5.0
 
 
@@ -53,6 +57,8 @@ class Exchange:
     session: str
     standing: str = ""
     blocks: Mapping[int, str] | None = None
+    messages: Sequence[Any] | None = None
+    """All that is sent on of a chat that outgrew its window, with the blocks in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,50 @@ class Companion:
             shown.blocks[chat.chain[chat.fresh[-1].place]] = found.block.text
         return Exchange(asker, chat, found.session, shown.standing, shown.beside(chat))
 
+    async def fit(self, exchange: Exchange, messages: Sequence[Any]) -> Exchange:
+        """Return a request with a summary for its older messages, if it is too long.
+
+        Args:
+            exchange: the request.
+            messages: all of the chat, with the blocks beside them.
+        """
+        shown = self._known.shown(exchange.session)
+        bounded = self._budgets.window_tokens and exchange.asker.caller.may(Scope.WRITE)
+        if shown is None or not bounded:
+            return exchange
+        fitting = shown.fitting
+        if not fitting.busy and len(messages) >= fitting.hopeless:
+            await self._await_memory(self._renew_summary(exchange, messages, fitting))
+        shorter = fitting.shortened(exchange.chat, messages)
+        return replace(exchange, messages=shorter) if shorter else exchange
+
+    async def _renew_summary(
+        self, exchange: Exchange, messages: Sequence[Any], fitting: Fitting
+    ) -> None:
+        """Summarise more of a chat, where it is too long with the summary that it has."""
+        asker, chat, tokens = exchange.asker, exchange.chat, self._budgets.window_tokens
+        shorter = fitting.shortened(chat, messages)
+        known = fitting.cut if shorter else None
+
+        def make(memory: Memory) -> Cut | None:
+            _check_session_owner(memory, asker, exchange.session)
+            place = exchange.session, _whose(memory, asker)
+            limits = limits_of(memory, tokens)
+            return make_cut(memory, chat, messages, known=known, limits=limits, place=place)
+
+        fitting.busy = True
+        try:
+            # In the queue of readers, where nobody waits for a job.
+            long = await self._desk.read(
+                lambda memory: outgrows(memory, shorter or messages, tokens), asker.caller
+            )
+            if long:
+                made = await self._desk.change(make, asker.caller)
+                fitting.cut = made or fitting.cut
+                fitting.hopeless = 0 if made else next_try(messages)
+        finally:
+            fitting.busy = False
+
     def keep_request(self, exchange: Exchange) -> None:
         """Keep what the user said in a request."""
         chat = exchange.chat
@@ -119,15 +169,7 @@ class Companion:
 
         def keep(memory: Memory) -> None:
             _check_session_owner(memory, exchange.asker, exchange.session)
-            space = exchange.asker.space
-            handle = memory.session(
-                exchange.session,
-                agent=space.agent,
-                user=exchange.asker.user,
-                project=space.project,
-                host=HOST,
-                area=exchange.asker.caller.space.area(memory, ""),
-            )
+            handle = memory.session(exchange.session, **_whose(memory, exchange.asker))
             speaker = exchange.asker.user if role == "user" else ""
             handle.turn(role, text, speaker=speaker, ref=ref)
             self._end_silent_sessions(memory)
@@ -165,7 +207,7 @@ class Companion:
         found = _fetch_context(memory, asker, asked)
         return found if found.text else None
 
-    async def _await_memory(self, work: Coroutine[Any, Any, _Found]) -> _Found | None:
+    async def _await_memory(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Return what a look gave; None when it failed or took too long."""
         done = asyncio.ensure_future(work)
         # Not cancelled afterwards: the look runs in a thread, which nobody can stop.
@@ -212,6 +254,14 @@ def _check_session_owner(memory: Memory, asker: Asker, session: str) -> None:
     for place in sessions.parts(memory.store, session):
         if not space.holds_path(memory, place.path):
             raise denied("A session of that id belongs to somebody else. Choose another id.")
+
+
+def _whose(memory: Memory, asker: Asker) -> dict[str, str]:
+    """Return whose a session is that is begun for a chat."""
+    space = asker.space
+    area = asker.caller.space.area(memory, "")
+    whose = {"agent": space.agent, "user": asker.user, "project": space.project}
+    return {**whose, "host": HOST, "area": area}
 
 
 def _fetch_context(memory: Memory, asker: Asker, asked: Mapping[str, Any]) -> Context:

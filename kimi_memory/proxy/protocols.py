@@ -36,12 +36,15 @@ class Dialect:
     part: str = "text"
     """What a part of text in a message is called."""
 
-    def placed(self, body: Body, standing: str, blocks: Mapping[int, str]) -> Body:
-        """Return a request with a block before it and blocks beside its messages, by position."""
+    compacts: bool = True
+    """Whether all of a chat stands in each request, so that it may be shortened there."""
+
+    def beside_messages(self, body: Body, blocks: Mapping[int, str]) -> list[Any]:
+        """Return the messages of a request with blocks beside them, by position."""
         messages = list(self.listed(body))
         for place, block in blocks.items():
             messages[place] = beside(messages[place], block, self.part)
-        return self.stood(body, messages, standing)
+        return messages
 
 
 def session_of(body: Body) -> str:
@@ -167,6 +170,7 @@ RESPONSES = Dialect(
     heard=_of_output,
     refused=_openai_error,
     part="input_text",
+    compacts=False,
 )
 ANTHROPIC = Dialect(
     name="anthropic",

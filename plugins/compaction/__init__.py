@@ -22,10 +22,11 @@ from typing import Any
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, parse_json, show_note
 from kimi_memory.domain.command import Command
-from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message
+from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message, Spoken
 from kimi_memory.errors import PluginError, UsageError
 from kimi_memory.formats.json_values import plain
 
+from .chat import cost_of
 from .compact_chat import compact, flush, session_of, window
 
 _EXAMPLE = 'a list of messages such as [{"role": "user", "content": "…"}]'
@@ -66,10 +67,13 @@ class ChatCompactor:
         session: str,
         *,
         force: bool,
+        spoken: Sequence[Spoken] | None = None,
         **whose: str,
     ) -> Compaction:
         """Make a chat fit again; see `Memory.compact`."""
-        return compact(self.memory, messages, limits, session=session, force=force, **whose)
+        return compact(
+            self.memory, messages, limits, session=session, force=force, spoken=spoken, **whose
+        )
 
     def flush(self, messages: Sequence[Message], session: str, **whose: str) -> Flushed:
         """Store what of a chat is not stored yet; see `Memory.flush`."""
@@ -78,6 +82,10 @@ class ChatCompactor:
     def window(self, session: str, budget_tokens: int, keep: int) -> list[Message]:
         """Return the history to resume a session with; see `Memory.window`."""
         return window(self.memory, session, budget_tokens, keep=keep)
+
+    def cost_of(self, messages: Sequence[Message]) -> int:
+        """Return about how many tokens messages cost."""
+        return cost_of(messages)
 
     def session_of(self, messages: Sequence[Message], **whose: str) -> str:
         """Return the id of the session that holds a chat, which names none itself."""

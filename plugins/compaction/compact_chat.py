@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory import Memory
 from kimi_memory.capture.log import Captured, Said
 from kimi_memory.capture.screen import MASK
-from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message
+from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message, Spoken
 from kimi_memory.domain.ids import derived_id, safe_session_id
 from kimi_memory.domain.job import JobReport, Op, Plan, Step, digest_of
 from kimi_memory.domain.note import EventType, Lang, Quote, Role, Source
@@ -63,12 +63,12 @@ def compact(
     *,
     session: str = "",
     force: bool = False,
+    spoken: Sequence[Spoken] | None = None,
     **whose: str,
 ) -> Compaction:
     """Make a chat fit again, after everything in it is stored and what matters remembered.
 
     The result costs at most the limits' budget, provided that the last messages do.
-    A chat that fits comes back as it is.
 
     Args:
         memory: an open memory.
@@ -76,6 +76,7 @@ def compact(
         limits: the model's window, and how much of it the chat may take.
         session: the session that holds the chat; found by its first message if empty.
         force: compact a chat that fits, on demand.
+        spoken: what of each message is kept; all of its text if None.
         whose: agent, user, project and area of a session that is begun for it.
 
     Raises:
@@ -83,16 +84,15 @@ def compact(
     """
     before = cost_of(messages)
     head, middle, tail = cut(messages, limits)
-    old = [message for message in middle if not is_gist(message)]
-    fits = before <= limits.budget
-    if not middle or (fits and not (force and old)):
+    old = any(not is_gist(message) for message in middle)
+    if not middle or (before <= limits.budget and not (force and old)):
         return Compaction(tuple(messages), before, before, session=session)
     # Before anything is dropped: after this line every message is on disk.
-    flushed = flush(memory, messages, session, **whose)
-    parts = _find_stored_turns(memory, flushed.session, old)
+    said = _list_said(memory, messages, spoken)
+    flushed = _store_said(memory, said, session or session_of(messages, **whose), whose)
+    parts = _find_stored_turns(memory, flushed.session, said[len(head) :][: len(middle)])
     room = limits.budget - cost_of([*head, *tail])
-    share = max(_LEAST_SUMMARY, int(limits.window_tokens * _SUMMARY_SHARE))
-    gist = _build_gist(memory, parts, middle, min(room, share))
+    gist = _build_gist(memory, parts, middle, min(room, _summary_share(limits.window_tokens)))
     recorded = _record_gist(memory, parts, gist)
     made = (*head, *gist.message(room), *tail)
     return Compaction(
@@ -121,15 +121,31 @@ def flush(memory: Memory, messages: Sequence[Message], session: str = "", **whos
     """
     if not messages:
         return Flushed(session)
-    said = [one for message in messages if (one := _parse_message(memory, message)) is not None]
-    session = session or session_of(messages, **whose)
-    known = Counter(
-        _turn_key(turn.role, turn.text)
-        for part in _read_parts(memory, session)
-        for turn in part.turns
-    )
+    said = _list_said(memory, messages, None)
+    return _store_said(memory, said, session or session_of(messages, **whose), whose)
+
+
+def _list_said(
+    memory: Memory, messages: Sequence[Message], spoken: Sequence[Spoken] | None
+) -> list[Said | None]:
+    """Return what of each message is kept; None where nothing is, and for an earlier summary."""
+    words = spoken or [Spoken(text_of(message)) for message in messages]
+    return [
+        _parse_message(memory, message, said) for message, said in zip(messages, words, strict=True)
+    ]
+
+
+def _store_said(
+    memory: Memory, said: Sequence[Said | None], session: str, whose: Mapping[str, str]
+) -> Flushed:
+    """Store what is not stored yet."""
+    turns = [turn for part in _read_parts(memory, session) for turn in part.turns]
+    ours, refs = {one.ref for one in said if one and one.ref}, {turn.ref for turn in turns}
+    known = Counter(_turn_key(turn.role, turn.text) for turn in turns if turn.ref not in ours)
     fresh = []
     for one in said:
+        if one is None or (one.ref and one.ref in refs):
+            continue
         mark = _turn_key(one.role, memory.screen.pass_text(one.text).text)
         # The same words may be said twice, so turns are counted off, not looked up.
         if known[mark] > 0:
@@ -140,7 +156,7 @@ def flush(memory: Memory, messages: Sequence[Message], session: str = "", **whos
         return Flushed(session)
     handle = memory.session(session, **{"host": "chat", **whose})
     captured = handle.log.add(fresh)
-    memory.batch.note()
+    memory.written()
     return Flushed(session, len(captured), tuple(_remember_drafts(memory, captured)))
 
 
@@ -165,7 +181,7 @@ def window(memory: Memory, session: str, budget_tokens: int, *, keep: int = 5) -
     if cost_of(messages) <= budget_tokens:
         return messages
     # The summary keeps its share, unless the latest turns need all of the room.
-    left = budget_tokens - max(_LEAST_SUMMARY, int(budget_tokens * _SUMMARY_SHARE))
+    left = budget_tokens - _summary_share(budget_tokens)
     at = len(messages)
     while at > 0:
         cost = cost_of(messages[at - 1 : at])
@@ -180,16 +196,21 @@ def window(memory: Memory, session: str, budget_tokens: int, *, keep: int = 5) -
     return [*gist.message(room), *tail]
 
 
-def _parse_message(memory: Memory, message: Message) -> Said | None:
-    role = message.get("role")
-    if not isinstance(role, str) or role not in _ROLES:
-        raise UsageError(f"A message has the role {role!r}. Use one of {', '.join(_ROLES)}.")
-    text = text_of(message)
+def _summary_share(tokens: int) -> int:
+    """Return how many of some tokens a summary may cost."""
+    return max(_LEAST_SUMMARY, int(tokens * _SUMMARY_SHARE))
+
+
+def _parse_message(memory: Memory, message: Message, spoken: Spoken) -> Said | None:
+    role, text = message.get("role"), spoken.text
     if not memory.screen.pass_text(text).text.strip():
         return None
+    if not isinstance(role, str) or role not in _ROLES:
+        raise UsageError(f"A message has the role {role!r}. Use one of {', '.join(_ROLES)}.")
     at = moment(message.get("timestamp")) or memory.clock()
     name = message.get("name")
-    return Said(_ROLES[role], text, at, speaker=name if isinstance(name, str) else "")
+    speaker = name if isinstance(name, str) else ""
+    return Said(_ROLES[role], text, at, speaker, spoken.ref)
 
 
 def _turn_key(role: Role, text: str) -> str:
@@ -214,17 +235,18 @@ def _read_parts(memory: Memory, session: str) -> list[Transcript]:
 
 
 def _find_stored_turns(
-    memory: Memory, session: str, messages: Sequence[Message]
+    memory: Memory, session: str, said: Sequence[Said | None]
 ) -> list[Transcript]:
     """Return the stored turns of messages, in the sessions that hold them."""
     parts = _read_parts(memory, session)
     places: dict[str, list[int]] = defaultdict(list)
     for turn in (turn for part in parts for turn in part.turns):
         places[_turn_key(turn.role, turn.text)].append(turn.n)
+        places[turn.ref].append(turn.n)
     numbers = set()
-    for one in (_parse_message(memory, message) for message in messages):
-        found = places[_turn_key(one.role, memory.screen.pass_text(one.text).text)] if one else []
-        if found:
+    for one in filter(None, said):
+        key = _turn_key(one.role, memory.screen.pass_text(one.text).text)
+        if found := (places[one.ref] if one.ref else []) or places[key]:
             numbers.add(found.pop(0))
     return _of_turns(parts, numbers)
 
