@@ -89,7 +89,7 @@ def _make_rule(
 # DB_TOKEN, client-secret, "api key", SESSION_KEY_BASE: what a value is assigned to
 _LABEL = (
     r"(?:[a-z0-9]+[_.-])*(?:secret|token|credentials?|(?:access|secret)[_ -]?key[_ -]?secret|secret[_ -]?access[_ -]?key"
-    r"|(?:api|access|auth|secret|private|signing|encryption|master|app|session|webhook|shared)[_ -]?key"
+    r"|(?:api|access|auth|secret|private|signing|encryption|master|app|session|webhook|shared|aes|hmac)[_ -]?key"
     r"|(?:client|app|api|access|webhook|shared)[_ -]?secret|(?:access|auth|bot|session|refresh)[_ -]token)"
     r"(?:[_-]?(?:base|value|string|hex|b64|base64|prod|dev|test|staging|live|v?\d))?"
 )
@@ -123,9 +123,10 @@ RULES: tuple[Rule, ...] = (
     _make_rule("gcp-oauth-token", r"\b(ya29\.[\w-]{20,})", "ya29."),
     _make_rule("gcp-client-secret", r"\b(GOCSPX-[\w-]{24,})", "gocspx-"),
     _make_rule("gcp-refresh-token", r"\b(1//0[\w-]{40,})", "1//0"),
-    _make_rule("azure-storage-key", r"(?i)accountkey=([A-Za-z0-9+/]{86}==)", "accountkey="),
+    _make_rule("azure-storage-key", r"(?i)accountkey=([A-Za-z0-9+/]{40,}={0,2})", "accountkey="),
     _make_rule("azure-shared-key", r"(?i)sharedaccesskey=([A-Za-z0-9+/]{43}=)", "sharedaccesskey="),
     _make_rule("azure-sas-signature", r"[?&]sig=([A-Za-z0-9%/+=]{40,})", "sig="),
+    _make_rule("signed-url", r"(?i)[?&](?:x-[a-z]{2,8}-)?signature=([a-z0-9%/+=_-]{32,})", "signature="),
     _make_rule("azure-client-secret", r"([\w~.-]{3}\dQ~[\w~.-]{31,34})", "q~"),
     _make_rule("azure-devops-token", r"\b(\w{76}AZDO\w{4})\b", "azdo"),
     _make_rule("alibaba-access-key", r"\b(LTAI[A-Za-z0-9]{12,24})\b", "ltai"),
@@ -214,7 +215,7 @@ RULES: tuple[Rule, ...] = (
     _make_rule("cookie", r"(?i)\b(?:set-)?cookie:\s*([\w.-]+=[^\s;,\"']{12,}(?:;\s*[\w.-]+=[^\s;,\"']+)*)", "cookie:", is_real_with_digit),
     _make_rule("url-credentials", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,80}:([^\s/@\"'<>]{2,200})@", "://", is_credential),
     _make_rule("netrc-password", r"(?i)\bmachine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(\S+)", "machine", is_password),
-    _make_rule("command-line-password", r"\bcurl\b.{0,200}?\s(?:-u|--user)\s+[\"']?[^\s:\"']{1,80}:([^\s\"']{3,})|\bmysql\b.{0,200}?\s-p([^\s\"'-]{4,})|\bsshpass\s+-p\s+[\"']?([^\s\"']+)|\bdocker\b.{0,60}?\slogin\b.{0,200}?\s-p\s+[\"']?([^\s\"']+)", "curl mysql sshpass docker", is_credential),
+    _make_rule("command-line-password", r"\bcurl\b.{0,200}?\s(?:-u|--user)\s+[\"']?[^\s:\"']{1,80}:([^\s\"']{3,})|\bmysql(?:dump|admin)?\b.{0,200}?\s-p([^\s\"'-]{4,})|\bsshpass\s+-p\s+[\"']?([^\s\"']+)|\bdocker\b.{0,60}?\slogin\b.{0,200}?\s-p\s+[\"']?([^\s\"']+)", "curl mysql sshpass docker", is_credential),
     _make_rule("command-line-password", r"\bredis-cli\b[^\n]{0,}?\s-a\s{1,3}[\"']?([^\s\"']{3,})", "redis-cli", is_credential),
     _make_rule("command-line-password", r"(?i)\s--?(?:password|passwd|pass|token|api-?key|secret|auth-token|access-token|secret-key)[= ][\"']?([^\s\"'`<>]{6,})", "--pass --token --api --secret --auth --access -pass -token", is_strong),
     _make_rule("secret-assignment", rf"(?i)\b{_LABEL}{_SET}{_VALUE}", "secret token key credential", is_value),
@@ -228,13 +229,18 @@ RULES: tuple[Rule, ...] = (
     _make_rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", is_strong),
     _make_rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
     _make_rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong),
-    _make_rule("spoken-password", rf"(?i)\b[\w-]*(?:password|passphrase|passcode)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?\s{{1,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "password passphrase passcode", is_password),
+    _make_rule("spoken-password", rf"(?i)\b[\w-]*(?:password|passphrase|passcode)(?:\s(?:for|to|of|on|at|in)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?\s{{1,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "password passphrase passcode", is_password),
     _make_rule("spoken-password", rf"(?i)\b(?:(?:pass|pw|pwd|passwd|login)\s?[:=]|(?:pass|pw|pwd|passwd|login|key)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{5,}}{_SIGN})", "pass pw login key", is_strong),
     _make_rule("spoken-password", rf"(?i)\b(?:use|enter|type|try|take)\s{_QUOTE}({_SIGN}{{4,}}?)[\"'`”]?\s(?:as|for)\s(?:the|my|your|our|a|its)?\s?(?:[\w-]{{1,20}}\s){{0,2}}(?:password|passphrase|passcode|pass|pwd|pw)\b", "passw passp passc pass pw", is_strong),
     _make_rule("login-pair", r"(?i)\b(?:credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "cred login log account fi wlan ssid hotspot", is_strong, 1),
+    _make_rule("login-pair", r"(?i)\b(?:password|passwd|pwd|pw)\s(?:for|to|of|on|at)\s[^\n]{1,60}?[:=]\s{0,2}[\w.@+-]{1,60}\s/\s([^\s\"'`<>⟦⟧]{6,})", "passw pwd pw", is_strong),
     _make_rule("login-pair", r"(?i)(?:[账帐]号|用户名?|管理员|登录|无线网?|热点)[^\n]{0,10}?(?:密码|口令)[是为\s:：]{1,4}[\w.@-]{1,60}\s?[/／|:：，,]\s?([!-~]{4,})", "密码 口令", is_password),
     _make_rule("passphrase", rf"(?i)(?:pass(?:phrase|word)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s?(?:is|was|=|:|：)|口令{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}(?:[\"'“「]([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,11}})[\"'”」]|([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,11}}))", "passphrase password 口令 密码", is_phrase),
     _make_rule("seed-phrase", r"(?i)(?:(?:seed|recovery|secret|backup|wallet) (?:phrase|words)|mnemonic(?: phrase)?|助记词)(?:\s(?:for|to|of)\s[^\n]{1,40}?)?(?:\s(?:is|are))?[^\n\w]{0,6}((?:[a-z]{3,9}[ ,]{1,2}){11,23}[a-z]{3,9})", "phrase words mnemonic 助记词", is_phrase),
+    _make_rule("seed-phrase", r"助记词[^\n\w]{0,6}(?:是|为)?[^\n\w]{0,3}((?:[\x{4e00}-\x{9fff}]{1,4}[ ,，、]{1,2}){11,23}[\x{4e00}-\x{9fff}]{1,4})", "助记词", is_any),
+    _make_rule("app-password", r"(?i)(?:(?:app|smtp|imap|mail|gmail)[ -]?(?:specific )?(?:password|passcode|pass|pw)|应用专用密码|授权码)[^\n]{0,20}?(?:\sis\s|[:：=]\s{0,3}|是|为)[\"'“]?([a-z]{4}(?: [a-z]{4}){3})\b", "pass pw 应用专用密码 授权码", is_any),
+    _make_rule("license-key", r"(?i)(?:(?:licen[cs]e|product|activation|registration)[ -](?:key|code)|serial key|激活码|注册码|产品密钥)[^\n]{0,20}?[\s:：=是为]{1,4}\b(?-i:([A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,6}))\b", "licen product serial activation registration 激活码 注册码 产品密钥", has_digit),
+    _make_rule("security-answer", r"(?i)(?:(?:security|secret) question[^\n]{0,60}?answer(?:\sis|\s?[:=])\s{0,3}[\"'“]|密保(?:问题)?(?:的)?答案[是为\s:：]{1,3}[\"“「]?)([^\s\"'”」。]{3,40})", "question 密保", is_any),
     _make_rule("pin", r"(?i)\bpin(?: code| number)?(?: (?:for|of|on) [^\n\d]{1,40}?)?(?: is(?: now)?|:)\s{0,2}(\d{4,8})\b", "pin", is_any, 4),
     _make_rule("pin", r"(?i)\b(?:with|my|enter|card|phone|sim|bank|banking)\s(?:the\s)?pin\s(\d{4,8})\b", "pin", is_any, 4),
     _make_rule("access-code", r"(?i)\b(?:door|gate|alarm|safe|lock|garage|entry|key ?pad|locker|building|vault|unlock|elevator)\s(?:code|pin|combination|combo)(?:\s(?:for|of|to|on)\s[^\n\d]{1,40}?)?(?:\sis(?: now)?|\swas|\s?[:=])?\s{0,2}([\d-]{4,11})\b", "code pin comb", is_any, 3),
