@@ -58,6 +58,8 @@ class Flushed:
     """Messages that were not stored yet."""
     remembered: tuple[JobReport, ...] = ()
     """What was kept as cards."""
+    prompt: str = ""
+    """What to ask the chat's model before it is shortened: what should be remembered of it."""
 
 
 @dataclass(frozen=True, slots=True)

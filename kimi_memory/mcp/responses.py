@@ -82,6 +82,8 @@ class Flushed(TypedDict):
     session: str
     stored: int
     remembered: list[str]
+    prompt: str
+    """What to ask the chat's model before it is shortened."""
 
 
 class Proof(TypedDict):

@@ -169,7 +169,12 @@ class Desk:
             owner = find_owner(memory, self._space, messages, {"session": session})
             done = memory.flush(messages, session=owner.session, **owner.whose)
         remembered = [path for report in done.remembered for path in report.paths]
-        return {"session": done.session, "stored": done.stored, "remembered": remembered}
+        return {
+            "session": done.session,
+            "stored": done.stored,
+            "remembered": remembered,
+            "prompt": done.prompt,
+        }
 
     def trace(self, id: str) -> responses.Origins:
         """Say where a note comes from."""

@@ -18,6 +18,7 @@ from kimi_memory.domain.note import EventType, Lang, Quote, Role, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Transcript, Turn, scope_of
 from kimi_memory.errors import UsageError
+from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import OneJob
 from kimi_memory.jobs.remember import Remember
@@ -122,7 +123,9 @@ def flush(memory: Memory, messages: Sequence[Message], session: str = "", **whos
     if not messages:
         return Flushed(session)
     said = _list_said(memory, messages, None)
-    return _store_said(memory, said, session or session_of(messages, **whose), whose)
+    flushed = _store_said(memory, said, session or session_of(messages, **whose), whose)
+    lang = tongue([one.text for one in said if one])
+    return replace(flushed, prompt=fill("prompts/flush", lang).strip())
 
 
 def _list_said(
@@ -291,7 +294,7 @@ def _build_gist(
     memory: Memory, parts: Sequence[Transcript], dropped: Sequence[Message], room: int
 ) -> _Gist:
     turns = [turn for part in parts for turn in part.turns]
-    lang = tongue(turns)
+    lang = tongue([turn.text for turn in turns])
     carried = [p for m in dropped if is_gist(m) for p in points_in(text_of(m))]
     with metered():
         found = [*paragraph(memory.host, parts, lang), *points_of(memory.host, parts, carried)]

@@ -235,7 +235,7 @@ def _build_draft(words: str, quote: Quote) -> Draft:
     )
 
 
-def tongue(turns: Sequence[Turn]) -> Lang:
-    """Return the language most turns are in."""
-    counts: Mapping[str, int] = Counter(language_of(turn.text) for turn in turns)
+def tongue(texts: Sequence[str]) -> Lang:
+    """Return the language most texts are in."""
+    counts: Mapping[str, int] = Counter(map(language_of, texts))
     return Lang(max(("en", "zh"), key=lambda lang: counts.get(lang, 0)))

@@ -8,7 +8,6 @@ import pytest
 from fakes.served import Served
 
 from kimi_memory.client import Client
-from kimi_memory.domain.compaction import Flushed
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query
@@ -61,7 +60,9 @@ def test_a_chat_is_compacted_flushed_and_resumed(served: Served) -> None:
         assert (done.stored, done.dropped) == (60, 57)
         assert done.recorded is not None
         assert done.recorded.kind == "compact"
-        assert memory.flush(chat, session=done.session) == Flushed(done.session)
+        flushed = memory.flush(chat, session=done.session)
+        assert (flushed.session, flushed.stored) == (done.session, 0)
+        assert "memory_remember" in flushed.prompt
         assert memory.window(done.session, 200, keep=2)[-2:] == chat[-2:]
         assert memory.window(done.session) == chat
         assert memory.compact(chat).messages == tuple(chat)

@@ -69,6 +69,7 @@ def test_a_chat_is_compacted_and_flushed(tmp_path: Path, opening: Opening) -> No
     try:
         flushed = desk.flush(chat, "c")
         assert (flushed["session"], flushed["stored"], len(flushed["remembered"])) == ("c", 41, 1)
+        assert "memory_remember" in flushed["prompt"]
         done = desk.compact(chat, "c", 400)
         assert done["messages"][1:] == chat[-5:]
         assert (done["stored"], done["dropped"]) == (0, 36)

@@ -12,7 +12,7 @@ from kimi_memory.plugins.compaction.chat import cost_of, is_gist, text_of
 from kimi_memory.plugins.compaction.compact_chat import compact, flush, window
 
 from kimi_memory import Memory
-from kimi_memory.domain.compaction import Flushed, Limits, Message
+from kimi_memory.domain.compaction import Limits, Message
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
@@ -116,8 +116,22 @@ def test_turns_that_a_host_stored_already_are_not_stored_again(memory: Memory) -
     for message in messages[:30]:
         handle.turn(str(message["role"]), text_of(message))
     assert flush(memory, messages, "c").stored == 10
-    assert flush(memory, messages, "c") == Flushed("c")
+    assert flush(memory, messages, "c").stored == 0
     assert turns(memory, "c") == [text_of(m) for m in messages]
+
+
+@pytest.mark.parametrize(
+    ("texts", "word"),
+    [(CHINESE, "偏好和规则"), (ENGLISH, "preferences and rules")],
+    ids=["zh", "en"],
+)
+def test_the_model_of_a_chat_is_asked_in_its_language(
+    memory: Memory, texts: Sequence[str], word: str
+) -> None:
+    prompt = flush(memory, chat(texts, 10)).prompt
+    assert word in prompt
+    assert "memory_remember" in prompt
+    assert flush(memory, []).prompt == ""
 
 
 def test_what_was_forgotten_is_not_summarised(memory: Memory) -> None:

@@ -58,7 +58,7 @@ def test_decisions_and_tasks_are_told_in_their_language(
     talk: Transcript, words: tuple[str, ...]
 ) -> None:
     points = list(points_of(Host(entry_points=False), [talk]))
-    lang = tongue(talk.turns)
+    lang = tongue([turn.text for turn in talk.turns])
     text = "\n".join(lines_of(choose(points, 500), "head", lang))
     assert all(word in text for word in words)
     carried = {(p.section, p.text) for p in points_in(text)}
