@@ -23,7 +23,9 @@ _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|ah|aha|oh|hm+|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
     r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
     r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|^\W*(?:接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您|思考过程|(?:如果|若)?(?:你)?(?:有)?(?:需要|愿意|想|希望)(?:的话)?[，,]?我|如需|[A-D](?:[.)]\s|[）、：]))"
-    r"|让我(?!们?(?:想起|觉得))|(?:^\W*|[，,；;：:]\s*)(?:现在|首先|所以|然后|因此|因而|那么|那|但|但是|不过|接着|看来|而且|同时|于是|为此){0,2}(?:我们?(?:还|现在|首先|先|就|也|仍|再){0,2}(?:需要|要(?!求)|得(?!到|出)|必须|应该|将|会|来|先|再|继续|打算|准备|可以看到|看到了?|看看|想)|首先?需要)",
+    r"|(?<=[.!:] )(?:now,? )?(?:let me|let's|i'll|i will|i'm going to)\b"
+    r"|^\W*(?:现在|接着|然后|最后|首先|先|再)(?:来|再|去|先)?(?:修复|检查|更新|创建|添加|修改|删除|运行|测试|查看|实现|重构|编译|验证|处理|优化|完善|编写|安装|启动)(?!了|完|好|过|后)"
+    r"|让我(?!们?(?:想起|觉得))|(?:^\W*|[，,；;：:。！]\s*)(?:现在|首先|所以|然后|因此|因而|那么|那|但|但是|不过|接着|看来|而且|同时|于是|为此){0,2}(?:我们?(?:还|现在|首先|先|就|也|仍|再){0,2}(?:需要|要(?!求)|得(?!到|出)|必须|应该|将|会|来|先|再|继续|打算|准备|可以看到|看到了?|看看|想)|首先?需要)",
     2,
 )
 # "Done. The port is 8080": the nod is cut, and lends its weight to what follows.

@@ -208,6 +208,9 @@ def test_a_step_that_begins_now_is_none_however_long() -> None:
         "但首先需要修复 `pump.py` 中的导入问题",
         "现在让我修复 `pump.py` 中缺失的类型",
         "水泵的缓存是空的，我要先实现 `cache.py`",
+        "很好，`pump.py` 的类型已经有了。现在我需要修复 3 个阀门：",
+        "现在修复 `pump.py` 的导入，使用默认值",
+        "The type is in `pump.py`. Now let me fix the 3 valves:",
         "Ah, I see that `pump.py` has the problem now.",
     ],
 )
@@ -218,3 +221,4 @@ def test_what_an_agent_is_about_to_do_is_no_report(text: str) -> None:
 def test_what_is_needed_is_a_report() -> None:
     assert reports_in("`pump.py` 需要环境变量 `PORT`，否则无法启动")
     assert reports_in("我发现 `pump.py` 缺少 3 个类型")
+    assert reports_in("现在修复了 `pump.py` 的导入，因为水泵每 5 秒读一次")
