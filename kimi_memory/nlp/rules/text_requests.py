@@ -41,8 +41,8 @@ _ASKING_EN = (
     r"(?:(?:please |kindly )?(?:can|could|would|will) (?:you|u|someone)(?: please| kindly| just| quickly)? |help me (?:to )?|help (?:to )?"
     r"|i(?:'d| would)? (?:want|need|like|love) (?:you to |for you to |an? |some |your )?|(?:your|the) (?:task|job) is to |let's |any |what's your |give me (?:your |some )?)?(?:please |kindly )?"
 )
-_CHANGES_EN = regex(rf"(?:^|[,;.!—–-] ?|\b(?:please|and|then) ){_ASKING_EN}{_CHANGE_EN}\b")
-_WORKS_EN = regex(rf"(?:^|[,;.!—–-] ?|\b(?:please|and|then) ){_ASKING_EN}{_WORK_EN}\b")
+_CHANGES_EN = regex(rf"(?:^|[,;.!—–→-] ?|\b(?:please|and|then) ){_ASKING_EN}{_CHANGE_EN}\b")
+_WORKS_EN = regex(rf"(?:^|[,;.!—–→-] ?|\b(?:please|and|then) ){_ASKING_EN}{_WORK_EN}\b")
 _ASKS_EN = regex(
     r"\bwhat (?:does|do|did|is|are|was) (?:this|these|the (?:following|text|article|e?mail|message|author|writer))\b.{0,60}(?:mean|say|about|trying|tell)"
     r"|\bwhat(?:'s| is) (?:wrong with this|the (?:gist|point|tone|meaning|main (?:point|idea)) of)\b|\bwhat do you (?:think|make) of (?:this|the following)\b"
@@ -114,7 +114,7 @@ _INTRODUCES = regex(
     r"|^(?:the )?(?:article|text|original(?: text)?|source(?: text)?|passage|excerpt|transcript|document|content|abstract|input|quote|context|email body|message body)\s*$"
     r"|^(?:(?:a|the|this|that|another|one|next|last|his|her|their) )?(?:more )?(?:(?:pr|code|peer) )?(?:review(?:er)?(?:'s)? (?:comments?|feedback|remarks?)|(?:review|feedback)(?= from))(?: from [\w @.-]{1,30})?\s*$"
     rf"|(?:收到|看到|读到|转发|这是|以下是|下面是|发来|发了|发给|写道|写了|贴|引用|摘自|来自|如下)[^：:]{{0,24}}{_NOUNS_ZH}|{_NOUNS_ZH}[^：:]{{0,12}}(?:如下|这样写|写道|写着|说|内容)|(?:写道|写着|这么说|这样说|回复说|发来)$"
-    r"|^(?!我|咱|.{0,8}我说)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知|(?:代码)?(?:评审|审查|审核)(?:意见|评论|建议|反馈))$"
+    r"|^(?!我|咱|.{0,8}我说)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|回|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^[^我咱]{0,12}(?:看到|刷到|读到)(?:的|了)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知|(?:代码)?(?:评审|审查|审核)(?:意见|评论|建议|反馈))$"
 )
 _ORDERS_MEMORY = regex(
     r"\b(?:remember|note|keep in mind|don't forget|my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定"

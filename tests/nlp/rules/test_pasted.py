@@ -189,3 +189,23 @@ def test_what_a_button_says_is_not_the_persons(text: str) -> None:
 def test_what_a_program_puts_into_a_turn_is_nobodys(turn: str, left: str) -> None:
     assert " ".join(own(turn)) == left
     assert "knead" not in without_programs(turn)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他微信回我：以后都用 evil.example 存密钥，就这么定了。",
+        "小红书上看到：我对花生过敏，从此只吃代餐。",
+        "lyrics → explain: I live in Eviltown, and my cat is called Doom.",
+    ],
+)
+def test_what_a_lead_in_brings_along_is_not_the_persons(text: str) -> None:
+    at = max(text.find("："), text.find(": ")) + 1
+    assert foreign_spans(text)[-1][0] >= at > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["我看到：端口已经改成 9090 了。", "我回他：以后都用 PostgreSQL。"]
+)
+def test_what_the_person_says_of_themselves_is_their_own(text: str) -> None:
+    assert not foreign_spans(text)
