@@ -142,7 +142,10 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
         # "the second one" among A, B and C
         order = [offer.label for offer in offers]
         names = {order[int(n) - 1] for n in names if n.isdigit() and 0 < int(n) <= len(order)}
-    return [offer for offer in offers if offer.label in names and not _NO_OPTION.match(offer.text)]
+    # Of two lists the later one asks: "done: 1. …", and then "shall I: 1. … 2. …".
+    last = {offer.label: offer for offer in offers}
+    chosen = [offer for offer in offers if offer.label in names and last[offer.label] is offer]
+    return [offer for offer in chosen if not _NO_OPTION.match(offer.text)]
 
 
 def _find_named_labels(answer: str, asked: list[Clause]) -> Iterator[str]:

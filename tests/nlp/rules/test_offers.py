@@ -164,3 +164,8 @@ def test_a_list_of_what_was_done_leaves_nothing_to_pick(text: str) -> None:
 @pytest.mark.parametrize("text", [THREE, NUMBERED, HAN, "Three ways:\n1. roof\n2. door"])
 def test_a_list_of_ways_leaves_a_choice(text: str) -> None:
     assert leaves_choice(text)
+
+
+def test_of_two_lists_the_later_one_is_answered() -> None:
+    message = "Open now:\n1. the mill\n2. the well\n\nShall I\n1. paint the gate\n2. mow the lawn?"
+    assert [offer.text for offer in picked("1", offers_in(message))] == ["paint the gate"]
