@@ -60,7 +60,7 @@ ONCE_SLOW = (
     "kimi_memory.nlp.rules.topics._TOPICS[6]",
     "kimi_memory.nlp.rules.utterance._BORDER",
     "kimi_memory.nlp.rules.utterance._QUESTION_EN",
-    "plugins.digests._PLACE",
+    "kimi_memory.nlp.rules.small_talk._PLACE",
     "plugins.import_markdown._SOURCE",
     "plugins.read_markdown._MODEL_DATE",
     "plugins.todos._BOX",
