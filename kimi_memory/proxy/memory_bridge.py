@@ -144,9 +144,10 @@ class Companion:
                 lambda memory: outgrows(memory, shorter or messages, tokens), asker.caller
             )
             if long:
-                made = await self._desk.change(make, asker.caller)
-                fitting.cut = made or fitting.cut
-                fitting.hopeless = 0 if made else next_try(messages)
+                # Before it is tried: what fails would fail with the next request, too.
+                fitting.hopeless = next_try(messages)
+                if made := await self._desk.change(make, asker.caller):
+                    fitting.cut, fitting.hopeless = made, 0
         finally:
             fitting.busy = False
 

@@ -45,6 +45,8 @@ from .summarize import (
 _SUMMARY_SHARE = 0.25
 _LEAST_SUMMARY = 200
 """With fewer tokens a summary holds little more than its heading."""
+_MOST_SUMMARY = 4000
+"""A longer one is no summary, and no page of the memory could hold it."""
 _QUOTES = 20
 _ROLES = {
     "user": Role.USER,
@@ -201,7 +203,7 @@ def window(memory: Memory, session: str, budget_tokens: int, *, keep: int = 5) -
 
 def _summary_share(tokens: int) -> int:
     """Return how many of some tokens a summary may cost."""
-    return max(_LEAST_SUMMARY, int(tokens * _SUMMARY_SHARE))
+    return min(_MOST_SUMMARY, max(_LEAST_SUMMARY, int(tokens * _SUMMARY_SHARE)))
 
 
 def _parse_message(memory: Memory, message: Message, spoken: Spoken) -> Said | None:

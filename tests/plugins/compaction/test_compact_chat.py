@@ -16,6 +16,7 @@ from kimi_memory.domain.compaction import Limits, Message
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -103,6 +104,15 @@ def test_a_later_compaction_carries_the_earlier_summary(memory: Memory) -> None:
     assert len(events(memory)) == 2
     assert len(turns(memory, "c")) == 160
     assert not any("kimi-memory" in text for text in turns(memory, "c"))
+
+
+def test_the_summary_of_a_large_window_is_no_larger_than_a_page(memory: Memory) -> None:
+    text = "这个函数在处理大文件的时候会把整个文件读进内存，所以我们要改成按块读取。" * 3
+    messages = chat([f"第 {{n}} 步 {text}"], 160)
+    done = compact(memory, messages, Limits(), force=True)
+    assert 1000 < estimate(done.summary) <= 4000
+    [event] = events(memory)
+    assert event.content == done.summary
 
 
 def test_on_demand_a_chat_that_fits_is_compacted(memory: Memory) -> None:
