@@ -200,7 +200,7 @@ class Fold:
 
     def _add_card(self, draft: Draft) -> None:
         found = self._matching.cards(draft, self._cards)
-        own = next((card for card in found if _rests_on(card, draft)), None)
+        own = next(filter(_match_own_words(draft), found), None)
         live = _latest_live(found)
         if own is not None and own not in live[:1]:
             return  # These words made a card when they were captured; what became of it stands.
@@ -351,12 +351,17 @@ def _latest_live(cards: list[Card]) -> list[Card]:
     return sorted(live, key=lambda card: (_statement_time(card), card.id), reverse=True)
 
 
-def _rests_on(card: Card, draft: Draft) -> bool:
-    """Whether the words of a draft made a card, be it with fewer quotes or another key."""
-    if card.id[-_ENTROPY:] == card_id(draft)[-_ENTROPY:]:
-        return True  # Only the moment differs: that of the last quote.
-    quoted = set(map(mark, draft.quotes)) <= set(map(mark, card.quotes))
-    return quoted and normalise(card.value) == normalise(content_of(draft))
+def _match_own_words(draft: Draft) -> Callable[[Card], bool]:
+    """Return whether the words of a draft made a card, be it with fewer quotes or another key."""
+    made, quoted = card_id(draft)[-_ENTROPY:], set(map(mark, draft.quotes))
+    words = normalise(content_of(draft))
+
+    def rests_on(card: Card) -> bool:
+        if card.id[-_ENTROPY:] == made:
+            return True  # Only the moment differs: that of the last quote.
+        return quoted <= set(map(mark, card.quotes)) and normalise(card.value) == words
+
+    return rests_on
 
 
 def _is_part(card: Card, draft: Draft) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -41,20 +42,26 @@ def test_a_request_names_its_conversation_in_many_ways(body: dict[str, Any], ses
     assert session_of(body) == session
 
 
+def placed(
+    dialect: Dialect, body: dict[str, Any], block: str, blocks: dict[int, str]
+) -> Mapping[str, Any]:
+    return dialect.stood(body, dialect.beside_messages(body, blocks), block)
+
+
 def test_a_block_stands_behind_the_instructions_of_the_client() -> None:
-    shown = OPENAI.placed({"messages": SAID}, "block", {})["messages"]
+    shown = placed(OPENAI, {"messages": SAID}, "block", {})["messages"]
     assert [one["content"] for one in shown] == ["Be terse.", "block", "部署？"]
-    assert OLLAMA.placed({"messages": SAID}, "", {}) == {"messages": SAID}
-    assert ANTHROPIC.placed({"messages": [], "system": "Be terse."}, "block", {})["system"] == [
+    assert placed(OLLAMA, {"messages": SAID}, "", {}) == {"messages": SAID}
+    assert placed(ANTHROPIC, {"messages": [], "system": "Be terse."}, "block", {})["system"] == [
         {"type": "text", "text": "Be terse."},
         {"type": "text", "text": "block"},
     ]
-    assert ANTHROPIC.placed({"messages": []}, "block", {})["system"] == "block"
-    assert ANTHROPIC.placed({"messages": []}, "", {}) == {"messages": []}
+    assert placed(ANTHROPIC, {"messages": []}, "block", {})["system"] == "block"
+    assert placed(ANTHROPIC, {"messages": []}, "", {}) == {"messages": []}
 
 
 def test_a_text_alone_is_one_message_of_the_user() -> None:
-    shown = RESPONSES.placed({"input": "部署？"}, "block", {0: "known"})["input"]
+    shown = placed(RESPONSES, {"input": "部署？"}, "block", {0: "known"})["input"]
     assert shown == [
         {"role": "developer", "content": "block"},
         {"role": "user", "content": "部署？\n\nknown"},
@@ -63,7 +70,7 @@ def test_a_text_alone_is_one_message_of_the_user() -> None:
 
 def test_a_request_that_goes_on_has_the_block_on_the_server() -> None:
     body = {"input": SAID, "previous_response_id": "r-1"}
-    assert RESPONSES.placed(body, "block", {})["input"] == SAID
+    assert placed(RESPONSES, body, "block", {})["input"] == SAID
 
 
 @pytest.mark.parametrize("dialect", [OPENAI, RESPONSES, ANTHROPIC])
@@ -73,7 +80,7 @@ def test_what_is_no_list_of_messages_holds_none(dialect: Dialect) -> None:
 
 def test_a_part_beside_a_message_is_called_as_the_dialect_calls_it() -> None:
     parts = [{"role": "user", "content": [{"type": "input_text", "text": "部署？"}]}]
-    shown = RESPONSES.placed({"input": parts}, "", {0: "known"})["input"]
+    shown = placed(RESPONSES, {"input": parts}, "", {0: "known"})["input"]
     assert shown[0]["content"][1] == {"type": "input_text", "text": "known"}
 
 
