@@ -371,6 +371,8 @@ def _find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator
     # Who takes everything agrees to a plan and picks nothing; three picks make no single card.
     if not chosen or len(chosen) == len(offers) or len(chosen) > 2:
         return
+    if chosen[-1].text.endswith(("?", "？")):
+        return  # "Start with the tests?" asks what to do next
     picks = " / ".join(one.text for one in chosen)
     about = question_in(offer.text)
     value = f"{about} → {picks}" if about else picks

@@ -223,6 +223,12 @@ def test_sessions_of_an_agent_at_work_are_left_to_their_digest() -> None:
     assert facts(found) == changes(found) == []
 
 
+def test_what_to_do_next_is_no_decision() -> None:
+    offer = "What's next?\n1. Paint the north gate of the mill?\n2. Mow the lawn behind the well?"
+    assert not drafts("hello", offer, "1", "ok")
+    assert drafts("hello", offer.replace("?\n2", "\n2"), "1", "ok")
+
+
 def test_a_plan_is_kept_with_what_its_name_stands_for() -> None:
     spoken = (
         "phase 2: the roof, the door",
