@@ -125,8 +125,9 @@ class Host:
         for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
             wanted = {name: arguments[name] for name in implementation.argnames}
             try:
-                implementation.function(**wanted)
-            except Exception:
+                with _foreign_code():
+                    implementation.function(**wanted)
+            except (KimiMemoryError, _PluginFailedError):
                 log = _get_logger()
                 log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
 
@@ -195,14 +196,11 @@ class Host:
     def _blame_plugin(self, hook: str) -> Iterator[None]:
         """Name the plugin that fails in a hook."""
         try:
-            yield
-        except KimiMemoryError:
-            raise
-        except Exception as error:
-            culprit = self._find_culprit(hook, error)
-            raise PluginError(
-                f"Plugin {culprit!r} failed in {hook}: {_describe_error(error)}."
-            ) from error
+            with _foreign_code():
+                yield
+        except _PluginFailedError as failed:
+            culprit = self._find_culprit(hook, failed.error)
+            raise PluginError(f"Plugin {culprit!r} failed in {hook}: {failed}.") from failed.error
 
     def _find_culprit(self, hook: str, error: Exception) -> str:
         """Name the plugin whose implementation is the innermost in the traceback."""
@@ -220,14 +218,13 @@ class Host:
         if create is None:
             return plugin
         try:
-            return create(self._settings.get(name, {}))
-        except KimiMemoryError:
-            raise
-        except Exception as error:
+            with _foreign_code():
+                return create(self._settings.get(name, {}))
+        except _PluginFailedError as failed:
             raise PluginError(
-                f"Plugin {name!r} cannot be made with its settings: {_describe_error(error)}. "
+                f"Plugin {name!r} cannot be made with its settings: {failed}. "
                 f"Correct [plugins.{name}] of your settings."
-            ) from error
+            ) from failed.error
 
     def _check_hooks(self, name: str) -> None:
         """Refuse what pluggy would ignore: unknown hooks, and wrappers of a Notice."""
@@ -250,10 +247,12 @@ class Host:
             self._record_skipped(name, origin, "the name is taken")
             return
         try:
-            self.register(find(), name, origin)
-        except Exception as error:  # noqa: BLE001  a broken plugin must not break the memory
+            with _foreign_code():
+                self.register(find(), name, origin)
+        except (KimiMemoryError, _PluginFailedError) as error:  # the memory works without it
             _get_logger().warning("plugin %s from %s was skipped: %s", name, origin, error)
-            self._record_skipped(name, origin, _describe_error(error))
+            why = str(error) if isinstance(error, _PluginFailedError) else _describe_error(error)
+            self._record_skipped(name, origin, why)
 
     def _load_bundled(self) -> None:
         bundled = importlib.import_module("kimi_memory.plugins")
@@ -316,6 +315,29 @@ def _get_logger() -> logging.Logger:
     import logging
 
     return logging.getLogger("kimi_memory.hooks.host")
+
+
+class _PluginFailedError(Exception):
+    """What a plugin raised; its code is not ours, so that may be any error.
+
+    Attributes:
+        error: the error.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(_describe_error(error))
+        self.error = error
+
+
+@contextmanager
+def _foreign_code() -> Iterator[None]:
+    """Turn whichever error the code of a plugin raises into one; those of ours pass."""
+    try:
+        yield
+    except KimiMemoryError:
+        raise
+    except Exception as error:
+        raise _PluginFailedError(error) from error
 
 
 def _describe_error(error: Exception) -> str:
