@@ -75,11 +75,6 @@ _OPEN = regex(
     r"|待办|还没(?:定|想好|办|做|买|订|约|决定)|还(?:要|得|需要)(?:办|做|买|去|问|找|等)|没定下来|之后再(?:定|说)|下一步",
     2,
 )
-_SWITCH = regex(
-    r"\b(?:decid\w+|chose|choos\w+|settled|agreed|go(?:ing)? with|went with|switch\w*|instead|no longer|not .{1,30} any ?more|after all|let's|we(?:'ll| will| are going to|'re going to) (?:use|do|go|keep|drop|make)|cancel\w*|postpon\w*|revert\w*|we (?:don't|do not) want|drop(?:ped)?|cut)\b"
-    r"|决定|定了|定在|就用|就选|选[a-z一二三]|改成|改为|改到|换成|不用了|取消|推迟|就这么办|还是.{1,12}吧",
-    2,
-)
 _SETTLED = regex(
     r"\b(?:decid\w+|settled|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
     r"|决定|定了|定在|就用|就选|选[a-z一二三]|不用了|取消|推迟|就这么办|还是.{1,12}吧"
@@ -88,6 +83,12 @@ _SETTLED = regex(
     2,
 )
 """What settles something in talk about work, where most of it asks for a change."""
+_SWITCH = regex(
+    _SETTLED.pattern
+    + r"|\b(?:choos\w+|chose|switch\w*|instead|not .{1,30} any ?more|let's|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|cut)\b|改成|改为|改到|换成",
+    2,
+)
+"""What settles something where people talk."""
 # "OK, so …", 对了，…: openings cost tokens and say nothing. A check box, "- [ ]", stays.
 _LEAD = regex(
     r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",

@@ -104,7 +104,6 @@ _VERB = regex(
 )
 """What a phrase lacks that says something by itself."""
 
-_EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?:all )?future|henceforth|whenever|every time|each time|always|never(?! mind)|any ?time|by default|at all times)"
 # "Don't worry", "don't let it", "never mind" have the form of an order and are none. "Always"
 # in the middle needs a verb that an agent can follow.
 _ORDER_EN = regex(
