@@ -50,8 +50,8 @@ test-hostile: $(VENV)/.dev ## kills, poison, secrets, hostile repositories: a ta
 test-faults: $(VENV)/.dev  ## kills, injected errors, races; half an hour
 	$(BIN)/python -m pytest -m faults -rs
 
-test-copies: $(VENV)/.dev  ## 200 months of two copies that merge, pull and die; an hour
-	KIMI_COPIES_RUNS=200 $(BIN)/python -m pytest -m faults -rs tests/faults/test_copies.py
+test-copies: $(VENV)/.dev  ## 200 months of copies that merge, pull, sync and die; two hours
+	KIMI_COPIES_RUNS=200 $(BIN)/python -m pytest -m faults -rs tests/faults/test_copies.py tests/faults/test_sync_months.py tests/faults/test_ssh.py
 
 test-power: $(VENV)/.dev   ## power cuts; needs root and loop devices
 	$(BIN)/python -m pytest -m power -rs

@@ -1,8 +1,9 @@
 """What looking back costs, by what git and the index cost in the same run.
 
 ``python -m benchmarks.history [--notes N] [--commits N] [--runs N] [--json]`` makes a memory of
-cards with a long history, and measures the table of the past, blame, timeline, and questions as
-of earlier versions. Ratios hold on any machine; the times beside them are of this one.
+cards with a long history, and measures the table of the past, blame, timeline, questions as of
+earlier versions, the sync of two copies, and bundles. Ratios hold on any machine; the times beside
+them are of this one.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from benchmarks.syncing import BUSY, QUIET, measure_sync
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, CardType
 from kimi_memory.formats import codec
 from kimi_memory.hooks.host import Host
+from kimi_memory.operations.bundles import export_bundle, unpack_copy
+from kimi_memory.operations.doctor import verify
 from kimi_memory.recall.query_parser import parse
 
 START = datetime(2025, 1, 1, 9, tzinfo=UTC)
@@ -45,6 +49,11 @@ TARGETS = {
     "blame of a card by git blame": 2.0,
     "timeline by git log of the path": 2.0,
     "as of, warm, by recall warm": 2.0,
+    QUIET: 2.0,
+    BUSY: 2.0,
+    "export of a bundle by git bundle": 1.5,
+    "import of a bundle by git unbundle and verify": 1.5,
+    "bytes of a bundle by those of git": 1.05,
 }
 """Most that each ratio may be."""
 
@@ -99,7 +108,12 @@ def measure(place: Path, notes: int, commits: int, runs: int) -> dict[str, float
         }
         found |= measure_catching_up(memory, clock, paths, runs)
         found |= measure_look_ups(memory, paths[0], runs)
-        return found | measure_as_of(memory, commits, runs)
+        found |= measure_as_of(memory, commits, runs)
+        found |= measure_bundles(memory, opening, place, runs)
+        meeting = place / "meeting"
+        meeting.mkdir()
+        one = lambda copy, number: change(copy, clock, paths, number)  # noqa: E731  by number
+        return found | measure_sync(memory, meeting, opening, one, runs)
 
 
 def fill(memory: Memory, clock: Clock, notes: int, commits: int) -> list[str]:
@@ -181,6 +195,47 @@ def measure_as_of(memory: Memory, commits: int, runs: int) -> dict[str, float]:
     if again:
         found["as of, warm, by recall warm"] = statistics.median(again) / plain
     return found
+
+
+def measure_bundles(memory: Memory, opening: Opening, place: Path, runs: int) -> dict[str, float]:
+    """Return what bundles cost, by what git needs for its own of the same commits."""
+    memory.batch.flush()
+    names = iter(range(10_000))
+    # Git would not replace what it packs for us by what it finds packed: both begin alike.
+    ask_git(memory, "git", "repack", "-adq")
+
+    def export(since: str = "") -> Path:
+        path = place / f"{next(names)}.bundle"
+        export_bundle(memory, path, since=since)
+        return path
+
+    def bundle(*span: str) -> Path:
+        path = place / f"{next(names)}.git"
+        ask_git(memory, "git", "bundle", "create", "-q", str(path), "main", *span)
+        return path
+
+    def unbundle(path: Path) -> None:
+        folder = place / str(next(names))
+        subprocess.run(("git", "init", "-q", folder), check=True)
+        unpack = ("git", "-C", folder, "bundle", "unbundle", path)
+        subprocess.run(unpack, check=True, capture_output=True)
+
+    whole, plain, base = export(), bundle(), memory.history.resolve("HEAD~10")
+    git_whole, git_part = timed(bundle, runs), timed(lambda: bundle(f"^{base}"), runs)
+    copies = [place / f"copy{run}" for run in range(runs)]
+    places = iter(copies)
+    taken = timed(lambda: unpack_copy(whole, next(places), opening), runs)
+    with Memory.open(copies[0], opening) as copy:
+        checked = timed(lambda: verify(copy), 1)
+    unbundled = timed(lambda: unbundle(plain), runs)
+    return {
+        "bundle, megabytes": whole.stat().st_size / 1e6,
+        "bytes of a bundle by those of git": whole.stat().st_size / plain.stat().st_size,
+        "export of a bundle by git bundle": timed(export, runs) / git_whole,
+        "export of ten commits by git bundle": timed(lambda: export(base), runs) / git_part,
+        "import, seconds": taken,
+        "import of a bundle by git unbundle and verify": taken / (unbundled + checked),
+    }
 
 
 def forget_table(memory: Memory) -> None:

@@ -42,6 +42,8 @@ class MemoryTable(NamedTuple):
     """Zone of days and shown times, such as ``Asia/Shanghai``; that of the machine if empty."""
     parent: str = ""
     """The memory this one was forked from, and the commit: ``memory-…@…``; made by fork."""
+    moved: str = ""
+    """Where the memory lives now: this folder takes no writes; made by migrate."""
 
 
 class CaptureTable(NamedTuple):
@@ -310,8 +312,7 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     try:
         _zone_of(settings.memory.timezone)
     except ValueError as error:
-        nearest = _nearest_zone(settings.memory.timezone)
-        remedy = f"Write {nearest!r}, or leave memory.timezone out"
+        remedy = f"Write {_nearest_zone(settings.memory.timezone)!r}, or leave memory.timezone out"
         raise file.error("memory.timezone", str(error), remedy) from error
     # An overlap of half a chunk and more would repeat chunks instead of going on.
     most, by = settings.chunks.max_tokens, settings.chunks.overlap_tokens

@@ -15,8 +15,11 @@ The tree; the number is the exit code of the command line::
     │   ├── ChangedOnDiskError (31)    somebody edited the file since we read it
     │   ├── LockTimeoutError (32)      somebody else holds the lock
     │   ├── ReadOnlyError (33)         the store refuses writes until checked
+    │   │   └── MovedError (35)            the memory lives elsewhere now
     │   └── DiskError (34)             the operating system refused a write
     ├── HistoryError (40)          git refused, or the repository is not ours
+    ├── DivergedError (42)         a remote whose history was replaced, or never stands still
+    ├── RemoteError (43)           a remote that is out of reach, or refused
     ├── GateError (50)             a job stopped by one of its gates
     ├── IndexDamagedError (60)     an index we will not open; it is rebuilt
     ├── PluginError (70)           a plugin that cannot be loaded or failed
@@ -32,6 +35,7 @@ __all__ = [
     "AmbiguousIdError",
     "ChangedOnDiskError",
     "DiskError",
+    "DivergedError",
     "FormatError",
     "GateError",
     "HistoryError",
@@ -39,10 +43,12 @@ __all__ = [
     "KimiMemoryError",
     "LockTimeoutError",
     "ModelError",
+    "MovedError",
     "NotAMemoryError",
     "NotFoundError",
     "PluginError",
     "ReadOnlyError",
+    "RemoteError",
     "ServerError",
     "StoreError",
     "TranscriptError",
@@ -79,6 +85,8 @@ class NotAMemoryError(KimiMemoryError):
 
 
 _LISTED_BY = {
+    "branch": "branch list",
+    "remote": "remote list",
     "conflict": "conflicts",
     "job": "log",
     "project": "project list",
@@ -185,6 +193,19 @@ class ReadOnlyError(StoreError):
         super().__init__(f"The memory is read-only: {why}. Run 'kimi-memory doctor', then retry.")
 
 
+class MovedError(ReadOnlyError):
+    """The memory was moved: this folder takes no writes."""
+
+    exit_code = 35
+
+    def __init__(self, place: str) -> None:
+        KimiMemoryError.__init__(
+            self,
+            f"This memory moved to {place}. Use it there, or take it back with "
+            "'kimi-memory migrate --back'.",
+        )
+
+
 class DiskError(StoreError):
     """The operating system refused a write; nothing was acknowledged."""
 
@@ -199,6 +220,26 @@ class HistoryError(KimiMemoryError):
     """git refused a command, or the repository is not one we may write to."""
 
     exit_code = 40
+
+
+class DivergedError(KimiMemoryError):
+    """A remote whose history was replaced, or that others keep changing; nothing was taken."""
+
+    exit_code = 42
+
+    def __init__(self, remote: str, why: str, remedy: str) -> None:
+        self.remote, self.why, self.remedy = remote, why, remedy
+        super().__init__(f"{remote}: {why}. {remedy}.")
+
+
+class RemoteError(KimiMemoryError):
+    """A remote that is out of reach, or that refused; everything is still here."""
+
+    exit_code = 43
+
+    def __init__(self, remote: str, why: str, remedy: str) -> None:
+        self.remote, self.why, self.remedy = remote, why, remedy
+        super().__init__(f"{remote}: {why.rstrip('.')}. {remedy}.")
 
 
 class GateError(KimiMemoryError):

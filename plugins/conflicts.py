@@ -141,7 +141,8 @@ def _of_one_slot(old: Slot, new: Slot, card: Card, draft: Draft) -> Verdict:
     if old.denied != new.denied:
         # "I'm not allergic to nuts" says nothing of cats.
         return _judge_difference(card, draft) if relation in _ALIKE else Verdict.UNRELATED
-    if relation in _ALIKE:
+    # "It was 8080, now it is 9090" holds every word of "it is 8080".
+    if relation is Relation.SAME or (relation in _ALIKE and not draft.reversal):
         more = relation is Relation.SAME and tells_more(card.value, draft.value)
         return Verdict.REFINES if more else _ALIKE[relation]
     taken_back = bool(new.before) and compare_values(old.value, new.before) in _ALIKE

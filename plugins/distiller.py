@@ -40,6 +40,7 @@ from kimi_memory.nlp.rules import cues, pasted, people, updates
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
 from kimi_memory.nlp.rules.topics import KNOWN, known_topic, name_of
+from kimi_memory.nlp.rules.utterance import Act, act_of
 
 MAX_TURN = 2500
 """A longer turn of a person is a paste or a template, not speech."""
@@ -180,7 +181,10 @@ class _Scribe:
         key = owner + key_of(prefix, line.text, self.transcript.session.project)
         draft = self._write_draft(type, key, line, reason=reason, also=yes)
         if not owner and is_named(key):
-            draft = replace(draft, project="", category=key.partition(".")[0])
+            # "From now on the port of Atlas is 9090" tells how things are, and orders nothing.
+            told = type is CardType.RULE and act_of(line.text) is Act.STATEMENT
+            kind = CardType.FACT if told else type
+            draft = replace(draft, type=kind, project="", category=key.partition(".")[0])
         value = cues.offered(line.text) if yes else draft.value
         swaps = line.says(cues.REVERSAL) or (line.says(cues.INSTEAD) and type is CardType.DECISION)
         swaps = swaps or (subject_of(line.text) is not None and updates.changes(line.text))

@@ -71,7 +71,8 @@ def _why_finished(project: Project, week: WeekView) -> str:
 
 def _is_end(text: str, name: str) -> bool:
     """Whether a text says that a project has ended; it may call it by its name."""
-    called = regex(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", re.IGNORECASE)
+    # Not `regex`: a name of the user's must not get into the file of compiled patterns.
+    called = re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", re.IGNORECASE)
     return any(
         _END.search(called.sub("project", sentence)) and not _NO_END.search(sentence)
         for sentence in _SENTENCES.split(text)

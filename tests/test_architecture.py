@@ -57,6 +57,8 @@ PUBLIC = tuple(
         *("cli.shared", "recall.context", "recall.request"),
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
+        # a memory as one file
+        "operations.bundles",
         # notes and sessions as they are, and the graph over them
         *("store.notes", "jobs.graph", "jobs.gates"),
         # turns on their way in, statements kept at once, jobs of one's own, what a model cost
@@ -105,11 +107,12 @@ WRITERS = {
     "kimi_memory/store/*.py": "the gateway",
     "kimi_memory/index/*.py": "derived files under .kimi/index, which may vanish at any moment",
     "kimi_memory/api/options.py": "the machine's key, outside of every memory folder",
+    "kimi_memory/nlp/basic/pattern_cache.py": "patterns, beside the bytecode of its module",
     "plugins/usearch_index.py": "an index file, to a temporary name and renamed, under .kimi/index",
     "kimi_memory/agent_hooks/user_files.py": (
         "a person's own files outside of memories, on their word"
     ),
-    "plugins/export.py": "files for other programs, outside of every memory folder",
+    "plugins/export/__init__.py": "files for other programs, outside of every memory folder",
     "kimi_memory/agent_hooks/spool.py": "notes under .kimi/spool, before the store is loaded",
     "kimi_memory/agent_hooks/socket_protocol.py": (
         "opens the folder of a socket, to name it in short"
@@ -120,7 +123,8 @@ WRITERS = {
     "kimi_memory/operations/backup.py": (
         "an archive outside of the memory, and folders restored from it"
     ),
-    "kimi_memory/operations/new_copies.py": "folders that it makes, filled before they get a name",
+    "kimi_memory/operations/encryption.py": "encrypted files outside of every memory folder",
+    "kimi_memory/operations/new_folders.py": "folders that it makes, filled before they get a name",
     "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
     "plugins/demo.py": "replaces a demonstration that it made itself",
 }
@@ -135,7 +139,8 @@ DOORS = {
     "kimi_memory/operations/session_evidence.py": "lines that stood there, in two files",
     "kimi_memory/operations/review_queue.py": "bytes that stood there before",
     "kimi_memory/jobs/merging.py": "files of another copy, which screened them",
-    "kimi_memory/operations/new_copies.py": "files of this memory, in a folder of their own",
+    "kimi_memory/operations/migrate.py": "settings that stood there, with the memory's new place",
+    "kimi_memory/operations/new_folders.py": "files of a memory, in a folder of their own",
     "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",
     "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/api/consolidation.py": "receipts that stood there, without old ones",
@@ -164,7 +169,7 @@ ENVIRONMENT = {
 """Modules that may read the environment, and why."""
 
 
-LATE_IMPORTS = 60
+LATE_IMPORTS = 65
 """Most import statements inside of functions: each defers a library, or a part of ours, that
 most processes never load. What a command loads anyway is imported at the head of a module."""
 
@@ -173,10 +178,12 @@ NAMED_IMPORTS = {
     "kimi_memory/cli/__init__.py": "a command",
     "kimi_memory/formats/codec.py": "a kind of note",
     "kimi_memory/hooks/host.py": "a bundled plugin",
+    "kimi_memory/nlp/basic/pattern_cache.py": "parts of Python that have no public name",
     "kimi_memory/jobs/planner.py": "a job of the registry",
     "kimi_memory/llm/remote/settings.py": "keyring, which need not be installed",
+    "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
-    "kimi_memory/recall/people_pages.py": "a folder of packaged files",
+    "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
     "plugins/whoosh_index.py": "a module of a library that stays unread",
 }
 """Modules that import by a name which is data, and what it names."""

@@ -322,6 +322,15 @@ def test_a_session_without_its_header_is_found(memory: Memory, content: bytes) -
     assert any("does not begin with its session" in line for line in errors(memory))
 
 
+def test_an_emptied_session_hides_no_other_fault(memory: Memory) -> None:
+    path = talk(memory, "We decided to use PostgreSQL as our database.")
+    assert memory.recall("database").hits
+    (memory.root / path).write_bytes(b"")
+    found = errors(memory)
+    assert any("does not begin with its session" in line for line in found)
+    assert any("a quote does not stand in session:" in line for line in found)
+
+
 def test_a_session_that_goes_on_in_two_copies_is_a_conflict_without_marks(
     memory: Memory, clone: Callable[[str], Memory]
 ) -> None:

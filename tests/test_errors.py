@@ -24,7 +24,10 @@ MADE: list[tuple[KimiMemoryError, str, str]] = [
     (errors.ChangedOnDiskError("MEMORY.md"), "MEMORY.md", "Read it again"),
     (errors.LockTimeoutError("job", "process 7", 30), "process 7; waited 30.0 s", "Retry"),
     (errors.ReadOnlyError("disk full"), "disk full", "'kimi-memory doctor'"),
+    (errors.MovedError("/new"), "moved to /new", "'kimi-memory migrate --back'"),
     (errors.DiskError("a.md", OSError(28, "No space left"), "Free some"), "No space", "Free some"),
+    (errors.DivergedError("hub", "its main was replaced", "Look first"), "hub: its", "Look first"),
+    (errors.RemoteError("hub", "no route to host.", "Retry later"), "no route", "Retry later"),
     (errors.GateError("loss", "too much would go", "Do it in parts"), "'loss'", "Do it in parts"),
 ]
 
@@ -59,7 +62,7 @@ def test_of_many_notes_a_few_are_named() -> None:
     assert len(said) < 120
 
 
-def test_whoever_retries_can_tell_what_passes() -> None:
+def test_errors_say_whether_a_retry_may_help() -> None:
     passing = errors.ModelError("busy", passing=True, status=429)
     assert (passing.passing, passing.status) == (True, 429)
     assert not errors.ModelError("no such model").passing

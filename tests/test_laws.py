@@ -149,7 +149,8 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "jobs/rekeying.py",  # hashes of an earlier version
         "operations/forget.py",  # purge
         "jobs/merging.py",  # files of another copy of the memory
-        "operations/new_copies.py",  # a folder of its own
+        "operations/migrate.py",  # where the memory went, in its settings
+        "operations/new_folders.py",  # a folder of its own
         "server/simple.py",  # a card's line on a person's page
         "operations/review_queue.py",  # a file that was turned away
         "operations/session_evidence.py",  # two sessions that a merge wrote into one file

@@ -64,7 +64,7 @@ def lines(card: str, other: str, transcript: Path) -> list[list[str]]:
         ["forget", f"--query={TOKEN}", f"--why={TOKEN}", "--yes"],
         ["forget", f"--key={TOKEN}", "--yes"],
         ["forget", f"--session=s-{TOKEN}", "--yes"],
-        ["import", str(transcript.with_name("memo.md")), f"--name={TOKEN}"],
+        ["import", str(transcript.with_name(f"{TOKEN}.md")), f"--name={TOKEN}"],
         ["name", TOKEN],
         ["consolidate", "weekly"],
     ]
@@ -79,7 +79,7 @@ def transcript(path: Path) -> Path:
     }
     path.write_text(json.dumps(session), encoding="utf-8")
     memo = f"---\ntitle: {TOKEN}\ncreated: 2026-01-05\n---\nThe printer has pw: {WORD}.\n"
-    path.with_name("memo.md").write_text(memo, encoding="utf-8")
+    path.with_name(f"{TOKEN}.md").write_text(memo, encoding="utf-8")
     return path
 
 
@@ -89,7 +89,7 @@ def test_no_option_of_the_command_line_lets_a_secret_in(
     cards = [memory.remember(f"Harbour {n} has berths.", key=f"harbour.{n}") for n in (1, 2)]
     ids = [report.operations[0].target for report in cards]
     memory.close()
-    for words in lines(*ids, transcript(tmp_path / "session.json")):
+    for words in lines(*ids, transcript(tmp_path / f"session-{TOKEN}.json")):
         code = cli.run([*words, "--memory", str(memory.root)])
         missing = words[0] == "forget" and words[1].startswith(("--key", "--session"))
         refused = words[0] == "name"  # A name is part of a file's path, where no mask can stand.
@@ -103,7 +103,7 @@ def test_no_option_of_the_command_line_lets_a_secret_in(
 WRITERS = frozenset({"session", "remember", "link", "forget", "import", "name"})
 """Commands that store what is typed; the others store files and what those made, or nothing."""
 PLAIN = frozenset({"memory", "area", "rel", "role", "at", "type", "weight", "since", "until"}) | {
-    *("path", "point")
+    *("path", "file", "folder", "identity", "point")
 }
 """Options that take one of a few words, a number, a date or what is there."""
 

@@ -49,6 +49,8 @@ class Parts:
         self.store = open_store(root, home, self._key, self.clock)
         self.store.vet(self._make_vetting)
         self._hold_back_settings()
+        if self.settings.memory.moved:
+            self.store.set_moved(self.settings.memory.moved)
         self.background = opening.background
         self.host.notice("memory_opened", root=root)
 

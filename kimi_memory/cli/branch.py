@@ -1,4 +1,4 @@
-"""``branch``: make, list or remove working copies of this memory."""
+"""``branch``: make, list, compare or remove working copies of this memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.cli.diff import format_beliefs
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.operations.branch_diff import diff_beliefs, diff_files
 from kimi_memory.operations.branches import list_branches, remove_branch
 from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.past.points import FORMS
@@ -22,16 +24,25 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--dir", type=Path, default=None, metavar="PATH", help="default: beside the memory"
     )
     steps.add_parser("list", help="list the branches on this machine")
+    diff = steps.add_parser("diff", help="show what a branch has otherwise than this memory")
+    diff.add_argument("name", help="of the branch")
+    diff.add_argument("--beliefs", action="store_true", help="compare what cards say, not files")
     remove = steps.add_parser("remove", help="remove the folder of a branch")
     remove.add_argument("name", help="of the branch")
     remove.add_argument("--drop", action="store_true", help="with what is only there")
 
 
 def run(arguments: Namespace) -> int:
-    """Make, list or remove."""
+    """Make, list, compare or remove."""
     with open_memory(arguments) as memory:
         if arguments.step == "add":
             _add_branch(memory, arguments)
+        elif arguments.step == "diff" and arguments.beliefs:
+            beliefs = diff_beliefs(memory, arguments.name)
+            _show(arguments, beliefs, "\n".join(format_beliefs(beliefs)))
+        elif arguments.step == "diff":
+            text = diff_files(memory, arguments.name)
+            _show(arguments, {"diff": text}, text or "No difference.")
         elif arguments.step == "remove":
             gone = remove_branch(memory, arguments.name, drop=arguments.drop)
             _show(arguments, gone, f"Removed {gone.name}: {gone.folder}")
@@ -47,7 +58,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _add_branch(memory: Memory, arguments: Namespace) -> None:
-    beside = memory.root.with_name(f"{memory.root.name}-{arguments.name}")
+    beside = memory.root.parent / f"{memory.root.name}-{arguments.name}"
     folder = (arguments.dir or beside).expanduser()
     point = make_branch(memory, arguments.name, folder, arguments.at)
     made = {"name": arguments.name, "folder": folder, "point": point}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.domain.past import BeliefChange
+from kimi_memory.domain.past import BeliefChange, BeliefDiff
 from kimi_memory.errors import UsageError
 from kimi_memory.past.beliefs import SIGNS
 
@@ -53,18 +54,24 @@ def _show_beliefs(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
         return 0
+    for line in format_beliefs(found):
+        show(line)
+    return 0
+
+
+def format_beliefs(found: BeliefDiff) -> Iterator[str]:
+    """Yield a line for each belief that differs, and one that counts them."""
     for one in found.changes:
-        show(format_change(one))
+        yield format_change(one)
         # Only with `--why`, which asks the history of each belief and takes longer.
         if one.cause is not None:
             why = f'{one.cause.op} "{one.cause.why}"' if one.cause.why else one.cause.op
             at = f"{one.cause.at:%Y-%m-%d %H:%M}"
-            show(f"{'':12}{at}  {one.cause.short}  {why}".rstrip())
+            yield f"{'':12}{at}  {one.cause.short}  {why}".rstrip()
     if found.forgotten:
         beliefs = "belief" if found.forgotten == 1 else "beliefs"
-        show(f"{SIGNS['forgotten']} forgotten {found.forgotten} {beliefs}, on request")
-    show(f"{len(found.changes) + found.forgotten} of {found.total} beliefs differ")
-    return 0
+        yield f"{SIGNS['forgotten']} forgotten {found.forgotten} {beliefs}, on request"
+    yield f"{len(found.changes) + found.forgotten} of {found.total} beliefs differ"
 
 
 def format_change(one: BeliefChange) -> str:

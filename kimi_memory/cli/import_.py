@@ -5,15 +5,36 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show, show_json, show_report
-from kimi_memory.errors import TranscriptError
+from kimi_memory.api.options import Home, Opening
+from kimi_memory.cli.merge import print_report
+from kimi_memory.cli.shared import PERSON, open_memory, show, show_json, show_report
+from kimi_memory.config import MARKER
+from kimi_memory.errors import TranscriptError, UsageError
+from kimi_memory.operations.bundles import Imported as BundleImport
+from kimi_memory.operations.bundles import import_bundle, unpack_copy
 from kimi_memory.operations.foreign_stores import SYSTEMS
 from kimi_memory.operations.import_memories import Imported, import_store
+
+_BUNDLE = "bundle"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("path", type=Path, help="a folder or an export of another system")
+    parser.add_argument(
+        "path",
+        type=Path,
+        help="a folder or an export of another system; or the word 'bundle', then a file that "
+        "'export bundle' wrote",
+    )
+    parser.add_argument(
+        "file", type=Path, nargs="?", help="after 'bundle': it is merged into this memory"
+    )
+    parser.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        help="after 'bundle' and the file: another copy of the memory, or a new folder for one",
+    )
     parser.add_argument(
         "--from",
         dest="system",
@@ -24,11 +45,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--name", default="", help="under which the source is known later; default: its place"
     )
+    parser.add_argument(
+        "--identity",
+        type=Path,
+        metavar="FILE",
+        help="the key of age or SSH that a bundle is encrypted for",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 
 def run(arguments: Namespace) -> int:
     """Import what is new and changed at the source, as jobs that undo can take back."""
+    if arguments.file is not None:
+        return _import_bundle(arguments)
     system = "" if arguments.system == "auto" else arguments.system
     name = arguments.name or _source_name(arguments.path)
     with open_memory(arguments) as memory:
@@ -42,6 +71,36 @@ def run(arguments: Namespace) -> int:
     # A folder may be empty still; a file that is named was meant to hold something.
     unread = arguments.path.is_file() and not found.seen and not found.gone
     return TranscriptError.exit_code if unread else 0
+
+
+def _import_bundle(arguments: Namespace) -> int:
+    """Merge a bundle into a copy of its memory, or make a new copy of it."""
+    if str(arguments.path) != _BUNDLE or arguments.system != "auto" or arguments.name:
+        raise UsageError("Write 'import bundle FILE [FOLDER]', or one PATH of another system.")
+    path, dry_run, identity = arguments.file.expanduser(), arguments.dry_run, arguments.identity
+    folder = arguments.folder and arguments.folder.expanduser()
+    if folder is None or (folder / MARKER).is_file():
+        arguments.memory = folder or arguments.memory
+        with open_memory(arguments) as memory:
+            found = import_bundle(memory, path, identity=identity, dry_run=dry_run)
+    else:
+        opening = Opening(home=Home.of_user(), actor=PERSON, background=False)
+        found = unpack_copy(path, folder, opening, identity=identity, dry_run=dry_run)
+    if arguments.json:
+        show_json(found)
+    else:
+        _print_bundle(found, dry_run=dry_run)
+    return 0
+
+
+def _print_bundle(found: BundleImport, *, dry_run: bool) -> None:
+    if found.merged is not None:
+        print_report(found.merged, dry_run=dry_run)
+    else:
+        done = "Would make" if dry_run else "Made"
+        show(f"{done} a copy in {found.folder}: {found.files} files, at {found.commit[:10]}")
+    for name in found.kept:
+        show(f"  the name {name} stands for another version there; it stays here as it is")
 
 
 def _source_name(path: Path) -> str:

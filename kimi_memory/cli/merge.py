@@ -34,11 +34,12 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(report)
     else:
-        _print_report(report, dry_run=arguments.dry_run)
+        print_report(report, dry_run=arguments.dry_run)
     return 0
 
 
-def _print_report(report: MergeReport, *, dry_run: bool) -> None:
+def print_report(report: MergeReport, *, dry_run: bool) -> None:
+    """Print what a merge did."""
     # A dry run makes no commit, but knows the files.
     if (not report.commit and not dry_run) or not report.paths:
         show(f"Nothing to merge: all of {report.source} is here.")

@@ -40,6 +40,8 @@ def open_memory(arguments: Namespace) -> Memory:
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
+    if memory.store.moved:
+        show_note(f"kimi-memory: note: this memory moved to {memory.store.moved}; read it there.")
     if memory.settings_wait:
         why = f"memory.toml waits for your word ({memory.settings_wait})"
         show_note(f"kimi-memory: note: {why}; the settings before it count. See 'review'.")

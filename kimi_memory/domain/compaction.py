@@ -12,6 +12,9 @@ from kimi_memory.errors import UsageError
 Message = Mapping[str, Any]
 """One message of a chat API: ``role``, ``content`` (text or parts), and whatever else."""
 
+MOST_TOKENS = 10**12
+"""No model has a larger window, and a float holds it."""
+
 
 class Spoken(NamedTuple):
     """What of a message is kept."""
@@ -39,13 +42,18 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        if self.window_tokens <= 0 or not 0 < self.share <= 1 or self.keep < 1:
-            raise UsageError("Give a window above 0, a share of it up to 1, and keep at least 1.")
+        known = 0 < self.window_tokens <= MOST_TOKENS
+        if not known or not 0 < self.share <= 1 or self.keep < 1:
+            raise UsageError(
+                f"Give a window above 0 and up to {MOST_TOKENS}, a share of it up to 1, "
+                "and keep at least 1."
+            )
 
     @property
     def budget(self) -> int:
         """Tokens that a compacted chat may cost."""
-        return int(self.window_tokens * self.share)
+        # Never 0, which stands for the budget of the settings.
+        return max(1, int(self.window_tokens * self.share))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from datetime import date
 
 from kimi_memory.errors import FormatError
-from kimi_memory.formats import frontmatter_yaml
 from kimi_memory.formats.scalar import Value
 from kimi_memory.nlp.basic.characters import normalise
 
@@ -58,6 +57,8 @@ def read_cases(text: str, path: str) -> list[Case]:
     Raises:
         FormatError: it is not strict YAML, or a case says nothing or cannot be understood.
     """
+    from kimi_memory.formats import frontmatter_yaml  # few memories have cases
+
     try:
         values = frontmatter_yaml.load(text.removeprefix("\ufeff"), path, 1).values
     except FormatError as error:

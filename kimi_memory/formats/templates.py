@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from functools import lru_cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_PACKAGE = "kimi_memory.templates"
 
 
 @lru_cache(maxsize=1)
 def _make_environment() -> Environment:
+    from jinja2 import PackageLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
     # Words of people fill these templates; taken for a template by mistake, they run no code.
     env = ImmutableSandboxedEnvironment(
-        loader=PackageLoader("kimi_memory.templates", ""),
+        loader=PackageLoader(_PACKAGE, ""),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
@@ -33,11 +41,10 @@ def source(template: str, lang: str) -> str:
     Raises:
         UsageError: there is no such template.
     """
-    env = _make_environment()
+    folder = Path(str(import_module(_PACKAGE).__file__)).parent
     try:
-        assert env.loader is not None  # it was made with one
-        return env.loader.get_source(env, f"{template}.{lang}.md.j2")[0]
-    except TemplateError as error:
+        return (folder / f"{template}.{lang}.md.j2").read_text("utf-8")
+    except OSError as error:
         raise UsageError(f"There is no template {template}.{lang}: {error}.") from error
 
 
@@ -52,6 +59,8 @@ def fill(template: str, lang: str, /, **values: object) -> str:
     Raises:
         UsageError: there is no such template, or a value is missing.
     """
+    from jinja2 import TemplateError
+
     try:
         return _make_environment().get_template(f"{template}.{lang}.md.j2").render(values)
     except TemplateError as error:

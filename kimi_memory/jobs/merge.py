@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 
-import numpy as np
-
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.engine import Embedding
 from kimi_memory.domain.job import Verdict
@@ -125,6 +123,8 @@ def _compute_similarities(
         vectors += answer.vectors
     if not vectors:
         return []
+    import numpy as np  # few memories have vectors
+
     table = np.asarray(vectors, dtype=np.float32)
     place = {row: number for number, row in enumerate(rows)}
     ends = np.asarray([(place[a], place[b]) for a, b in met])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kimi_memory.domain.change import Change
+from kimi_memory.domain.change import Change, Create
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.jobs.merging import (
@@ -22,10 +22,11 @@ from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.marks import has_marks, split_marks
 from kimi_memory.merge.trees import Tree, join
 from kimi_memory.store.copy import checkpoint
+from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.head_log import list_unexamined, note_examined
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.outside_merges import REPAIRS, FoundMerge
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.notes import Shelf, tombstone_lines
 from kimi_memory.store.reading import WHY, is_judged
 
 
@@ -92,6 +93,7 @@ class MergeRepair:
             self._flush("Before the repair of a merge")
             done = [self._finish(merge) for merge in merger.find_merges(moved)]
             done.append(self._repair_marked(marked))
+            self._put_tombstones_back()
             self._history.merger().clear_conflicts()
             if moved:
                 note_examined(self._store.root, moved[-1][1])
@@ -136,6 +138,12 @@ class MergeRepair:
         here, merged = join_files(self._store, base, ours, theirs)
         changes = list_changes({**here, **now}, merged.files)
         return Repaired(paths=self._write(changes, merged.files, ""))
+
+    def _put_tombstones_back(self) -> None:
+        """Put an empty file where git took that of the tombstones away: only a file can wait."""
+        if not self._store.exists(TOMBSTONES) and tombstone_lines(self._store):
+            write_merge(self._context, [Create(TOMBSTONES, b"")])
+            self._flush("The tombstones wait for a word")
 
     def _list_marked(self) -> list[str]:
         survey = Shelf(self._store).survey

@@ -18,7 +18,11 @@ from kimi_memory.store.store import Store
 
 def read_memory_id(history: History, commit: str) -> str:
     """Return the id of the memory that a commit is of; empty where it names none."""
-    content = history.content(commit, MARKER) or b""
+    return read_id(history.content(commit, MARKER) or b"")
+
+
+def read_id(content: bytes) -> str:
+    """Return the id of a memory from its settings; empty where they name none."""
     try:
         found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
     except tomllib.TOMLDecodeError:

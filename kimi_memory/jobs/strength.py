@@ -19,7 +19,9 @@ _ASKED = regex(
     r"(?:remember (?:that|this|:|my|our|the|to|i|we)"
     r"|don'?t (?:ever )?forget (?:that|my|our|the|i|we)|keep (?:this |that |it )?in mind"
     r"|(?:take |make a )?note (?:that|this|:)|for (?:future reference|the record)"
-    r"|(?:add|put|write) (?:this|that|it) (?:to|in|into|down)\b"
+    r"|(?:add|put|write) (?:this|that|it) (?:to|in|into|down)\b|(?:put|note|jot|write) down\b"
+    r"|(?:i'd like|i would like|i want) you to (?:note|know|remember)\b|let me tell you (?:that|:)"
+    r"|(?:just )?so you know\b|fyi\b|for your information\b"
     r"|记住|记下(?!了)|记一下|记牢|牢记|切记|(?:别|不要|勿)忘|记得(?!吗|你|我|上次)|记到|写进)",
     2,
 )

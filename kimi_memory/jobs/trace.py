@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kimi_memory.domain.note import Card, Note, Quote, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.errors import NotFoundError
+from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.store.git.history import Commit, History
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -85,7 +85,7 @@ class Tracer:
             try:
                 path = sessions.find(self._store, id).path
                 self._read[id] = (path, sessions.read(self._store, path))
-            except NotFoundError:
+            except (NotFoundError, FormatError):
                 self._read[id] = None
         return self._read[id]
 

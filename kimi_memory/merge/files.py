@@ -11,7 +11,7 @@ from kimi_memory.formats.page_lines import is_generated, sign_of
 from kimi_memory.merge.kinds import Kind, has_id, kind_of, read_text
 from kimi_memory.merge.lines import merge_lines
 from kimi_memory.merge.records import merge_jobs, merge_threads, merge_usage
-from kimi_memory.merge.settings import merge_settings
+from kimi_memory.merge.settings import merge_settings, remove_moved
 
 CONFLICTS = "conflicts"
 
@@ -35,6 +35,8 @@ class MergedFile(NamedTuple):
 
 def merge_file(path: str, found: Versions) -> MergedFile:
     """Return the file of both sides."""
+    if kind_of(path, b"") is Kind.SETTINGS:
+        found = Versions(*(None if one is None else remove_moved(one) for one in found))
     base, ours, theirs = found
     if theirs in (ours, base):
         return MergedFile(ours)

@@ -11,6 +11,8 @@ from kimi_memory.merge.three_way import pick
 
 OWN = (("memory", "id"), ("memory", "parent"))
 """What says which memory it is; no merge changes it."""
+MOVED = ("memory", "moved")
+"""Says of one folder that the memory left it; no merge brings that to another."""
 GATES = "gates"
 """A table of limits: of two changes the stricter one stays, which is the smaller."""
 # `[recall]`. A list of tables, `[[a]]`, is not merged by settings: see `_has_only`.
@@ -54,6 +56,16 @@ def _merge_entry(name: Name, base: str | None, ours: str | None, theirs: str | N
 def set_entries(text: str, wanted: Mapping[Name, str]) -> str:
     """Return a text of settings in which some have other values, as TOML writes them."""
     return _write_entries(text, {**_read_entries(text), **wanted})
+
+
+def remove_moved(content: bytes) -> bytes:
+    """Return settings without the line that says where the memory went."""
+    if MOVED[1].encode() not in content:
+        return content
+    lines = content.decode("utf-8", "surrogateescape").split("\n")
+    scanned = zip(lines, _scan_entries(lines), strict=True)
+    kept = "\n".join(line for line, (name, _) in scanned if name != MOVED)
+    return kept.encode("utf-8", "surrogateescape")
 
 
 def _value_order(raw: str | None) -> tuple[bool, float, str]:

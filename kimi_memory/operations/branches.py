@@ -41,7 +41,7 @@ def find_branches(memory: Memory) -> dict[str, Path]:
 def _read_branch(place: Path) -> str:
     """Return the branch a copy is on, empty where it is on none."""
     try:
-        head = (place / ".git" / "HEAD").read_text(encoding="ascii")
+        head = (place / ".git" / "HEAD").read_text(encoding="utf-8")
     except (OSError, ValueError):
         return ""
     ref = head.strip().removeprefix("ref: ")
@@ -58,10 +58,20 @@ def list_branches(memory: Memory) -> list[Branch]:
     return found
 
 
-def flush_branch(memory: Memory, folder: Path) -> None:
-    """Have what was written in a branch become a version, so that it can be merged."""
+def check_name(memory: Memory, name: str) -> None:
+    """Refuse a name that no branch can have, or that one on this machine has already."""
+    if not name[:1].isalnum() or not all(sign.isalnum() or sign in "-_" for sign in name):
+        raise UsageError(f"{name!r} cannot be a branch. Use letters, digits, '-' and '_'.")
+    # Its name alone is what shows which branch a folder holds.
+    taken = memory.root if name == _MAIN else find_branches(memory).get(name)
+    if taken is not None:
+        raise UsageError(f"{taken} is the branch {name!r} already. Choose another name.")
+
+
+def flush_branch(memory: Memory, folder: Path) -> str:
+    """Make what was written in a branch a version; return its commit, empty where nothing was."""
     with _open_branch(memory, folder) as branch:
-        branch.batch.flush()
+        return branch.batch.flush()
 
 
 def remove_branch(memory: Memory, name: str, *, drop: bool = False) -> Branch:
@@ -80,7 +90,8 @@ def remove_branch(memory: Memory, name: str, *, drop: bool = False) -> Branch:
     if name not in found:
         raise NotFoundError("branch", name)
     branch = found[name]
-    if (branch.ahead or branch.pending) and not drop:
+    # What a person wrote in a file there is found when it is made a version, not before.
+    if not drop and (branch.ahead or branch.pending or flush_branch(memory, branch.folder)):
         count = f"{branch.ahead} versions" if branch.ahead else "changes"
         raise UsageError(
             f"{name} has {count} that are not here. Bring them over with "

@@ -155,7 +155,11 @@ def doctor(memory: Memory) -> list[Finding]:
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
     found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
-    if memory.store.read_only:
+    if memory.store.moved:
+        place = f"this memory moved to {memory.store.moved}"
+        remedy = "Use it there, or take it back with 'kimi-memory migrate --back'."
+        found.append(Finding("store", Severity.WARNING, place, remedy))
+    elif memory.store.read_only:
         found.append(
             Finding(
                 "store",

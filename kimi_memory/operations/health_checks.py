@@ -12,6 +12,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import FormatError
+from kimi_memory.formats.checksum import is_whole, sum_of
 from kimi_memory.formats.job_file import job_of
 from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
@@ -37,6 +38,13 @@ def check_tombstones(memory: Memory) -> Iterator[Finding]:
         remedy = f"{error.remedy}, or restore the file from git ('kimi-memory log')."
         message = f"line {error.line}: {error.why}; until it can be read no job runs"
         yield Finding("tombstones", Severity.ERROR, message, remedy, TOMBSTONES)
+    content = memory.store.read(TOMBSTONES) if memory.store.exists(TOMBSTONES) else b""
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        # A person may write one without a sum; one that has a sum was written by a command.
+        if sum_of(line) and not is_whole(line):
+            message = f"line {number} was changed after it was written, so it may bar nothing"
+            remedy = "If that was not you, restore the file from git ('kimi-memory log --path')."
+            yield Finding("tombstones", Severity.WARNING, message, remedy, TOMBSTONES)
 
 
 def check_jobs(memory: Memory) -> Iterator[Finding]:
@@ -103,27 +111,37 @@ def _other_folders(memory: Memory) -> Iterator[Finding]:
             "folder",
             Severity.WARNING,
             f"the same memory lies in {path}, too, and each goes on by itself",
-            "Join them with 'git pull', or give one of them another id in its memory.toml.",
+            f"Join them with 'kimi-memory merge {path}' or, by a remote, 'kimi-memory sync'.",
         )
 
 
 def check_purges(memory: Memory) -> Iterator[Finding]:
     """Yield the purges whose old history another copy has brought back."""
-    purges = [job for job in _yield_purge_jobs(memory) if job.kind == "purge"]
-    if not purges or not memory.history.ready():
+    purged = find_purged_heads(memory)
+    if not purged or not memory.history.ready():
         return
     # One call for all purges, however many there were.
     reachable = {commit.hash for commit in memory.history.log(limit=-1)}
-    for job in purges:
+    for old, job in purged.items():
         # The head before a purge is reachable again where a copy that has it was merged.
-        old = next((effect.before for effect in job.effects if effect.path == ".git"), "")
         if old in reachable:
             yield Finding(
                 "purge",
                 Severity.ERROR,
-                f"a merge brought back what {job.id} destroyed: commit {old[:10]} is older",
+                f"a merge brought back what {job} destroyed: commit {old[:10]} is older",
                 "Purge the same text again, here and in the copy that it was pulled from.",
             )
+
+
+def find_purged_heads(memory: Memory) -> dict[str, str]:
+    """Return the commits that were current before a purge, each with the id of the purge."""
+    purges = [job for job in _yield_purge_jobs(memory) if job.kind == "purge"]
+    return {
+        effect.before: job.id
+        for job in purges
+        for effect in job.effects
+        if effect.path == ".git" and effect.before
+    }
 
 
 def _yield_purge_jobs(memory: Memory) -> Iterator[Job]:

@@ -94,7 +94,7 @@ def _yield_offers(
         if file.problem:
             skipped.lines.append(f"{file.path}: {file.problem}")
         for memo in file.memos:
-            identity = f"{file.path}#{memo.id}"
+            identity = memory.screen.pass_name(f"{file.path}#{memo.id}")
             empty = not memo.text.strip() or memo.text in templates
             # Pages of a new memory come along with every copied folder: nobody wrote them.
             if memo.past or not memo.live or empty or identity in seen:

@@ -102,6 +102,15 @@ class _Compared:
         return self.views[0] is live.searcher() and self.views[1] is anew.searcher()
 
 
+def compare_answers(one: Memory, other: Memory) -> Iterator[str]:
+    """Yield the questions, taken from a memory itself, that another copy answers otherwise."""
+    with one.index.guard, other.index.guard:
+        view, beside = one.index.searcher(), other.index.searcher()
+        for question in _sample_questions(view):
+            if _rank_question(one, view, question) != _rank_question(other, beside, question):
+                yield question
+
+
 def _compare_indexes(memory: Memory, other: Index) -> _Compared:
     with memory.index.guard, other.guard:
         live, anew = memory.index.searcher(), other.searcher()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.domain.note import Lang
@@ -13,6 +11,7 @@ from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.scalar import lines_of
+from kimi_memory.formats.templates import source
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 
@@ -74,6 +73,4 @@ def written_lines(path: str, content: Callable[[str], bytes]) -> Iterator[PageLi
 @cache
 def _template_lines(template: str) -> frozenset[str]:
     """Return the lines of a template as it lies there: to fill it costs more than the block."""
-    folder = Path(str(import_module("kimi_memory.templates").__file__)).parent
-    texts = (Path(folder, f"{template}.{lang}.md.j2").read_text("utf-8") for lang in Lang)
-    return frozenset(line for text in texts for line in text.splitlines())
+    return frozenset(line for lang in Lang for line in source(template, lang).splitlines())

@@ -133,11 +133,17 @@ class Reading:
 
     read_only: str
     """Why nothing can be written; empty when writing is possible."""
+    moved: str
+    """Where the memory lives now; empty for here."""
 
     def __init__(self, tree: Tree, journal: Journal) -> None:
-        self.root, self.read_only = tree.root, ""
+        self.root, self.read_only, self.moved = tree.root, "", ""
         self._tree, self._disk, self.journal = tree, tree.disk, journal
         self._vets: Callable[[], Judge] | None = None
+
+    def set_moved(self, place: str) -> None:
+        """Take no writes in this process, as the memory lives elsewhere; take them if empty."""
+        self.moved, self.read_only = place, f"it moved to {place}" if place else ""
 
     @cached_property
     def glance(self) -> Glance:

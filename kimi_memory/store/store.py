@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
 from kimi_memory.domain.ids import new_id
-from kimi_memory.errors import ChangedOnDiskError, ReadOnlyError, StoreError
+from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError, StoreError
 from kimi_memory.store.files.disk import Disk, Refusing, refusal
 from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import PRIVATE, is_truth, paths_of
@@ -333,7 +333,7 @@ class Store(Reading):
 
     def _check_writable(self) -> None:
         if self.read_only:
-            raise ReadOnlyError(self.read_only)
+            raise MovedError(self.moved) if self.moved else ReadOnlyError(self.read_only)
 
     def _translate_errors(self, path: str) -> Refusing:
         return Refusing(path, self._stop_writes)

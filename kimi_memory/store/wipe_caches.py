@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,6 +62,8 @@ def wipe(root: Path, wash: Wash) -> int:
     """
     for name in _DERIVED:
         (root / PRIVATE / name).unlink(missing_ok=True)
+    # What a sync that was killed had fetched is compressed: nobody could find the text in it.
+    shutil.rmtree(root / PRIVATE / "remote", ignore_errors=True)
     found = [path for path in places(root, wash) if _is_ours(root, path)]
     for path in found:
         _wipe_file(root, path, wash)

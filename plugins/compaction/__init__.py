@@ -26,8 +26,8 @@ from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message, 
 from kimi_memory.errors import PluginError, UsageError
 from kimi_memory.formats.json_values import plain
 
-from .chat import cost_of
-from .compact_chat import compact, flush, session_of, window
+from .chat import cost_of, session_of
+from .compact_chat import compact, flush, window
 
 _EXAMPLE = 'a list of messages such as [{"role": "user", "content": "…"}]'
 
@@ -144,7 +144,7 @@ def _run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         done = memory.compact(messages, limits, session=arguments.session, force=arguments.force)
     _print_json(plain(done) if arguments.json else list(done.messages))
-    show_note(_describe_result(done))
+    show_note(_describe_result(done, limits.budget))
     return 0
 
 
@@ -158,11 +158,19 @@ def _parse_messages(text: str) -> list[Message]:
 
 
 def _print_json(value: object) -> None:
-    # Not made visible as other texts are: the next program reads it as it is.
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    # Not made visible as other texts are: the next program reads it as it is. Escapes can spell
+    # half a character, which is no text: such a chat goes out as it came in.
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    halves = any("\ud800" <= char <= "\udfff" for char in text)
+    sys.stdout.write((json.dumps(value, indent=2) if halves else text) + "\n")
 
 
-def _describe_result(done: Compaction) -> str:
+def _describe_result(done: Compaction, budget: int) -> str:
+    if not done.dropped and done.before > budget:
+        return (
+            f"kimi-memory: {done.before} tokens are more than {budget}, but the last messages "
+            "stay. Give a smaller --keep or a larger --window."
+        )
     if not done.dropped:
         return f"kimi-memory: {done.before} tokens fit; nothing was changed."
     return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ from kimi_memory.nlp.dates.timestamps import moment
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 
-from .chat import LABEL, cost_of, cut, is_gist, text_of
+from .chat import LABEL, Reach, cost_of, cut, find_reach, is_gist, session_of, text_of
 from .summarize import (
     Point,
     allowed,
@@ -73,14 +72,8 @@ def compact(
 
     The result costs at most the limits' budget, provided that the last messages do.
 
-    Args:
-        memory: an open memory.
-        messages: the chat, oldest first.
-        limits: the model's window, and how much of it the chat may take.
-        session: the session that holds the chat; found by its first message if empty.
-        force: compact a chat that fits, on demand.
-        spoken: what of each message is kept; all of its text if None.
-        whose: agent, user, project and area of a session that is begun for it.
+    The arguments are those of `Memory.compact`; `spoken` says what of each message is kept, all of
+    its text if None.
 
     Raises:
         UsageError: a message has no role that is known.
@@ -92,8 +85,11 @@ def compact(
         return Compaction(tuple(messages), before, before, session=session)
     # Before anything is dropped: after this line every message is on disk.
     said = _list_said(memory, messages, spoken)
-    flushed = _store_said(memory, said, session or session_of(messages, **whose), whose)
-    parts = _find_stored_turns(memory, flushed.session, said[len(head) :][: len(middle)])
+    session = session or session_of(messages, **whose)
+    reach = find_reach(messages).within(session)
+    flushed = _store_said(memory, said, session, whose, reach)
+    gone = range(len(head), len(head) + len(middle))
+    parts = _find_stored_turns(memory, session, said, gone, reach)
     room = limits.budget - cost_of([*head, *tail])
     gist = _build_gist(memory, parts, middle, min(room, _summary_share(limits.window_tokens)))
     recorded = _record_gist(memory, parts, gist)
@@ -125,7 +121,8 @@ def flush(memory: Memory, messages: Sequence[Message], session: str = "", **whos
     if not messages:
         return Flushed(session)
     said = _list_said(memory, messages, None)
-    flushed = _store_said(memory, said, session or session_of(messages, **whose), whose)
+    session = session or session_of(messages, **whose)
+    flushed = _store_said(memory, said, session, whose, find_reach(messages).within(session))
     lang = tongue([one.text for one in said if one])
     return replace(flushed, prompt=fill("prompts/flush", lang).strip())
 
@@ -141,17 +138,21 @@ def _list_said(
 
 
 def _store_said(
-    memory: Memory, said: Sequence[Said | None], session: str, whose: Mapping[str, str]
+    memory: Memory,
+    said: Sequence[Said | None],
+    session: str,
+    whose: Mapping[str, str],
+    reach: Reach,
 ) -> Flushed:
     """Store what is not stored yet."""
     turns = [turn for part in _read_parts(memory, session) for turn in part.turns]
     ours, refs = {one.ref for one in said if one and one.ref}, {turn.ref for turn in turns}
-    known = Counter(_turn_key(turn.role, turn.text) for turn in turns if turn.ref not in ours)
+    known = Counter(_stored_key(turn, reach) for turn in turns if turn.ref not in ours)
     fresh = []
-    for one in said:
+    for at, one in enumerate(said):
         if one is None or (one.ref and one.ref in refs):
             continue
-        mark = _turn_key(one.role, memory.screen.pass_text(one.text).text)
+        mark = _said_key(memory, one, at, reach)
         # The same words may be said twice, so turns are counted off, not looked up.
         if known[mark] > 0:
             known[mark] -= 1
@@ -218,20 +219,19 @@ def _parse_message(memory: Memory, message: Message, spoken: Spoken) -> Said | N
     return Said(_ROLES[role], text, at, speaker, spoken.ref)
 
 
-def _turn_key(role: Role, text: str) -> str:
-    # The tag of a mask depends on the machine; the turn is the same on each.
-    return f"{role}\0{MASK.sub('⟦redacted⟧', text)}"
+def _turn_key(role: Role, text: str, *, later: bool) -> str:
+    # The tag of a mask depends on the machine; the turn is the same on each. What follows a
+    # summary is a turn of its own, though the same words were said among those it stands for.
+    return f"{role}\0{later}\0{MASK.sub('⟦redacted⟧', text)}"
 
 
-def session_of(messages: Sequence[Message], **whose: str) -> str:
-    """Return the id of the session that holds a chat, which names none itself."""
-    # An API hands over no id of the chat. Its first message stays the same as it grows.
-    first = next((m for m in messages if m.get("role") == "user" and not is_gist(m)), messages[0])
-    # Chats of several owners may begin with the same words, and are never joined.
-    owner = [f"{name}\0{whose[name]}" for name in sorted(whose) if whose[name] and name != "host"]
-    told = "\0".join((text_of(first), *owner))
-    digest = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
-    return f"chat-{digest[:12]}"
+def _stored_key(turn: Turn, reach: Reach) -> str:
+    return _turn_key(turn.role, turn.text, later=turn.n > reach.turn)
+
+
+def _said_key(memory: Memory, one: Said, position: int, reach: Reach) -> str:
+    text = memory.screen.pass_text(one.text).text
+    return _turn_key(one.role, text, later=position > reach.position)
 
 
 def _read_parts(memory: Memory, session: str) -> list[Transcript]:
@@ -240,17 +240,19 @@ def _read_parts(memory: Memory, session: str) -> list[Transcript]:
 
 
 def _find_stored_turns(
-    memory: Memory, session: str, said: Sequence[Said | None]
+    memory: Memory, session: str, said: Sequence[Said | None], positions: range, reach: Reach
 ) -> list[Transcript]:
-    """Return the stored turns of messages, in the sessions that hold them."""
+    """Return the stored turns of the messages at some positions, in the sessions that hold them."""
     parts = _read_parts(memory, session)
     places: dict[str, list[int]] = defaultdict(list)
     for turn in (turn for part in parts for turn in part.turns):
-        places[_turn_key(turn.role, turn.text)].append(turn.n)
+        places[_stored_key(turn, reach)].append(turn.n)
         places[turn.ref].append(turn.n)
     numbers = set()
-    for one in filter(None, said):
-        key = _turn_key(one.role, memory.screen.pass_text(one.text).text)
+    for at in positions:
+        if (one := said[at]) is None:
+            continue
+        key = _said_key(memory, one, at, reach)
         if found := (places[one.ref] if one.ref else []) or places[key]:
             numbers.add(found.pop(0))
     return _of_turns(parts, numbers)

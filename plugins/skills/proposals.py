@@ -129,8 +129,8 @@ def _find_new_skills(memory: Memory) -> tuple[list[Skill], list[str]]:
     known = {*_yield_proposed_paths(memory), *memory.store.files(FOLDER)}
     gate = DraftGate.from_context(memory)
     found: list[Skill] = []
-    left_out = []
-    for procedure in procedures(_yield_shared_sessions(memory)):
+    left_out: list[str] = []
+    for procedure in procedures(_yield_shared_sessions(memory, left_out)):
         made = _build_skill(procedure, memory)
         why = gate.objection(_build_draft(procedure))
         if why:
@@ -141,9 +141,14 @@ def _find_new_skills(memory: Memory) -> tuple[list[Skill], list[str]]:
     return found, left_out
 
 
-def _yield_shared_sessions(memory: Memory) -> Iterator[tuple[str, Transcript]]:
+def _yield_shared_sessions(memory: Memory, left_out: list[str]) -> Iterator[tuple[str, Transcript]]:
+    """Yield the sessions that belong to everybody; name those that cannot be read."""
     for place in sessions.places(memory.store):
-        transcript = sessions.read(memory.store, place.path)
+        try:
+            transcript = sessions.read(memory.store, place.path)
+        except FormatError as error:
+            left_out.append(str(error))
+            continue
         own = scope_of(transcript.session)  # A skill is everybody's.
         if not own and transcript.session.host not in (IMPORTED, BY_HAND):
             yield place.root, transcript

@@ -168,10 +168,10 @@ def test_an_event_that_was_answered_outlives_a_kill(
 def running(root: Path) -> list[int]:
     """Every process that works on a memory."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if os.fsencode(root) in path.read_bytes():
-                found.append(int(path.parent.name))
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):  # it may end at any moment
+            if process.name.isdigit() and os.fsencode(root) in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
     return found
 
 

@@ -45,6 +45,9 @@ _ENGLISH = {
     "heading": "# Payments\n\n{a}\n\n## Database\n\n{c}",
     "letter": "Dear customer,\n\n{a}\n{c}\n\nYours sincerely,\nTom",
     "speech": 'My neighbour came over and said: "{b} {a}"',
+    "page of others": "Here's what my competitor's page says: {b} {a}",
+    "post of others": "This is what Tom posted in our channel:\n\n{a}\n{c}",
+    "copied": "I found this on their website:\n{b}\n{c}",
 }
 _CHINESE = {
     "summary": "请总结以下文章：今天股市上涨。{a}{b}",
@@ -79,6 +82,9 @@ _CHINESE = {
     "heading": "# 付款\n\n{a}\n\n## 数据库\n\n{c}",
     "letter": "尊敬的客户：\n\n{a}\n{c}\n\n此致\n敬礼",
     "speech": "邻居昨天过来跟我说：“{b}{a}”",
+    "page of others": "下面是竞争对手网站上写的：{b}{a}",
+    "post of others": "这是他发给我的：\n\n{a}\n{c}",
+    "copied": "我在他们的网页上看到的：\n{b}\n{c}",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.templates import fill
+from kimi_memory.formats.templates import fill, source
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
@@ -22,6 +22,12 @@ def test_a_missing_value_is_an_error_not_a_blank() -> None:
 def test_a_missing_template_is_named() -> None:
     with pytest.raises(UsageError, match=r"starter/NOTHING\.en"):
         fill("starter/NOTHING", "en")
+
+
+def test_a_source_is_the_file_as_it_lies_there() -> None:
+    assert source("starter/USER", "en").startswith("{# name: what")
+    with pytest.raises(UsageError, match=r"no template starter/NOTHING\.en"):
+        source("starter/NOTHING", "en")
 
 
 def test_memory_text_is_only_a_value() -> None:

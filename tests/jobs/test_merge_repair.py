@@ -16,7 +16,9 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.jobs.merge_repair import MergeRepair
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.operations.doctor import doctor, fix
-from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.merge_copy import continue_merge, merge_copy
+from kimi_memory.operations.review_queue import Answer, answer, difference, waiting_files
+from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from tests.conftest import Clock
 from tests.operations.test_merge_copy import pair, tree, values
@@ -214,6 +216,37 @@ def test_a_gate_that_holds_the_settling_is_named_once(
         lines = again.repair_merges()
         assert any("its cards are not settled: Gate 'files'" in line for line in lines)
         assert again.repair_merges() == []
+        assert errors(again) == []
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_card_that_was_in_dispute_goes_back_when_it_is_turned_away(
+    memory: Memory, clone: Clone, clock: Clock, opening: Opening, *, committed: bool
+) -> None:
+    """While git's marks stand in it, its id cannot be read; it is the same card all the same."""
+    memory.remember("部署端口是 8080。", key="deploy.port")
+    other = clone("b")
+    for one, port in ((memory, "8443"), (other, "9000")):
+        clock.move(minutes=1)
+        one.remember(f"部署端口改为 {port}。", key="deploy.port")
+        one.batch.flush()
+    page = memory.root / "semantic/general/deploy.port.md"
+    before = page.read_bytes()
+    git(memory.root, "pull", "-q", "--no-rebase", str(other.root), "main", check=False)
+    assert has_marks(page.name, page.read_bytes())
+    if committed:
+        git(memory.root, "commit", "-qam", "Merged by hand")
+    with Memory.open(memory.root, opening) as again:
+        if committed:
+            again.repair_merges()
+        else:
+            continue_merge(again)
+        path = page.relative_to(memory.root).as_posix()
+        [file] = [one for one in waiting_files(again) if one.path == path]
+        assert "--- a/semantic" in difference(again, file)
+        answer(again, path, Answer(accept=False))
+        assert page.read_bytes() == before
+        assert not (memory.root / TOMBSTONES).exists(), "nobody wanted the card forgotten"
         assert errors(again) == []
 
 

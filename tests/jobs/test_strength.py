@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role
@@ -65,6 +67,26 @@ def test_feelings_become_no_cards_and_orders_do(memory: Memory) -> None:
     session.end()
     assert [(card.type, card.value, card.status) for card in cards(memory)] == [
         (CardType.RULE, "以后推荐餐馆都要带地址", "active")
+    ]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Put down 40 seconds as the timeout of Heron.",
+        "I would like you to know: Heron's timeout is 40 seconds.",
+        "Let me tell you that the timeout of Heron is 40 seconds.",
+        "From today on the timeout of Heron is 40 seconds.",
+    ],
+)
+def test_what_a_person_wants_to_be_known_is_a_fact(memory: Memory, asked: str) -> None:
+    session = memory.session()
+    session.turn(Role.USER, "Good morning.")
+    session.turn(Role.ASSISTANT, "Good morning!")
+    session.turn(Role.USER, asked)
+    session.end()
+    assert [(card.key, card.type, card.status) for card in cards(memory)] == [
+        ("heron.timeout", CardType.FACT, "active")
     ]
 
 

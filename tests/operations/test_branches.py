@@ -78,6 +78,39 @@ def test_what_is_only_there_is_not_removed_unasked(
         remove_branch(memory, "exp")
 
 
+def test_what_a_person_wrote_in_a_file_there_is_not_removed_unasked(
+    memory: Memory, place: Path
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    make_branch(memory, "exp", place)
+    page = next((place / "semantic").rglob("ann.tea.md"))
+    page.write_text(page.read_text("utf-8").replace("tea", "juice"), encoding="utf-8")
+    with pytest.raises(UsageError, match="has changes that are not here"):
+        remove_branch(memory, "exp")
+    assert "juice" in page.read_text("utf-8")
+    with pytest.raises(UsageError, match="has 1 versions that are not here"):
+        remove_branch(memory, "exp")
+    merge_copy(memory, "exp")
+    remove_branch(memory, "exp")
+    assert not place.exists()
+
+
+def test_a_branch_with_a_chinese_name_is_found(memory: Memory, place: Path) -> None:
+    make_branch(memory, "试验", place)
+    assert find_branches(memory) == {"试验": place}
+    remove_branch(memory, "试验")
+    assert not place.exists()
+
+
+def test_a_name_means_one_branch(memory: Memory, place: Path, tmp_path: Path) -> None:
+    make_branch(memory, "exp", place)
+    for name, taken in {"exp": place, "main": memory.root}.items():
+        with pytest.raises(UsageError) as raised:
+            make_branch(memory, name, tmp_path / "second")
+        assert str(raised.value).startswith(f"{taken} is the branch '{name}' already")
+    assert not (tmp_path / "second").exists()
+
+
 def test_other_copies_are_no_branches(
     memory: Memory, place: Path, tmp_path: Path, opening: Opening
 ) -> None:
@@ -114,6 +147,8 @@ def test_the_commands(memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixt
     beside = tmp_path / "memory-exp"
     assert capsys.readouterr().out.endswith(f": {beside}\n")
     assert run(["branch", "add", "two", "--at", "v1", "--dir", str(tmp_path / "t"), *root]) == 0
+    assert run(["branch", "add", "a/b", *root]) == UsageError.exit_code
+    assert "'a/b' cannot be a branch" in capsys.readouterr().err
     assert run(["branch", "list", *root]) == 0
     assert "exp              0 ahead" in capsys.readouterr().out
     assert run(["branch", "list", "--json", *root]) == 0
@@ -121,4 +156,6 @@ def test_the_commands(memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixt
     assert run(["branch", "remove", "exp", *root]) == 0
     assert not beside.exists()
     assert run(["branch", "remove", "exp", *root]) == NotFoundError.exit_code
-    assert "No branch 'exp'" in capsys.readouterr().err
+    assert "No branch 'exp'. List what there is with 'kimi-memory branch list'" in (
+        capsys.readouterr().err
+    )

@@ -10,10 +10,11 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.config import MARKER
 from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.operations.doctor import doctor, fix, status, verify
-from kimi_memory.operations.forget import Doomed, purge
+from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.health_checks import (
     check_copies,
     check_jobs,
@@ -50,6 +51,17 @@ def test_broken_tombstones_are_an_error_with_their_line(memory: Memory) -> None:
     assert (one.severity, one.path) == (Severity.ERROR, TOMBSTONES)
     assert one.message.startswith("line 1: ") and "git" in one.remedy
     assert one in told(memory)
+
+
+def test_a_changed_tombstone_is_named(memory: Memory) -> None:
+    memory.remember("The boat is green.", key="boat.colour")
+    forget(memory, Wanted(key="boat.colour"))
+    assert told(memory) == []
+    path = memory.root / TOMBSTONES
+    path.write_text(path.read_text("utf-8").replace("green", "greem"), encoding="utf-8")
+    (one,) = told(memory)
+    assert (one.severity, one.path) == (Severity.WARNING, TOMBSTONES)
+    assert one.message.startswith("line 1 was changed")
 
 
 def test_a_job_that_failed_is_a_warning_and_one_that_rests_an_error(memory: Memory) -> None:

@@ -501,23 +501,40 @@ def test_what_was_forgotten_here_stays_so_though_a_copy_takes_that_back(
         assert "ERROR" not in {str(one) for one in errors(again)}
 
 
-def test_a_person_lets_come_back_what_a_copy_took_back(memory: Memory, clone: Clone) -> None:
+def bring(memory: Memory, other: Memory, *, by_git: bool) -> None:
+    """Bring what a copy has, by a pull of git or a merge of ours."""
+    if by_git:
+        other.batch.flush()
+        git(memory.root, "pull", "-q", str(other.root), "HEAD")
+        memory.store.glance.drop()
+        memory.repair_merges()
+    else:
+        merge(memory, other)
+
+
+@pytest.mark.parametrize("by_git", [False, True], ids=["merge", "pull"])
+def test_a_person_lets_come_back_what_a_copy_took_back(
+    memory: Memory, clone: Clone, *, by_git: bool
+) -> None:
     job = forget_dentist(memory)
     other = clone("b")
     other.undo(job)
-    merge(memory, other)
+    bring(memory, other, by_git=by_git)
     assert STONES in {one.path for one in waiting_files(memory)}
     while found := waiting_files(memory):
         answer(memory, found[-1].path, Answer(accept=True))
     assert "Abernathy" in values(memory, "who is the dentist?")
 
 
-def test_what_a_person_turns_away_stays_forgotten(memory: Memory, clone: Clone) -> None:
+@pytest.mark.parametrize("by_git", [False, True], ids=["merge", "pull"])
+def test_what_a_person_turns_away_stays_forgotten(
+    memory: Memory, clone: Clone, *, by_git: bool
+) -> None:
     job = forget_dentist(memory)
     lines = (memory.root / STONES).read_bytes()
     other = clone("b")
     other.undo(job)
-    merge(memory, other)
+    bring(memory, other, by_git=by_git)
     while found := waiting_files(memory):
         answer(memory, found[-1].path, Answer(accept=False))
     assert (memory.root / STONES).read_bytes() == lines
@@ -525,12 +542,16 @@ def test_what_a_person_turns_away_stays_forgotten(memory: Memory, clone: Clone) 
     assert waiting_files(memory) == []
 
 
-def test_own_copies_take_a_forgetting_back_together(pair: tuple[Memory, Memory]) -> None:
+@pytest.mark.parametrize("by_git", [False, True], ids=["merge", "pull"])
+def test_own_copies_take_a_forgetting_back_together(
+    pair: tuple[Memory, Memory], *, by_git: bool
+) -> None:
     memory, other = pair
     job = forget_dentist(memory)
     merge(other, memory)
     other.undo(job)
-    merge(memory, other)
+    bring(memory, other, by_git=by_git)
+    merge(other, memory)
     assert "Abernathy" in values(memory, "who is the dentist?")
     assert tree(memory) == tree(other)
 

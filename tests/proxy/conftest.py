@@ -51,3 +51,21 @@ def proxied(serving: Callable[..., Served], folder: Path, upstream: Chats) -> Se
     return serving(
         folder / "记忆", folder / "home", "--upstream", f"{upstream.url}/v1", command="proxy"
     )
+
+
+@pytest.fixture(scope="module")
+def guarded(
+    serving: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory, upstream: Chats
+) -> tuple[Served, dict[str, str]]:
+    """A proxy with tokens, before the chat server, and their secrets."""
+    base = tmp_path_factory.mktemp("guarded")
+    fill(base / "记忆")
+    there = Served(base / "记忆", base / "home")
+    secrets = {
+        "reader": there.token("reader", "--scope", "read"),
+        "writer": there.token("writer", "--scope", "write"),
+        "apollo": there.token("apollo", "--project", "apollo"),
+        "hermes": there.token("hermes", "--project", "hermes"),
+    }
+    options = ("--upstream", upstream.url, "--allow-origin", "https://page.test")
+    return serving(there.root, there.home, *options, command="proxy"), secrets

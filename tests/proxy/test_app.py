@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.chats import Chats, fill
+from fakes.chats import Chats
 from fakes.served import Served
 
 from kimi_memory import Memory
@@ -94,24 +94,6 @@ def test_what_is_no_chat_at_all_goes_through_untouched(
     assert chats.asked[0].method == "GET"
     assert chats.asked[1].raw == raw
     assert chats.asked[2].raw == raw * 3
-
-
-@pytest.fixture(scope="module")
-def guarded(
-    serving: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory, upstream: Chats
-) -> tuple[Served, dict[str, str]]:
-    """A proxy with tokens, before the chat server, and their secrets."""
-    base = tmp_path_factory.mktemp("guarded")
-    fill(base / "记忆")
-    there = Served(base / "记忆", base / "home")
-    secrets = {
-        "reader": there.token("reader", "--scope", "read"),
-        "writer": there.token("writer", "--scope", "write"),
-        "apollo": there.token("apollo", "--project", "apollo"),
-        "hermes": there.token("hermes", "--project", "hermes"),
-    }
-    options = ("--upstream", upstream.url, "--allow-origin", "https://page.test")
-    return serving(there.root, there.home, *options, command="proxy"), secrets
 
 
 def test_a_page_that_may_call_is_answered_as_browsers_want(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.chats import Chats, fill
+from fakes.chats import Chats
 from fakes.served import Served
 
 from kimi_memory import Memory
@@ -187,24 +187,6 @@ def test_without_its_memory_a_chat_goes_on(
             answer = client.post("/v1/chat/completions", json=body)
             assert answer.status_code == 200
             assert answer.content == b"".join(chats.sent)
-
-
-@pytest.fixture(scope="module")
-def guarded(
-    serving: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory, upstream: Chats
-) -> tuple[Served, dict[str, str]]:
-    """A proxy with tokens, before the chat server, and their secrets."""
-    base = tmp_path_factory.mktemp("guarded")
-    fill(base / "记忆")
-    there = Served(base / "记忆", base / "home")
-    secrets = {
-        "reader": there.token("reader", "--scope", "read"),
-        "writer": there.token("writer", "--scope", "write"),
-        "apollo": there.token("apollo", "--project", "apollo"),
-        "hermes": there.token("hermes", "--project", "hermes"),
-    }
-    options = ("--upstream", upstream.url, "--allow-origin", "https://page.test")
-    return serving(there.root, there.home, *options, command="proxy"), secrets
 
 
 def test_a_token_decides_what_is_told_and_what_is_kept(

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, wraps
 from typing import Any, TypeVar, cast
 
+from kimi_memory.nlp.basic.pattern_cache import PATTERNS
+
 _HAN_SET = re.compile(r"\[(?:\\u3400-\\u9fff|A-Za-z|\\d)+\]")
 
 
@@ -44,7 +46,7 @@ class _Regex:
         if self._flags & re.IGNORECASE:
             # Python asks of each of 27,000 hanzi for its other case: 3 ms for every such set.
             source = _HAN_SET.sub(r"(?-i:\g<0>)", source)
-        return re.compile(source, self._flags)
+        return PATTERNS.compile_pattern(source, self._flags)
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the compiled pattern, and keep it for the next time."""
@@ -97,6 +99,11 @@ def literals(source: str, flags: int) -> _Words:
         The words, `folded`, to be looked for in a text that is folded too; none where
         nothing can be said, or nothing that is worth it.
     """
+    key = ("literals", source, int(flags))
+    return frozenset(PATTERNS.compute_once(key, lambda: tuple(_find_literals(source, flags))))
+
+
+def _find_literals(source: str, flags: int) -> _Words:
     # What parses a pattern has no public name. Where it changes, patterns are as slow as ever.
     parse = getattr(getattr(re, "_parser", None), "parse", None)
     if parse is None:

@@ -15,6 +15,7 @@ from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.vocabulary import MONTH, month_number, names_day
 from kimi_memory.nlp.rules.lasting import worth_of
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
+from kimi_memory.nlp.rules.subjects import subject_of
 from kimi_memory.nlp.rules.utterance import is_order
 
 # 差不多了, 不过, 不错, 不知道 hold 不 and 了 as 不去了 does; they tell of no change.
@@ -188,7 +189,7 @@ def replaces(earlier: str, later: str) -> bool:
     It tells a change, names the value that holds no more, sets free or comes back to what an
     order was about, or reports as done what was still to come; and both name the same things.
     """
-    if _UNSURE.search(later):
+    if _UNSURE.search(later) or _name_two_things(earlier, later):
         return False
     old, new = specific_words(earlier), specific_words(later)
     shared = _count_names(old & new) + _share_day(earlier, later)
@@ -201,6 +202,17 @@ def replaces(earlier: str, later: str) -> bool:
     if named and not (old & named or old & changed_objects(later)):
         return False  # It names what it changes, and that is something else.
     return _ends_value(earlier, later, old & named) or _ends_state(earlier, later, shared)
+
+
+def _name_two_things(earlier: str, later: str) -> bool:
+    """Whether each statement is about a thing of its own: the port of Atlas, that of Borealis."""
+    one, other = subject_of(earlier), subject_of(later)
+    if one is None or other is None or one.owner == other.owner:
+        return False
+    if one.name and other.name:
+        return one.name not in later and other.name not in earlier
+    # "The database is Postgres now" is about ours, not about that of Borealis.
+    return one.known and other.known
 
 
 def unchanged_part(earlier: str, later: str) -> str:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from kimi_memory.nlp.basic.patterns import regex
 
 _DEFINED = regex(
-    r"(?:^|[.!?。！？\n]\s*)(?P<said>\W{0,4}(?:(?:so|ok(?:ay)?|and|then|now|那|好|所以|就是)[,，]?\s*){0,2}"
-    r"(?:(?:the|our|my|that)\s+)?(?P<name>[a-z][\w-]*(?: [\w-]+){0,2}|[\u3400-\u9fff\w]{2,8})"
-    r"\s*[:：](?!\d)\s*(?P<body>[^.!?。！？\n:：]{2,60}(?:[,，、;；][^.!?。！？\n:：,，、;；]{1,60}){1,11}))",
+    r"(?:^|[.!?。！？\n])\s{0,4}(?P<said>\W{0,4}(?:(?:so|ok(?:ay)?|and|then|now|那|好|所以|就是)[,，]?\s{0,4}){0,2}"
+    r"(?:(?:the|our|my|that)\s{1,4})?(?P<name>[a-z][\w-]*(?: [\w-]+){0,2}|[\u3400-\u9fff\w]{2,8})"
+    r"\s{0,4}[:：](?!\d)\s{0,4}(?P<body>[^.!?。！？\n:：]{2,60}(?:[,，、;；][^.!?。！？\n:：,，、;；]{1,60}){1,11}))",
     2,
 )
 _LABELS = regex(
@@ -22,7 +22,7 @@ _LABELS = regex(
 )
 """What stands before a colon and names nothing."""
 _LEAD = regex(
-    r"\W*(?:(?:so|and|but|also|ok(?:ay)?|then|the|our|my|that|这|那|我们)[,，]?\s*){0,3}", 2
+    r"\W*(?:(?:so|and|but|also|ok(?:ay)?|then|the|our|my|that|这|那|我们)[,，]?\s{0,4}){0,3}", 2
 )
 
 

@@ -39,7 +39,7 @@ def _compile_form(form: str) -> re.Pattern[str]:
 
 FORMS = (
     _compile_form(
-        r"\b(?:(?:<the>) <adj>(?P<a><noun>)<told> (?:<of>)|[Aa]n? <adj>(?P<b><noun>) (?:of|for)) <owner>(?!'|\w)"
+        r"\b(?:(?!<its>)(?:<the>) <adj>(?P<a><noun>)<told> (?:<of>)|[Aa]n? <adj>(?P<b><noun>) (?:of|for)) <owner>(?!'|\w)"
     ),
     _compile_form(r"(?P<e><name>)(?: (?:<sort>))?'s? <adj>(?P<a><noun>)"),
     _compile_form(

@@ -25,6 +25,7 @@ from kimi_memory.nlp.rules.possessive_zh import bare_name
 from kimi_memory.nlp.rules.slot_frames import KIN, find_frames
 from kimi_memory.nlp.rules.slot_list import BY_NAME, NOUNS, TOOLS, Definition
 from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
+from kimi_memory.nlp.rules.subjects import subject_of
 from kimi_memory.nlp.rules.topics import KNOWN
 
 
@@ -54,12 +55,27 @@ _HAN = regex(f"[{HAN}]")
 
 @lru_cache(maxsize=8192)
 def _find_slot(clause: str) -> Slot | None:
-    slot = _parse_clause(clause)
+    slot = _name_thing(_parse_clause(clause), clause)
     if slot and slot.name == "name" and (person := BY_NAME.get(slot.holder.partition(".")[2])):
         return replace(slot, name=person.name, holder="user", many=person.many)
     kin = BY_NAME.get(slot.holder.partition(".")[2]) if slot else None
     # Of two sisters each has a home.
     return replace(slot, many=True) if slot and kin and kin.many else slot
+
+
+def _name_thing(slot: Slot | None, clause: str) -> Slot | None:
+    """Return a slot of the project with the thing that is named elsewhere in its clause.
+
+    "The new database is SQLite, I mean that of Atlas" says nothing of ours.
+    """
+    if slot is None or slot.holder != PROJECT or slot.which:
+        return slot
+    subject = subject_of(clause)
+    if subject is None or not subject.known or not subject.name:
+        return slot
+    # In "released under the BSD licence" the name is the value.
+    value = re.split("[,，]", slot.value)[0]
+    return slot if subject.name in value else replace(slot, which=_slug_qualifier(subject.name))
 
 
 def _parse_clause(clause: str) -> Slot | None:
@@ -213,20 +229,12 @@ def _kin_in(words: str, *, zh: bool) -> tuple[str, str]:
     return "", ""
 
 
-_NO_HOLDER = frozenset(
-    (
-        "everyone",
-        "everybody",
-        "nobody",
-        "someone",
-        "somebody",
-        "people",
-        "大家",
-        "有人",
-        "别人",
-        "他们",
-    )
-)
+_NO_HOLDER = frozenset(("everyone", "everybody", "nobody", "someone", "somebody", "people")) | {
+    "大家",
+    "有人",
+    "别人",
+    "他们",
+}
 
 
 def _by_noun_en(text: str) -> Slot | None:

@@ -58,6 +58,7 @@ class Subject:
 
 _LONG_NOUN = 5
 """A run of so many characters may be more than a noun."""
+_USED = regex(r"(?:都|统一|一律|就|只|全){0,2}用(?![了过完掉来前后到])")
 _IS = regex(r"\b(?:is|are|will be)\b(?! (?:forbidden|not allowed|never|always)\b)|[是为]")
 _I = regex(r"\b(?:i|my|me)\b|我(?!们)")
 _WE = regex(r"\b(?:we|our|us|let's|everyone|everybody)\b|我们|咱们|大家|统一|团队")
@@ -125,13 +126,18 @@ def key_of(prefix: str, sentence: str, project: str = "") -> str:
         return subject.key
     if prefix == "preference" and subject.attribute not in PERSONS and _WE.search(sentence):
         prefix = "decision"  # What a team always uses is its choice.
-    if prefix == "rule" and _IS.search(fold_case(sentence)):
+    if prefix == "rule" and (_IS.search(fold_case(sentence)) or _is_used(sentence, subject)):
         prefix = "decision"  # "From now on the port is 9090" names a value, and forbids nothing.
     if prefix in ("fact", "reversal") and subject.attribute in PERSONS:
         low = fold_case(sentence)
         if _I.search(low) and not _WE.search(low):
             return f"preference.{subject.attribute}"
     return f"{_SWAPPED.get(prefix, prefix)}.{subject.attribute}"
+
+
+def _is_used(sentence: str, subject: Subject) -> bool:
+    """Whether a thing that has a name of its own is what is used: 以后主分支都用 trunk."""
+    return subject.known and _USED.match(_normalise_sentence(sentence)[0], subject.end) is not None
 
 
 def is_named(key: str) -> bool:

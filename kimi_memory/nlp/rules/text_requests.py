@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.rules.introductions import introduces_foreign
 
 _REACH = 400
 """More of a sentence is not read: a request comes first."""
@@ -25,11 +26,21 @@ _NOUNS = (
     r"|changelogs?|manuals?|terms|polic(?:y|ies)|clauses?|drafts?|logs?|stack ?traces?|tracebacks?|error messages?|snippets?"
     r"|memos?|minutes|meeting notes|blogs?|lyrics|recipes?|invoices?|quotes?|quotations?|content|lines|words|statements?)"
 )
+_IT = r"(?:this|these|it|that|the following)"
 _CHANGE_EN = (
     r"(?:summari[sz]e|sum up|tl;?dr|translate|proof-?read|paraphrase|rephrase|reword|re-?write|polish|condense|transcribe"
     r"|spell-?check|copy-?edit|grammar-?check|critique(?= (?:this|the|it|my|these|that|an?|our)\b| ?[:：])|annotate|reply to|respond to|write (?:back|an? (?:reply|response|answer|summary|abstract|translation))"
     r"|draft an? (?:polite |short |brief |formal |quick )?(?:reply|response|answer)|(?:give|send|write|get|make) (?:me )?(?:an? |the )?(?:\w+ ){0,2}(?:summary|gist|translation|tl;?dr|digest|key points|main points|outline|paraphrase)"
-    r"|(?:check|fix|correct|improve) (?:the )?(?:grammar|spelling|wording|typos|style|punctuation|english))"
+    r"|(?:check|fix|correct|improve) (?:the )?(?:grammar|spelling|wording|typos|style|punctuation|english)"
+    # Ways to say it without a verb of writing: what is done can only be done to a text.
+    rf"|make {_IT} (?:sound|read|more|less|flow|rhyme|formal|polite|concise|professional|casual|punchy|friendl(?:y|ier)|shorter|longer|nicer|softer|clearer|simpler|punchier|snappier|warmer|crisper|tighter|kinder|politer|catchier|smoother)\b"
+    rf"|turn {_IT} into|(?:cut|boil|break|trim|water|dumb) {_IT} down|(?:tighten|spruce|punch|jazz|touch) {_IT} up|(?:tighten|spruce|punch|jazz|touch) up {_IT}|flesh {_IT} out"
+    rf"|(?:put|phrase|say|word) {_IT} (?:in|into|as) (?:an? |your own |my own |other |plain |simple |proper |everyday )?(?:table|bullets?|bullet points|list|words?|english|german|french|spanish|chinese|terms|language)"
+    rf"|give {_IT} an? (?:[\w-]{{1,20}} ){{0,2}}(?:once-over|look|read|polish|title|headline|edit|review|rewrite|summary)|run an? [\w -]{{1,20}} on {_IT}"
+    rf"|help me (?:to )?(?:understand|make sense of|reply to|answer|respond to|phrase|word|digest) {_IT}|tell me (?:what|whether|if|how|who|why) {_IT}"
+    rf"|(?:write|make|compose|create|craft|draft) (?:me )?an? (?:[\w-]{{1,20}} ){{0,3}}?(?:headline|title|haiku|poem|tweet|comeback|reply|answer|response|rebuttal|caption|slogan|summary|blurb|song|limerick|hook|abstract|outline|quiz|tl;?dr) (?:out )?(?:to|of|from|for|about|on) {_IT}\b|fill in the (?:blanks|gaps)|fact[- ]?check"
+    r"|(?:continue|finish|complete|extend) (?:this|the|my) (?:following )?(?:story|poem|text|essay|article|letter|paragraph|sentence|dialogue|conversation)"
+    r"|eli5|explain (?:it )?like i'm (?:five|5)|(?:key |main )?takeaways(?= ?\?| (?:of|from) (?:this|these|the following))|(?:sentiment|tone) (?:of|analysis|check)|title for)"
 )
 _WORK_EN = (
     r"(?:edit|correct|fix|improve|expand|shorten|simplify|format|reformat|convert|classify|categori[sz]e|extract|pull out|outline|grade"
@@ -47,6 +58,7 @@ _ASKS_EN = regex(
     r"\bwhat (?:does|do|did|is|are|was) (?:this|these|the (?:following|text|article|e?mail|message|author|writer))\b.{0,60}(?:mean|say|about|trying|tell)"
     r"|\bwhat(?:'s| is) (?:wrong with this|the (?:gist|point|tone|meaning|main (?:point|idea)) of)\b|\bwhat do you (?:think|make) of (?:this|the following)\b"
     rf"|\bhow (?:should|would|do|can|could) (?:i|we|you) (?:reply|respond|answer)\b|\b(?:is|are) (?:this|these|the following) (?:{_NOUNS} )?(?:correct|true|legit|legitimate|spam|a scam|phishing|grammatical|ok|okay|real|genuine|safe|fake)\b"
+    r"|\bwhat(?:'s| is)? (?:the )?(?:tone|sentiment|mood|register)\b.{0,30}\b(?:this|these|it)\b"
     r"|\bany (?:typos|mistakes|errors)\b|\b(?:in|into) (?:english|french|german|spanish|chinese|japanese|mandarin|portuguese)\s*[:：]"
 )
 _FOLLOWS_EN = regex(
@@ -75,7 +87,10 @@ _NOUNS_ZH = (
 )
 _CHANGE_ZH = (
     r"(?:翻译|翻成|翻一下|译成|译为|译一下|润色|校对|改写|重写|转述|缩写|扩写|续写|精简|概述|复述|仿写|纠错|改错|改病句|回信|回一下"
-    r"|回复(?!我|的时候|时|要|都|请|一律|必须)|总结|概括|归纳|摘要|提炼)"
+    r"|回复(?!我|的时候|时|要|都|请|一律|必须)|总结|概括|归纳|摘要|提炼"
+    r"|(?:改|写)得(?:更|再)?(?:客气|礼貌|正式|口语|简洁|简短|通顺|流畅|委婉|温柔|友好|专业|生动|书面|自然|地道|通俗|活泼|幽默)化?一?[点些]?"
+    r"|(?:压缩|缩短|缩减|精炼|浓缩)(?:到|成|至|为)?\s?\d{1,5}\s?个?[字词]|缩短一?[点些下](?=[：:])|换[个种](?:说法|表达|语气)|翻成|做成(?:表格|清单|列表|思维导图|幻灯片)"
+    r"|列[个出一]?[下个]?(?:提纲|大纲)|按要点|[起拟取][个一]?个?标题|挑挑?(?:毛病|错)|查查?错别?字|找错别字|讲讲(?=这|下面|以下)|补全|核实(?:一下)?(?=这|以下|下面)|求证|写个(?:回复|回信|摘要|总结|提纲))"
 )
 _WORK_ZH = (
     r"(?:解释|解读|分析|看看|看一看|看一下|看下|瞧瞧|读一下|读读|读一遍|阅读|检查|审阅|审核|审查|审一下|点评|评价|评论|评估|批改|修改|改一下|改改|整理|提取|抽取"
@@ -85,7 +100,7 @@ _RECAP_ZH = r"(?:总结|概括|归纳|摘要|提炼|概述)"
 _ASKING_ZH = r"(?:请你?|帮我|帮忙|帮|麻烦你?|给我|能不能|能否|可以|可否|替我|为我|劳驾|你来|需要你|想让你|想请你)"
 _CHANGES_ZH = regex(
     rf"{_ASKING_ZH}[^，。：:；]{{0,24}}?{_CHANGE_ZH}|(?:^|[，,。；！!\s])(?:先|再|然后|快速|简单|用[^，。：:；]{{1,8}})?{_CHANGE_ZH}(?!是|了|出|得|过)"
-    rf"|(?:把|将|对)[^，。：:；]{{1,24}}?{_CHANGE_ZH}"
+    rf"|(?:把|将|对|给)[^，。：:；]{{1,24}}?{_CHANGE_ZH}"
 )
 _WORKS_ZH = regex(
     rf"{_ASKING_ZH}[^，。：:；]{{0,24}}?{_WORK_ZH}|(?:^|[，,。；！!\s]){_WORK_ZH}(?!是|了|出|得|过)|(?:把|将|对)[^，。：:；]{{1,24}}?{_WORK_ZH}"
@@ -93,7 +108,7 @@ _WORKS_ZH = regex(
 _RECAPS_ZH = regex(rf"^(?:简单|先|再|我)?(?:来)?{_RECAP_ZH}(?:一下|下)?\s*[:：,，]")
 _ASKS_ZH = regex(
     r"什么意思|啥意思|(?:讲|说|写)了(?:些)?(?:什么|啥)|(?:讲|说|写)的是(?:什么|啥)|(?:怎么|如何|怎样)回(?:复|答|信|他|她|对方)?|是真的吗|是不是(?:诈骗|骗|真的|谣言)"
-    r"|有没有(?:错别字|语病|语法|问题|错误)|有什么(?:问题|错误|毛病)|对不对|怎么看"
+    r"|有没有(?:错别字|语病|语法|问题|错误)|有什么(?:问题|错误|毛病)|对不对|怎么看|(?:语气|口吻)(?:怎么样|如何|合适吗|对吗|好吗)|通顺吗|通不通顺|是(?:诈骗|骗子|谣言|骗局)[^，。]{0,6}吗|(?:短信|消息|邮件|新闻)[^，。]{0,6}(?:靠谱|可信|是真的|真实)吗"
 )
 _FOLLOWS_ZH = regex(r"以下|下面|下列|如下|下文|下方|下边")
 _NAMED_ZH = regex(
@@ -114,10 +129,10 @@ _INTRODUCES = regex(
     r"|^(?:the )?(?:article|text|original(?: text)?|source(?: text)?|passage|excerpt|transcript|document|content|abstract|input|quote|context|email body|message body)\s*$"
     r"|^(?:(?:a|the|this|that|another|one|next|last|his|her|their) )?(?:more )?(?:(?:pr|code|peer) )?(?:review(?:er)?(?:'s)? (?:comments?|feedback|remarks?)|(?:review|feedback)(?= from))(?: from [\w @.-]{1,30})?\s*$"
     rf"|(?:收到|看到|读到|转发|这是|以下是|下面是|发来|发了|发给|写道|写了|贴|引用|摘自|来自|如下)[^：:]{{0,24}}{_NOUNS_ZH}|{_NOUNS_ZH}[^：:]{{0,12}}(?:如下|这样写|写道|写着|说|内容)|(?:写道|写着|这么说|这样说|回复说|发来)$"
-    r"|^(?!我|咱|.{0,8}我说)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|回|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^[^我咱]{0,12}(?:看到|刷到|读到)(?:的|了)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知|(?:代码)?(?:评审|审查|审核)(?:意见|评论|建议|反馈))$"
+    r"|^(?!我|咱|.{0,8}我说|简单|换句|换言|也就|就是|总的|总之|总体|具体|坦白|老实|一般|比如|例如|譬如|准确|严格|确切|直白|通俗|一句话|再|应该|可以|跟你|和你|对你)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|回|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^[^我咱]{0,12}(?:看到|刷到|读到)(?:的|了)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知|(?:代码)?(?:评审|审查|审核)(?:意见|评论|建议|反馈))$"
 )
 _ORDERS_MEMORY = regex(
-    r"\b(?:remember|note|keep in mind|don't forget|my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定"
+    r"\b(?:remember|note|keep in mind|don't forget|my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定|换句话|一句话"
 )
 
 
@@ -181,7 +196,8 @@ def introduced_at(sentence: str) -> int:
     low = sentence[:_REACH].lower().replace("’", "'")
     for colon in _COLON.finditer(low):
         lead = low[: colon.start()].strip()
-        if _INTRODUCES.search(lead) and not _ORDERS_MEMORY.search(lead.rpartition(",")[2]):
+        named = _INTRODUCES.search(lead) and not _ORDERS_MEMORY.search(lead.rpartition(",")[2])
+        if named or introduces_foreign(lead):
             return colon.end()
         break
     return -1

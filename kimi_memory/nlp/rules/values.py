@@ -12,8 +12,10 @@ from collections import Counter
 from difflib import SequenceMatcher
 from enum import StrEnum
 
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.claim_words import NOT, claim_words
+from kimi_memory.nlp.rules.clause_form import plain_clause
 from kimi_memory.nlp.rules.opposites import PAIRS, opposed
 from kimi_memory.nlp.rules.slot_list import NOUNS
 from kimi_memory.nlp.rules.slots import slot_of
@@ -41,7 +43,7 @@ _TELLING = regex(r"^(?:.*\d.*|[dwkmyteu]:.*|[早晚午夜]|morning|evening|night
 _STRONG = regex(r"^(?:.*\d.*|[dwkmyteu]:.*)$")
 _FRAMING = frozenset(
     """name keep use kind type own project team system number city place job work live got year old do being from now on everything code with to listen set note agreed decided
-    keep mind remember about team for record plan around that be will know so use period one thing please regarding by way just
+    put down jot keeping keep mind remember about team for record plan around that be will know so use period one thing please regarding by way just
     fixed assigned choice choose chose chosen picked selected settled decided decision confirmed stays remains
     患 今 记 下 这 边 定 每 用 项 目 系 统 团 队 家 人 名 字 这 边 那 里 常 地 址 公 司 时 间 点 号 日 上 下 对 于 关 和 个 说""".split()
 )
@@ -102,7 +104,8 @@ def same_told(old: str, new: str, subjects: str) -> bool:
         subjects: the words that name the subject in both.
     """
     about = set(claim_words(subjects)) | _FRAMING
-    told = [[w for w in claim_words(text) if w not in about] for text in (old, new)]
+    plain = [plain_clause(text, zh=language_of(text) == "zh") for text in (old, new)]
+    told = [[w for w in claim_words(text) if w not in about] for text in plain]
     if told[0] == told[1] and told[0]:
         return True  # Sofia's day off, the day off of Sofia: only the subject is put otherwise.
     first, second = map(Counter, told)

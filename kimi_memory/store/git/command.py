@@ -55,10 +55,11 @@ _CALL = {
     # packs.
     "fastimport.unpackLimit": "100",
 }
-_FLAGS = [
+FLAGS = [
     "--no-pager",
     *(part for key, value in _CALL.items() for part in ("-c", f"{key}={value}")),
 ]
+"""What every call begins with."""
 _ENVIRONMENT = {
     # The same answers on every machine: neither the administrator's settings nor the user's apply.
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -80,6 +81,8 @@ _ENVIRONMENT = {
     # Failures are known by git's English words, see `_REMEDIES`.
     "LC_ALL": "C",
 }
+_REACHING = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO", "GIT_CONFIG_GLOBAL")
+"""Variables by which a person says how servers are reached."""
 _REMEDIES = (
     ("dubious ownership", "Run as the owner of the folder, or change its owner with chown"),
     (".lock'", "Another git command is running here; retry when it has ended"),
@@ -92,7 +95,10 @@ _REMEDIES = (
 _TIMEOUT_SECONDS = 30.0
 _WHOLE_SECONDS = 600.0
 _WHOLE = frozenset(
-    {"fsck", "fast-export", "fast-import", "pack-objects", "index-pack", "repack", "gc", "reflog"}
+    {
+        *("fsck", "fast-export", "fast-import", "pack-objects", "index-pack", "bundle", "repack"),
+        *("gc", "reflog"),
+    }
 )
 """Commands over a whole history, which may take their time; --all and --batch say the same."""
 MISSING = (
@@ -116,6 +122,19 @@ def clean_environment(**extra: str) -> dict[str, str]:
     # In a hook of git itself GIT_DIR is set, and names the repository of the person's project.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, **_ENVIRONMENT, **extra}
+
+
+def network_environment() -> dict[str, str]:
+    """Return the environment of a call that reaches other machines, as this person does it."""
+    found = clean_environment(
+        GIT_ALLOW_PROTOCOL="https:ssh:file",
+        # Nobody answers a window that asks for a password behind a job.
+        GIT_ASKPASS="",
+        SSH_ASKPASS_REQUIRE="never",
+    )
+    for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL"):
+        del found[name]
+    return found | {name: os.environ[name] for name in _REACHING if name in os.environ}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +171,8 @@ class Git:
         extra = dict(environment or {})
         if folder is not None:
             extra |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(root)}
-        self._extra = extra
+        self.variables = extra
+        """What every call finds in its environment."""
 
     def aside(self, folder: Path) -> Git:
         """Return git over an empty repository that sees all objects of this one.
@@ -176,10 +196,10 @@ class Git:
         """
         try:
             done = subprocess.run(
-                ["git", *_FLAGS, *arguments],
+                ["git", *FLAGS, *arguments],
                 input=feed,
                 cwd=self.root,
-                env=clean_environment(**(self._extra | extra)),
+                env=clean_environment(**(self.variables | extra)),
                 capture_output=True,
                 check=False,
                 timeout=_call_timeout(arguments),
@@ -206,7 +226,7 @@ class Git:
             raise refusal(arguments, result.err)
         return result.out
 
-    def stream(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def stream(self, *arguments: str, **extra: str) -> subprocess.Popen[bytes]:
         """Start a command that is fed piece by piece, and answers.
 
         Raises:
@@ -214,9 +234,9 @@ class Git:
         """
         try:
             return subprocess.Popen(
-                ["git", *_FLAGS, *arguments],
+                ["git", *FLAGS, *arguments],
                 cwd=self.root,
-                env=clean_environment(**self._extra),
+                env=clean_environment(**(self.variables | extra)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -255,8 +275,14 @@ def quote_path(path: Path) -> str:
 
 def refusal(arguments: Sequence[str | bytes], err: str) -> HistoryError:
     """Return the error for a git command that failed."""
+    remedy = next((r for mark, r in _REMEDIES if mark in err), "Run 'kimi-memory doctor'")
+    return HistoryError(
+        f"git {_command_name(arguments)} failed: {last_words(err).rstrip('.')}. {remedy}."
+    )
+
+
+def last_words(err: str) -> str:
+    """Return the line of git's messages that says why it failed."""
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    said = said or (lines[-1] if lines else "it gave no reason")
-    remedy = next((r for mark, r in _REMEDIES if mark in err), "Run 'kimi-memory doctor'")
-    return HistoryError(f"git {_command_name(arguments)} failed: {said.rstrip('.')}. {remedy}.")
+    return said or (lines[-1] if lines else "it gave no reason")

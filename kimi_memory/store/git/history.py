@@ -209,9 +209,8 @@ class History:
             HistoryError: git cannot use the name, or there is no history.
         """
         git, ref = self._require_git(), f"{read.NAMES}/{name}"
-        plain = name[:1].isalnum() and all(sign.isalnum() or sign in "-._" for sign in name)
-        short = len(name.encode()) <= _LONGEST_NAME
-        if commit and not (plain and short and git.call("check-ref-format", ref).code == 0):
+        plain = read.is_plain_name(name) and len(name.encode()) <= _LONGEST_NAME
+        if commit and not (plain and git.call("check-ref-format", ref).code == 0):
             raise HistoryError(
                 f"{name[:_LONGEST_NAME]!r} cannot be a name. Use letters, digits, '-' and '.', "
                 f"{_LONGEST_NAME} bytes at most."

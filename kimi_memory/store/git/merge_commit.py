@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.errors import AmbiguousIdError, HistoryError
 from kimi_memory.store.files.paths import is_kept
+from kimi_memory.store.git.bundle import Bundle, Manifest, write_bundle
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, quote_path
 from kimi_memory.store.git.commit import branch, writable_branch
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.head_log import Movement
+from kimi_memory.store.git.incoming import has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.log import ident, message
+from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.read import find_jobs, read_blobs, resolve
+from kimi_memory.store.git.remote_copy import SEEN, Place, RemoteCopy
+from kimi_memory.store.git.remotes import Remote
 from kimi_memory.store.git.repo_check import check_owner
+from kimi_memory.store.git.transfer import carry_history
 from kimi_memory.store.git.tree import (
     Difference,
     Owed,
@@ -41,8 +47,6 @@ _PLAIN = "100644"
 _UNDER_WAY = ("MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "MERGE_HEAD")
 """What git keeps of a merge that is not finished; without the last one it is."""
 _HASH = re.compile(r"[0-9a-f]{4,40}")
-_KEPT_PACK = 100
-"""Objects from which on a pack is kept as it came."""
 
 
 class Versions(NamedTuple):
@@ -115,14 +119,87 @@ class Merger:
         # What the other copy has of ours already need not be sent; if it lacks our commit, it
         # cannot leave that out.
         known = other.call("cat-file", "-e", f"{self.ours}^{{commit}}").code == 0
-        wanted = f"{theirs}\n^{self.ours}\n" if known else f"{theirs}\n"
-        pack = other.run("pack-objects", "--stdout", "--revs", "-q", feed=wanted.encode())
-        # Strict: objects from another folder are checked before any of them is ours.
-        # Objects one by one are synced one by one; a large pack stays one, as git's fetch has it.
-        many = int.from_bytes(pack[8:12], "big") >= _KEPT_PACK
-        take = ("index-pack", "--stdin") if many else ("unpack-objects", "-q")
-        self._git.run(*take, "--strict", feed=pack)
+        carry_history(other, self._git, theirs, self.ours if known else "")
         return theirs
+
+    def reach(self, remote: Remote, deadline: Deadline) -> RemoteCopy:
+        """Return what speaks with a remote."""
+        place = Place(self._git, self._side, self._lock, self.ref, self.ours)
+        return RemoteCopy(place, remote, deadline)
+
+    def find_seen(self, remote: str) -> str:
+        """Return the last commit of a remote's branch that was taken or sent; empty for none."""
+        ref = self._seen_ref(remote)
+        # Asked at each sync, also where nothing is new: a call of git takes as long as the rest.
+        with suppress(OSError, ValueError):
+            found = (self._git.common() / ref).read_text("ascii").strip()
+            if _HASH.fullmatch(found):
+                return found
+        return self._git.call("rev-parse", "-q", "--verify", ref).text
+
+    def note_seen(self, remote: str, commit: str) -> None:
+        """Note what the branch of a remote is."""
+        with self._lock():
+            self._git.run("update-ref", self._seen_ref(remote), commit)
+
+    def forget_seen(self, remote: str) -> None:
+        """Forget what a remote had, on every branch."""
+        form = ("--format=delete %(refname)", f"{SEEN}/{remote}/")
+        with self._lock():
+            self._git.run("update-ref", "--stdin", feed=self._git.run("for-each-ref", *form))
+
+    def _seen_ref(self, remote: str) -> str:
+        return f"{SEEN}/{remote}/{self.ref.removeprefix('refs/heads/')}"
+
+    def count_since(self, old: str, *commits: str) -> int:
+        """Return how many versions came after an old commit; all where it is empty.
+
+        Args:
+            old: what they are held against.
+            commits: with which they end; the current one if none is given.
+        """
+        without = [f"^{old}"] if old else []
+        return int(self._git.run("rev-list", "--count", *(commits or (self.ours,)), *without))
+
+    def write_bundle(self, path: Path, manifest: Manifest) -> Bundle:
+        """Write the history into a file; `manifest` says which of it, and what is to be known.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        return write_bundle(self._git, path, manifest)
+
+    def find_blobs(self, contents: Mapping[str, bytes]) -> dict[str, str]:
+        """Return the blobs of contents by their paths; those that no commit has are left out."""
+        blobs = {path: blob_name(content) for path, content in contents.items()}
+        feed = "".join(f"{blob}\n" for blob in blobs.values()).encode()
+        rows = self._git.run("cat-file", "--batch-check", feed=feed).decode().splitlines()
+        known = {row.split()[0] for row in rows if not row.endswith(" missing")}
+        return {path: blob for path, blob in blobs.items() if blob in known}
+
+    def take_bundle(self, bundle: Bundle, *, purged: bool = False) -> str:
+        """Take over what a bundle brings, once it was looked through; return its commit.
+
+        Only one at a time may do so: the caller holds the lock of jobs.
+
+        Args:
+            bundle: a file that was checked.
+            purged: something was purged here; nothing from before is taken.
+
+        Raises:
+            UsageError: it holds what no memory has.
+            HistoryError: it builds on commits that are not here, or shares none with ours.
+        """
+        head = bundle.manifest.head
+        with unpack_apart(self._git, self._side, bundle) as apart:
+            old = purged and has_rewritten(apart, self.ours, head)
+            if old or apart.call("merge-base", self.ours, head).code != 0:
+                raise HistoryError(
+                    f"{bundle.path} is from before a purge, or has no common history with this "
+                    "memory. Nothing of it was taken; copy this memory anew to where it is from."
+                )
+            keep_objects(self._git, apart)
+        return head
 
     def send(self, root: Path, commit: str, name: str) -> None:
         """Give a new repository a commit with its history, as its only branch.
@@ -188,6 +265,10 @@ class Merger:
     def has(self, commit: str) -> bool:
         """Whether the current commit descends from another one, or is it."""
         return self._git.call("merge-base", "--is-ancestor", commit, self.ours).code == 0
+
+    def knows(self, commit: str) -> bool:
+        """Whether a commit is in the repository, part of the current one or not."""
+        return self._git.call("cat-file", "-e", f"{commit}^{{commit}}").code == 0
 
     def find_merges(self, moved: Sequence[Movement]) -> list[FoundMerge]:
         """Return the merges that came with movements of HEAD and may be unfinished."""

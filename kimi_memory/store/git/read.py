@@ -20,6 +20,11 @@ NAMES = "refs/kimi/names"
 """Where the names of commits stand."""
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether a version, or a branch, may have this name."""
+    return name[:1].isalnum() and all(sign.isalnum() or sign in "-._" for sign in name)
+
+
 class Version(NamedTuple):
     """A file as one commit made it."""
 

@@ -121,10 +121,9 @@ class Vetting:
 
     def _find_lost_tombstones(self) -> bytes:
         """Return the tombstones of a file that went without a word of ours; empty where we did."""
-        last = self._store.journal.last(TOMBSTONES)
-        if last is None or (not last.mark and last.actor != EXTERNAL):
+        if self._trusts_all(TOMBSTONES):
             return b""
-        mark = last.vetted or last.mark or last.before
+        mark = _mark_of_lost(self._store.journal.last(TOMBSTONES))
         return self._versions.of_mark(TOMBSTONES, mark) or b"" if mark else b""
 
     def standing(self, path: str, content: bytes) -> Standing:
@@ -205,10 +204,19 @@ class Vetting:
     def _judge_merged(self, path: str, content: bytes) -> Provenance | None:
         if not is_judged(path) or self._trusts_all(path) or self._stands_here(path, content):
             return None
-        vetted = self.vetted_before(self._store.journal.last(path), path)
-        if self._store.exists(path) and id_of(self._store.read(path), path) != id_of(content, path):
+        last = self._store.journal.last(path)
+        vetted = self.vetted_before(last, path)
+        if not self._store.exists(path):
+            vetted = _mark_of_lost(last) if path == TOMBSTONES else vetted
+        elif self._id_at(path) != id_of(content, path):
             vetted = NONE  # The note that counted here lies elsewhere now.
         return Provenance(f"{EXTERNAL}:{Origin.REMOTE}", MERGED, vetted)
+
+    def _id_at(self, path: str) -> str:
+        """Return the id of the note that lies at a path, also while git's marks stand in it."""
+        content = self._store.read(path)
+        sound = self._versions.without_marks(path) if has_marks(path, content) else content
+        return id_of(sound, path)
 
     def vetted_before(self, last: Record | None, path: str) -> str:
         """Return the mark of the last version that counted, by the record of what was there."""
@@ -298,6 +306,16 @@ class Vetting:
         if self._marks[0] != extent:
             self._marks = extent, _read_marks(self._store.journal.records())
         return self._marks[1]
+
+
+def _mark_of_lost(last: Record | None) -> str:
+    """Return the mark of the last version that counted of a file that is not there.
+
+    Empty where its last record is our own deletion, or there is none.
+    """
+    if last is None or (not last.mark and last.actor != EXTERNAL):
+        return ""
+    return last.vetted or last.mark or last.before
 
 
 def _join_lines(one: bytes, other: bytes) -> bytes:

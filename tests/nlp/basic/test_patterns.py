@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
+from pathlib import Path
 
 import kimi_memory.plugins
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kimi_memory.nlp
+from kimi_memory.nlp.basic.pattern_cache import PatternCache
 from kimi_memory.nlp.basic.patterns import (
     LONGEST_KEPT,
     Phrases,
@@ -44,6 +47,22 @@ def patterns() -> list[re.Pattern[str]]:
     modules = map(importlib.import_module, MODULES)
     found = {id(one): one for each in modules for v in vars(each).values() for one in lazy(v)}
     return list(found.values())  # type: ignore[arg-type]  # told by what they are
+
+
+def test_every_pattern_comes_back_from_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    sources = [(one.pattern, one.flags & ~re.UNICODE) for one in patterns()]
+    first = PatternCache(tmp_path / "x.patterns")
+    made = [first.compile_pattern(*each) for each in sources]
+    first.write_file()
+    again = PatternCache(tmp_path / "x.patterns")
+    # A pattern equals another when all of its code does.
+    for each, before in zip(sources, made, strict=True):
+        assert again.compile_pattern(*each) == before == re.compile(*each), each[0]
+    assert len(made) > 500
+    assert not again._is_changed
 
 
 def test_a_lazy_pattern_finds_what_a_compiled_one_finds() -> None:

@@ -91,6 +91,13 @@ def test_a_later_statement_replaces_an_earlier_one(earlier: str, later: str) -> 
         ("never send me charts", "the weather is fine now"),
         ("以后别给我发语音", "可以吃饭了"),
         ("we sell plums at the fair", "the budget is 750 now"),
+        # each corrects the value of a thing of its own
+        (
+            "I was wrong earlier, Heron's database is Oracle",
+            "I was wrong earlier, Wren's port is 7",
+        ),
+        ("Sorry, wrong: Heron's database is DuckDB", "Sorry, wrong: our database is DuckDB now"),
+        ("刚才说错了，白鹭的数据库是达梦", "刚才说错了，我们的数据库改成达梦了"),
     ],
 )
 def test_other_things_are_not_replaced(earlier: str, later: str) -> None:

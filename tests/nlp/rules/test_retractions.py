@@ -82,3 +82,101 @@ def test_only_what_was_taken_back_goes() -> None:
 def test_a_request_to_forget_alone_is_kept_for_what_was_said_before() -> None:
     for text in ("Please forget that again.", "Thank you! Forget that again."):
         assert any("orget that" in text[a:b] for a, b in own_sentences(text))
+
+
+def own(text: str) -> list[str]:
+    return [text[start:end] for start, end in own_sentences(text)]
+
+
+# Words in which people take back what they have just said, and others that sound like them.
+BACK = """\
+No wait, scratch that, we did not decide that.
+Scratch that.
+Hmm, no, forget it.
+Actually no, that's not decided yet.
+Never mind, we haven't decided anything.
+Oh wait, that was last year's plan, ignore it.
+Sorry, I was joking.
+Nope, cancel that.
+Wait, no. We haven't agreed on that.
+I take it back.
+I take that back, we're still discussing.
+Strike that, please.
+Disregard what I just said.
+Just kidding!
+Hang on, that's wrong.
+Correction: we didn't.
+Not true, sorry.
+Actually, we didn't decide that.
+Ugh, no, undo that.
+On second thought, no.
+""".splitlines()
+BACK_ZH = """\
+等等，不对，我们没有这么决定。
+算了，当我没说。
+哦不，还没定呢。
+开玩笑的。
+刚才那句不算。
+收回刚才的话。
+不对，这个还没决定。
+呃，忘掉我刚说的。
+忽略上一句。
+我说错了。
+搞错了，没有决定。
+不不不，取消。
+当我没说过这话。
+我反悔了，不用了。
+以上作废。
+别当真。
+""".splitlines()
+STANDS = """\
+We haven't decided on the port yet.
+It is not true that Zorg is slow.
+That's not the fastest one, but it works.
+I said it already.
+We did not choose MySQL.
+Please undo the last commit.
+That was a hard choice.
+It's not final for the staging server.
+It's still a beta.
+No, MySQL is for reporting.
+Thanks, that's all.
+Forget the old plan.
+Ignore the tests for now.
+We never looked back.
+So that's settled.
+We still use Redis for caching.
+""".splitlines()
+STANDS_ZH = """\
+缓存还没有定。
+我们没有用 MySQL。
+不用担心。
+这个决定不能改。
+别忘了写测试。
+我没说过要换缓存。
+端口还没决定。
+不要动生产库。
+先别上线。
+这个版本还不稳定。
+其他的都没变。
+""".splitlines()
+
+
+@pytest.mark.parametrize("back", BACK)
+def test_a_decision_taken_back_is_none_in_any_words(back: str) -> None:
+    assert not any("Zorg" in one for one in own(f"We decided to use Zorg as our database. {back}"))
+
+
+@pytest.mark.parametrize("back", BACK_ZH)
+def test_a_decision_taken_back_is_none_in_any_words_of_chinese(back: str) -> None:
+    assert not any("Zorg" in one for one in own(f"我们决定用 Zorg 作为数据库。{back}"))
+
+
+@pytest.mark.parametrize("more", STANDS)
+def test_a_decision_stands_beside_other_negations(more: str) -> None:
+    assert any("Zorg" in one for one in own(f"We decided to use Zorg as our database. {more}"))
+
+
+@pytest.mark.parametrize("more", STANDS_ZH)
+def test_a_decision_stands_beside_other_negations_of_chinese(more: str) -> None:
+    assert any("Zorg" in one for one in own(f"我们决定用 Zorg 作为数据库。{more}"))

@@ -37,6 +37,8 @@ TAKEN = [
     ("项目的后端语言我们用Elixir", "project.backend", "Elixir"),
     ("后端现在用Elixir写了，Scala那版不要了", "project.backend", "Elixir"),
     ("The code is released under the BSD licence", "project.license", "BSD licence"),
+    ("消息队列这块，我们用RabbitMQ", "project.queue", "RabbitMQ"),
+    ("区域定了斯德哥尔摩", "project.region", "斯德哥尔摩"),
     ("Our package manager is pnpm", "project.package-manager", "pnpm"),
     ("我们家搬到深圳了", "user.home", "深圳"),
     ("我在华为上班", "user.employer", "华为"),

@@ -76,6 +76,13 @@ def test_the_project_spoken_in_needs_no_naming() -> None:
 
 def test_a_rule_that_names_a_value_is_a_decision() -> None:
     assert key_of("rule", "From now on our port is 9090.") == "decision.port"
+    assert key_of("rule", "往后缓存统一用 Valkey。") == "decision.cache"
+    assert key_of("rule", "以后缓存用完要清理。") == "rule.cache"
+
+
+def test_what_has_something_owns_it_wherever_that_is() -> None:
+    assert key_of("fact", "Heron has its database at Neon.") == "heron.database"
+    assert key_of("fact", "Heron keeps its cache on Fly.") == "heron.cache"
 
 
 def test_kin_are_the_keys_of_one_matter() -> None:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from kimi_memory.plugins.compaction.chat import LABEL, cost_of, cut, is_gist, text_of
+from kimi_memory.plugins.compaction.chat import (
+    LABEL,
+    Reach,
+    cost_of,
+    cut,
+    find_reach,
+    is_gist,
+    session_of,
+    text_of,
+)
 
 from kimi_memory.domain.compaction import Limits, Message
 from kimi_memory.nlp.basic.safe_text import fence
@@ -53,3 +62,18 @@ def test_only_our_own_block_is_a_summary() -> None:
     assert is_gist({"role": "user", "content": made})
     assert not is_gist({"role": "user", "content": recalled})
     assert not is_gist({"role": "user", "content": f"see {made}"})
+
+
+def test_a_summary_says_how_far_it_reaches() -> None:
+    heading = "Summary of 9 earlier messages; kept whole in session:{}#2-10."
+    made = fence([heading.format("chat-0123456789ab.2"), "- session:s#1-99"], "0" * 16, LABEL)
+    chat = [*said("be kind", role="system"), *said(made, "go on")]
+    reach = find_reach(chat)
+    assert reach == Reach(1, "chat-0123456789ab.2", 10)
+    assert reach.within("chat-0123456789ab") == reach
+    assert reach.within("other") == find_reach(said(made, role="tool")) == Reach()
+    assert session_of(chat) == "chat-0123456789ab"
+    # An id that a host gave is given by it again, and a text may not choose one.
+    named = fence([heading.format("diary-2026")], "0" * 16, LABEL)
+    assert session_of(said(named, "go on")) == session_of(said("go on"))
+    assert find_reach(said(fence(["- x"], "0" * 16, LABEL))) == Reach()

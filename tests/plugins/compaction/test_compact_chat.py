@@ -106,6 +106,30 @@ def test_a_later_compaction_carries_the_earlier_summary(memory: Memory) -> None:
     assert not any("kimi-memory" in text for text in turns(memory, "c"))
 
 
+@pytest.mark.parametrize(
+    ("yes", "asked"), [("ok", "Shall I do part {n}?"), ("好的", "做第 {n} 部分吗？")]
+)
+def test_words_said_again_after_a_summary_are_stored_again(
+    memory: Memory, yes: str, asked: str
+) -> None:
+    def talk(first: int, last: int) -> list[Message]:
+        said = [(asked.format(n=n), yes) for n in range(first, last)]
+        return [
+            {"role": role, "content": text}
+            for pair in said
+            for role, text in zip(("assistant", "user"), pair, strict=True)
+        ]
+
+    limits = Limits(600)
+    first = compact(memory, talk(0, 40), limits, force=True)
+    # The summary names the session, so the chat goes on in it.
+    second = compact(memory, [*first.messages, *talk(40, 44)], limits, force=True)
+    assert (second.session, second.stored) == (first.session, 8)
+    assert turns(memory, first.session) == [text_of(m) for m in talk(0, 44)]
+    assert window(memory, first.session, 2000)[-8:] == talk(40, 44)
+    assert f"session:{first.session}#76-83" in text_of(second.messages[0])
+
+
 def test_the_summary_of_a_large_window_is_no_larger_than_a_page(memory: Memory) -> None:
     text = "这个函数在处理大文件的时候会把整个文件读进内存，所以我们要改成按块读取。" * 3
     messages = chat([f"第 {{n}} 步 {text}"], 160)

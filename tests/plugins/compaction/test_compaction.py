@@ -46,6 +46,31 @@ def test_json_tells_what_was_done(folder, capsys, monkeypatch) -> None:  # noqa:
     assert done["recorded"]["kind"] == "compact"
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_chat_of_which_nothing_may_go_is_not_said_to_fit(capsys, monkeypatch) -> None:
+    assert compact(monkeypatch, CHAT[:3], "--window", "10") == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == CHAT[:3]
+    assert "are more than 6, but the last messages stay. Give a smaller --keep" in printed.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_smallest_window_does_not_print_the_whole_history(capsys, monkeypatch) -> None:
+    assert compact(monkeypatch, CHAT, "--window", "1000", "--session", "c") == 0
+    capsys.readouterr()
+    assert run(["compact", "--resume", "--session", "c", "--window", "1"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_half_a_character_goes_out_as_it_came(capsys, monkeypatch) -> None:
+    chat = [*CHAT, {"role": "user", "content": "cut \ud83d off"}]
+    assert compact(monkeypatch, chat, "--window", "1000") == 0
+    printed = capsys.readouterr().out
+    assert json.loads(printed)[-1] == chat[-1]
+    assert "\\ud83d" in printed
+
+
 @pytest.mark.parametrize(
     ("given", "words", "why"),
     [
@@ -53,6 +78,7 @@ def test_json_tells_what_was_done(folder, capsys, monkeypatch) -> None:  # noqa:
         ("3", (), "Standard input is not a list of messages. Give "),
         ("[3]", (), "Standard input is not a list of messages. Give "),
         ("[]", ("--window", "0"), "window"),
+        ("[]", ("--window", "1" + "0" * 400), "Give a window above 0 and up to "),
         ("[]", ("--resume",), "--resume needs --session"),
     ],
 )

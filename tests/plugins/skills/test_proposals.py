@@ -37,6 +37,15 @@ def test_a_repeated_procedure_becomes_a_valid_skill(memory: Memory) -> None:
     assert skill(memory, one.name) == one
 
 
+def test_a_damaged_session_is_named_and_the_others_teach(memory: Memory) -> None:
+    work(memory)
+    memory.session("bad").turn("user", "Hello.")
+    (memory.root / "short-term/session_bad.jsonl").write_bytes(b"\x00\xff{{{")
+    report = propose(memory)
+    assert len(skills(memory)) == 1
+    assert "session_bad.jsonl:1: " in report.left_out[0]
+
+
 def test_a_chinese_procedure_is_told_in_chinese(memory: Memory) -> None:
     work(memory, said="先跑完整测试，再打标签，最后推送到服务器。", ask="怎么发版？")
     propose(memory)

@@ -6,70 +6,82 @@ Why it exists: what a memory holds is its owner's, and other programs read other
 from __future__ import annotations
 
 import json
-import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import Enum
 from pathlib import Path, PurePosixPath
-from xml.etree import ElementTree
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.command import Command
-from kimi_memory.domain.graph import Edge, seen_from
 from kimi_memory.domain.moment import zulu
-from kimi_memory.domain.note import Card, CardType, Lang, Link, Note, Quote, Source, Status
+from kimi_memory.domain.note import Card, CardType, Lang, Link, Quote, Source, Status
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.card_form import page_language
 from kimi_memory.formats.page_lines import TITLES
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.graph import derive
+from kimi_memory.operations.bundles import Compression, export_bundle
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Filed, Shelf
 
+from .graphml import render_graphml
+
 INDEX = "index.md"
+_BUNDLE = "bundle"
 CARDS_FORMAT = "kimi_memory/cards/1"
 """Begins a JSON export, so that import knows it."""
 SESSION_FORMAT = "kimi_memory/session/1"
 """Says that turns of tools are part of it, too; `read_session` looks for it."""
 _PAST = {Status.SUPERSEDED, Status.ARCHIVED}
-# Turns may hold control characters; XML 1.0 allows none, and readers stop at the first.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NODE_KEYS = {
-    **dict.fromkeys(("label", "kind", "type", "status", "project", "lang", "path"), "string"),
-    **{"created": "string", "confidence": "double", "importance": "double"},
-    "temperature": "double",
-}
-_EDGE_KEYS = {
-    **{"rel": "string", "inverse": "string", "weight": "double", "reason": "string"},
-    **{"derived": "string", "suggested": "boolean"},
-}
 
 
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``export``."""
-    help = "write cards, an index, JSON or a graph for other programs"
+    help = "write a bundle for another copy; or cards, an index, JSON or a graph for programs"
     return [Command("export", help, _add_arguments, _export)]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "form",
-        choices=list(_FORMS),
-        help="cards by type or all as JSON, which import takes back; sessions as JSON, which "
-        "ingest takes back; for reading only: an index page, a graph",
+        choices=[_BUNDLE, *_FORMS],
+        help="the memory with its history as one file, which 'import bundle' takes; cards by "
+        "type or all as JSON, which import takes back; sessions as JSON, which ingest takes back; "
+        "for reading only: an index page, a graph",
     )
     parser.add_argument("path", type=Path, help="where to: a folder for cards and sessions")
     parser.add_argument("--all", action="store_true", help="superseded and archived ones too")
     parser.add_argument("--force", action="store_true", help="replace what is there")
+    parser.add_argument(
+        "--since",
+        metavar="POINT",
+        default="",
+        help="of a bundle: only what came after a point in the history",
+    )
+    parser.add_argument(
+        "--compress",
+        choices=["auto", "none", "gzip"],
+        default="auto",
+        help="of a bundle; auto: none, as git compressed it already",
+    )
+    parser.add_argument(
+        "--encrypt",
+        action="append",
+        default=[],
+        metavar="RECIPIENT",
+        help="of a bundle: for this key of age or SSH, or a file of keys; may be repeated",
+    )
 
 
 def _export(arguments: Namespace) -> int:
     """Export and say how much."""
+    if arguments.form == _BUNDLE:
+        return _export_bundle(arguments)
     with open_memory(arguments) as memory:
         export = _FORMS[arguments.form]
         found = export(memory, arguments.path, past=arguments.all, force=arguments.force)
@@ -79,6 +91,26 @@ def _export(arguments: Namespace) -> int:
     edges = f" and {found.edges} links" if found.edges else ""
     what = "sessions" if arguments.form == "sessions" else "notes"
     show(f"{found.notes} {what}{edges} in {found.path} ({found.files} files)")
+    return 0
+
+
+def _export_bundle(arguments: Namespace) -> int:
+    compress: Compression = "gzip" if arguments.compress == "gzip" else "none"
+    with open_memory(arguments) as memory:
+        found = export_bundle(
+            memory,
+            arguments.path,
+            since=arguments.since,
+            compress=compress,
+            recipients=arguments.encrypt,
+        )
+    if arguments.json:
+        show_json(found)
+        return 0
+    what = f"what came after {found.base[:10]}" if found.base else "the whole memory"
+    show(f"{found.path}: {what}, v{found.version} ({found.commit[:10]}), {found.bytes:,} bytes")
+    for line in found.left_out:
+        show(f"left out: {line}")
     return 0
 
 
@@ -108,7 +140,7 @@ def export_graph(
     """
     filed = _read_notes(memory, past=past)
     edges = list(derive(filed).edges.values())
-    document = _render_graphml(filed, edges)
+    document = render_graphml(filed, edges)
     _write(memory, path, document, force=force)
     return Exported(path, 1, len(filed), len(edges))
 
@@ -293,66 +325,6 @@ def _plain(value: object) -> object:
         case tuple():
             return [_plain(one) for one in value]
     return value
-
-
-def _render_graphml(filed: Sequence[Filed], edges: Sequence[Edge]) -> bytes:
-    root = ElementTree.Element("graphml", {"xmlns": "http://graphml.graphdrawing.org/xmlns"})
-    for kind, keys in (("node", _NODE_KEYS), ("edge", _EDGE_KEYS)):
-        for name, type in keys.items():
-            names = {"id": f"{kind}-{name}", "for": kind, "attr.name": name, "attr.type": type}
-            ElementTree.SubElement(root, "key", names)
-    graph = ElementTree.SubElement(root, "graph", {"id": "memory", "edgedefault": "directed"})
-    known = {one.note.id for one in filed}
-    for one in filed:
-        _add_element(graph, "node", {"id": one.note.id}, _node_fields(one.note, one.path))
-    # Gephi and networkx refuse an edge to a node that is not there.
-    for id in sorted({edge.target for edge in edges} - known):
-        kind = "session" if id.startswith("session:") else "missing"
-        _add_element(graph, "node", {"id": id}, {"label": id, "kind": kind})
-    for number, edge in enumerate(edges):
-        ends = {"id": f"e{number}", "source": edge.source, "target": edge.target}
-        _add_element(graph, "edge", ends, _edge_fields(edge))
-    ElementTree.indent(root, " ")
-    return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
-
-
-def _add_element(
-    graph: ElementTree.Element, kind: str, attributes: dict[str, str], values: dict[str, object]
-) -> None:
-    element = ElementTree.SubElement(graph, kind, attributes)
-    for name, value in values.items():
-        # Readers of GraphML take an empty element of a number for an error.
-        if value not in (None, ""):
-            data = ElementTree.SubElement(element, "data", {"key": f"{kind}-{name}"})
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            data.text = _NO_XML.sub("\ufffd", text)
-
-
-def _node_fields(note: Note, path: str) -> dict[str, object]:
-    return {
-        "label": getattr(note, "title", "") or getattr(note, "name", "") or note.id,
-        "kind": note.kind,
-        "type": str(getattr(note, "type", "")),
-        "status": str(note.status),
-        "project": getattr(note, "project", ""),
-        "lang": str(note.lang),
-        "path": path,
-        "created": note.created.isoformat(),
-        "confidence": getattr(note, "confidence", None),
-        "importance": getattr(note, "importance", None),
-        "temperature": getattr(note, "temperature", None),
-    }
-
-
-def _edge_fields(edge: Edge) -> dict[str, object]:
-    return {
-        "rel": str(edge.rel),
-        "inverse": seen_from(edge.rel, forwards=False),
-        "weight": edge.weight,
-        "reason": edge.reason,
-        "derived": edge.derived,
-        "suggested": edge.suggested,
-    }
 
 
 def _check_outside(memory: Memory, path: Path) -> None:

@@ -1,0 +1,74 @@
+"""Meetings of copies in a drop folder: what is new is dropped, what others dropped is merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.operations.bundles import describe_memory, take_names
+from kimi_memory.operations.health_checks import find_purged_heads
+from kimi_memory.operations.merge_copy import MergeReport, merge_copy
+from kimi_memory.store.git.drops import Arrival, read_drop, write_drop
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What a copy sent to a drop folder and took from it."""
+
+    sent: tuple[Path, ...] = ()
+    """The bundles it dropped."""
+    merged: tuple[MergeReport, ...] = ()
+    """What it merged, each with the copy it is from."""
+    waiting: tuple[str, ...] = ()
+    """What is not whole yet or was refused, and why."""
+
+
+def meet_in_folder(
+    memory: Memory, folder: Path, *, pull: bool = True, push: bool = True, dry_run: bool = False
+) -> Met:
+    """Drop what is new here, then merge what others dropped and arrived whole.
+
+    Args:
+        memory: opened for writing.
+        folder: the drop folder, the same for all copies or carried between them.
+        pull: whether what others dropped is merged.
+        push: whether what is here is dropped.
+        dry_run: report what would be merged; nothing is dropped.
+
+    Raises:
+        UsageError: the folder is not there, or cannot be written.
+        HistoryError: there is no history.
+    """
+    if not dry_run:
+        memory.repair_merges()
+    push = push and not dry_run
+    # First of all, so that what is only here is in two places before anything is merged.
+    sent = [drop_news(memory, folder)] if push else []
+    merged, waiting = list[MergeReport](), list[str]()
+    for one in take_arrivals(memory, folder) if pull else ():
+        waiting += [f"{one.copy}: {one.waiting}"] if one.waiting else []
+        try:
+            if one.tip:
+                report = merge_copy(memory, one.tip, dry_run=dry_run)
+                merged.append(replace(report, source=f"copy {one.copy}"))
+            take_names(memory, one.names, dry_run=dry_run)
+        except KimiMemoryError as error:  # One copy keeps the others from nothing.
+            waiting.append(f"{one.copy}: {error}")
+    sent += [drop_news(memory, folder)] if push and pull else []
+    return Met(tuple(path for path in sent if path), tuple(merged), tuple(waiting))
+
+
+def drop_news(memory: Memory, folder: Path) -> Path | None:
+    """Drop what is new since this copy's last bundle; return the file, None where nothing is."""
+    memory.batch.flush()
+    with memory.store.lock("job"):
+        return write_drop(memory.history.merger(), folder, describe_memory(memory))
+
+
+def take_arrivals(memory: Memory, folder: Path) -> list[Arrival]:
+    """Take over what others dropped; `merge_copy` merges the tip of each."""
+    id, purged = memory.settings.memory.id, bool(find_purged_heads(memory))
+    with memory.store.lock("job"):
+        return read_drop(memory.history.merger(), folder, id, memory.copy_id, purged=purged)

@@ -1,0 +1,307 @@
+"""Syncing with remotes: what others sent is merged here, what is here is sent to them.
+
+The loop holds no state but commits: killed between any two steps, the next sync goes on.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.config import MARKER
+from kimi_memory.errors import (
+    DivergedError,
+    HistoryError,
+    KimiMemoryError,
+    MovedError,
+    UsageError,
+)
+from kimi_memory.jobs.merging import read_id
+from kimi_memory.operations.drop_folders import meet_in_folder
+from kimi_memory.operations.health_checks import find_purged_heads
+from kimi_memory.operations.merge_copy import MergeReport, merge_copy
+from kimi_memory.operations.remotes import offer_remotes, open_remotes
+from kimi_memory.store.git.merge_commit import Merger
+from kimi_memory.store.git.network import Deadline
+from kimi_memory.store.git.remote_copy import RemoteCopy
+from kimi_memory.store.git.remotes import Remote
+
+SECONDS = 300.0
+"""How long a remote may take in all."""
+_TRIES = 5
+_PAUSE_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncOptions:
+    """How to sync."""
+
+    pull: bool = True
+    """Whether what others sent is merged here."""
+    push: bool = True
+    """Whether what is here is sent."""
+    dry_run: bool = False
+    """Report, and write nothing but objects that git does not show."""
+    seconds: float = SECONDS
+    """How long each remote may take."""
+    accept_forced: bool = False
+    """Merge with a remote whose history was replaced, and send the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What came of syncing with one remote."""
+
+    name: str
+    url: str
+    received: int = 0
+    """Versions that were there and not here."""
+    sent: int = 0
+    """Versions that were here and not there."""
+    head: str = ""
+    """The current commit afterwards."""
+    merged: tuple[MergeReport, ...] = ()
+    """What was merged; of a folder of bundles what each copy brought."""
+    left_out: tuple[str, ...] = ()
+    """One line for what was not done, and why."""
+    failed: str = ""
+    """Why it stopped; empty where it did not. Everything is still here."""
+    code: int = 0
+    """The exit code of that error."""
+
+
+def sync_memory(
+    memory: Memory, names: Sequence[str] = (), options: SyncOptions | None = None
+) -> list[SyncReport]:
+    """Bring a memory and its remotes in step; one that fails keeps no other waiting.
+
+    What a remote brings waits for a person's word as what a merge brings.
+
+    Args:
+        memory: opened for writing.
+        names: of the remotes; all if empty.
+        options: how; by default both ways.
+
+    Raises:
+        UsageError: there are none.
+        NotFoundError: one of the names is none of a remote.
+        LockTimeoutError: another process syncs.
+        MovedError: the memory lies elsewhere now.
+    """
+    if memory.store.moved:
+        # Its last version says so, which no other copy should take for its own.
+        raise MovedError(memory.store.moved)
+    remotes = open_remotes(memory)
+    chosen = [remotes.find(name) for name in names] or remotes.read()
+    if not chosen:
+        offered = offer_remotes(memory)
+        add = f"{offered[0].name} {offered[0].url}" if offered else "NAME URL"
+        raise UsageError(f"No remote to sync with. Add one: kimi-memory remote add {add}")
+    with memory.store.lock("sync"):
+        return [_try_sync(memory, remote, options or SyncOptions()) for remote in chosen]
+
+
+def _try_sync(memory: Memory, remote: Remote, options: SyncOptions) -> SyncReport:
+    try:
+        return Sync(memory, remote, options).run()
+    except KimiMemoryError as error:
+        return SyncReport(remote.name, remote.url, failed=str(error), code=error.exit_code)
+
+
+class Sync:
+    """Brings a memory in step with one remote.
+
+    Args:
+        memory: opened for writing.
+        remote: one of its remotes.
+        options: which way.
+    """
+
+    def __init__(self, memory: Memory, remote: Remote, options: SyncOptions) -> None:
+        self._memory, self._remote, self._options = memory, remote, options
+        self._deadline = Deadline(options.seconds)
+        self._report = SyncReport(remote.name, remote.url)
+
+    def run(self) -> SyncReport:
+        """Exchange with the remote until both have the same; return what was done.
+
+        Raises:
+            DivergedError: its history was replaced, or others keep pushing.
+            RemoteError: it cannot be reached, or refuses.
+        """
+        if self._remote.drop:
+            return self._meet_in_folder()
+        for number in range(_TRIES):
+            # Copies that met once would meet again and again.
+            pause = random.uniform(0, _PAUSE_SECONDS * number)  # noqa: S311  no secret
+            time.sleep(min(pause, self._deadline.left()))
+            merger = self._flush()
+            with merger.reach(self._remote, self._deadline) as there:
+                if self._exchange(merger, there):
+                    head = self._report.head or self._memory.history.head()
+                    return replace(self._report, head=head)
+        raise DivergedError(
+            self._remote.name,
+            f"others pushed to it each of the {_TRIES} times",
+            "What is here is kept there, under refs/kimi/copies; sync again",
+        )
+
+    def _meet_in_folder(self) -> SyncReport:
+        """Exchange bundles that something else carries; it is not waited for."""
+        how, before = self._options, self._memory.history.head()
+        met = meet_in_folder(
+            self._memory,
+            Path(self._remote.url),
+            pull=how.pull,
+            push=how.push,
+            dry_run=how.dry_run,
+        )
+        merger = self._memory.history.merger()
+        sent = merger.count_since(self._seen(merger)) if met.sent else 0
+        if met.sent:
+            self._note_seen(merger, merger.ours)
+        theirs = [one.theirs for one in met.merged]
+        received = merger.count_since(before, *theirs) if theirs else 0
+        merged = tuple(one for one in met.merged if one.paths)
+        return replace(
+            self._report,
+            received=received,
+            sent=sent,
+            head=merger.ours,
+            merged=merged,
+            left_out=met.waiting,
+        )
+
+    def _flush(self) -> Merger:
+        if not self._options.dry_run:
+            self._memory.repair_merges()
+        self._memory.batch.flush()
+        return self._memory.history.merger()
+
+    def _exchange(self, merger: Merger, there: RemoteCopy) -> bool:
+        """Do one round; False where somebody else pushed meanwhile."""
+        heads = there.list_heads(self._memory.copy_id)
+        if heads.main == merger.ours:
+            self._note_seen(merger, heads.main)
+            self._report = replace(self._report, head=merger.ours)
+            return True
+        if heads.main and not merger.has(heads.main):
+            # First of all, so that no race and no replaced history can lose it.
+            if self._options.push and merger.ours not in (heads.own, self._seen(merger)):
+                self._send(merger, there, None)
+            if not self._options.pull:
+                self._leave_out("it has what is not here; sync without --push to send to its main")
+                return True
+            main = self._receive(merger, there)
+            merger = self._flush()
+            if merger.ours == main or self._options.dry_run:
+                return True
+        else:
+            main = heads.main
+            self._check_forced(merger, there, main)
+        if not self._options.push:
+            return True
+        return self._send(merger, there, main)
+
+    def _receive(self, merger: Merger, there: RemoteCopy) -> str:
+        """Fetch the branch, look at it, and merge it; return its commit."""
+        main = there.fetch()
+        self._check_memory(there, main)
+        self._check_purges(there, main)
+        self._check_forced(merger, there, main)
+        self._check_beginning(merger, there, main)
+        there.admit(main)
+        self._report = replace(
+            self._report, received=self._report.received + merger.count_since(merger.ours, main)
+        )
+        merged = merge_copy(self._memory, main, dry_run=self._options.dry_run)
+        named = replace(merged, source=self._remote.name)
+        self._report = replace(self._report, merged=(*self._report.merged, named))
+        self._note_seen(self._memory.history.merger(), main)
+        return main
+
+    def _send(self, merger: Merger, there: RemoteCopy, lease: str | None) -> bool:
+        count = merger.count_since(lease or "") if lease is not None else 0
+        if self._options.dry_run:
+            self._report = replace(self._report, sent=count)
+            return True
+        sent = there.send(merger.ours, self._memory.copy_id, lease)
+        if sent.refused:
+            self._leave_out(f"it does not keep refs/kimi/copies ({sent.refused})")
+        if sent.main:
+            self._report = replace(self._report, sent=self._report.sent + count)
+            self._note_seen(merger, merger.ours)
+        return sent.main
+
+    def _seen(self, merger: Merger) -> str:
+        return merger.find_seen(self._remote.name)
+
+    def _note_seen(self, merger: Merger, commit: str) -> None:
+        if not self._options.dry_run and self._seen(merger) != commit:
+            merger.note_seen(self._remote.name, commit)
+
+    def _leave_out(self, line: str) -> None:
+        if line not in self._report.left_out:
+            self._report = replace(self._report, left_out=(*self._report.left_out, line))
+
+    def _check_memory(self, there: RemoteCopy, main: str) -> None:
+        """Refuse what is no copy of this memory."""
+        id = read_id(there.read_content(main, MARKER) or b"")
+        if id != self._memory.settings.memory.id:
+            raise HistoryError(
+                f"{self._remote.name} holds another memory (id {id[:80] or 'unknown'}). Remove "
+                "the remote; 'kimi-memory import' takes over what another memory knows."
+            )
+
+    def _check_beginning(self, merger: Merger, there: RemoteCopy, main: str) -> None:
+        """Refuse a history that shares nothing with ours."""
+        # What descends from something that was here once, does.
+        known = self._seen(merger) and not self._options.accept_forced
+        if not known and not there.shares_history(main):
+            raise DivergedError(
+                self._remote.name,
+                "its history has nothing in common with this memory, as after a purge",
+                "Copy the memory anew from there, and import what only this copy knows",
+            )
+
+    def _check_purges(self, there: RemoteCopy, main: str) -> None:
+        """Refuse what would bring back, here or there, what a purge destroyed."""
+        here = bool(find_purged_heads(self._memory))
+        if not (here or there.brings_purge(main)) or not there.has_rewritten(main):
+            return
+        if here:
+            raise DivergedError(
+                self._remote.name,
+                "it still has the history from before a purge of this memory",
+                "Purge the same text in the copies that send to it, and make it anew",
+            )
+        raise DivergedError(
+            self._remote.name,
+            "another copy purged a text that the history here still has",
+            "Copy the memory anew from there, and import what only this copy knows",
+        )
+
+    def _check_forced(self, merger: Merger, there: RemoteCopy, main: str) -> None:
+        """Refuse a history that lacks what the remote had; keep what it had."""
+        seen = self._seen(merger)
+        if not seen or self._options.accept_forced or there.descends(main, seen):
+            return
+        again = f"'kimi-memory sync {self._remote.name} --accept-forced'"
+        if not main:
+            # A new disk, or somebody cleared it: who knows whether it should be filled again.
+            why = "what it had is gone"
+            raise DivergedError(self._remote.name, why, f"If it may be filled again: {again}")
+        lost = there.measure_losses(seen, main)
+        kept = "" if self._options.dry_run else there.keep_rescued(seen)
+        named = f", such as {', '.join(lost.deleted[:3])}" if lost.deleted else ""
+        raise DivergedError(
+            self._remote.name,
+            f"its history was replaced: {lost.versions} versions are gone there, with "
+            f"{len(lost.deleted)} files{named}, and {len(lost.changed)} files are otherwise. "
+            f"Nothing of it was taken{f'; what it had is kept as {kept}' if kept else ''}",
+            f"Find out who did it; {again} merges what is there with what is here, and sends it",
+        )

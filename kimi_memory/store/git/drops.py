@@ -1,0 +1,182 @@
+"""Drop folders: bundles that something else carries from copy to copy.
+
+Below the folder, ``<memory id>/<copy>/`` holds what one copy wrote: bundles ``<seq>-<tip>.bundle``,
+each written once, and ``head.json``, which lists them. A copy writes only below its own name, so
+no tool that carries files ever finds two versions of one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.git.bundle import Bundle, Manifest, read_bundle
+from kimi_memory.store.git.merge_commit import Merger
+
+HEAD = "head.json"
+_MOST_BUNDLES = 64
+_MOST_BYTES = 8 << 20
+"""After so many bundles, or bytes of them, one of the whole memory replaces a copy's own."""
+_LONGEST_HEAD = 1 << 20
+_COPY = re.compile(r"[a-z2-7]{8}")
+_BUNDLE = re.compile(r"(\d{6,12})-([0-9a-f]{12})\.bundle")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """One bundle of a copy."""
+
+    file: str
+    tip: str
+    """The commit it ends with."""
+    sha256: str
+    """As its first line says."""
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What another copy has dropped that is not part of ours."""
+
+    copy: str
+    tip: str = ""
+    """Its last commit that is here now; empty where nothing whole arrived."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Versions with a name there."""
+    waiting: str = ""
+    """Why something of it is not taken yet; empty where all is here."""
+
+
+def write_drop(merger: Merger, folder: Path, manifest: Manifest) -> Path | None:
+    """Drop what is new since this copy's last bundle; return its file, None where nothing is.
+
+    Args:
+        merger: of the memory; its lock of jobs is held.
+        folder: the drop folder, which is there.
+        manifest: of the memory as it is, with the copy that drops.
+
+    Raises:
+        UsageError: the folder is not there, or cannot be written.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not there. Connect it, or name another folder.")
+    place = _find_place(folder, manifest.memory) / manifest.copy
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        there = {path.name: path.stat().st_size for path in place.iterdir()}
+    except OSError as error:
+        raise UsageError(f"{place} cannot be written: {error.strerror}. Look at it.") from error
+    before = _read_head(place) or []
+    lost = [one for one in before if there.get(one.file) != one.bytes]
+    if before and not lost and before[-1].tip == manifest.head:
+        return None
+    too_many = len(before) >= _MOST_BUNDLES or sum(one.bytes for one in before) >= _MOST_BYTES
+    # A purge writes history anew: what was dropped before is not part of it any more.
+    if lost or too_many or not before or not merger.has(before[-1].tip):
+        before = []
+    known = [int(found[1]) for name in there if (found := _BUNDLE.fullmatch(name))]
+    path = place / f"{max(known, default=0) + 1:06d}-{manifest.head[:12]}.bundle"
+    base = before[-1].tip if before else ""
+    made = merger.write_bundle(path, replace(manifest, base=base))
+    listed = [*before, Dropped(path.name, manifest.head, made.sha256, made.size)]
+    said = {"memory": manifest.memory, "copy": manifest.copy, "bundles": list(map(asdict, listed))}
+    put(place / HEAD, json.dumps(said, indent=1).encode(), sync=True)
+    # Only now: until then the list named them.
+    for name in there.keys() - {one.file for one in listed}:
+        if _BUNDLE.fullmatch(name):
+            with suppress(OSError):
+                (place / name).unlink()
+    return path
+
+
+def read_drop(
+    merger: Merger, folder: Path, memory: str, own: str, *, purged: bool = False
+) -> list[Arrival]:
+    """Take over what other copies dropped and arrived whole; the caller merges each tip.
+
+    Args:
+        merger: of the memory; its lock of jobs is held.
+        folder: the drop folder.
+        memory: id of the memory.
+        own: the copy that reads.
+        purged: something was purged here; nothing from before is taken.
+    """
+    place = _find_place(folder, memory)
+    try:
+        copies = sorted(one.name for one in place.iterdir() if _COPY.fullmatch(one.name))
+    except OSError:
+        return []
+    found = (
+        _read_copy(merger, place / copy, memory, purged=purged) for copy in copies if copy != own
+    )
+    return [one for one in found if one.tip or one.waiting]
+
+
+def _find_place(folder: Path, memory: str) -> Path:
+    return folder / safe_session_id(memory)
+
+
+def _read_copy(merger: Merger, place: Path, memory: str, *, purged: bool) -> Arrival:
+    listed = _read_head(place)
+    if listed is None:
+        return Arrival(place.name, waiting=f"{place / HEAD} is not whole yet")
+    if merger.has(listed[-1].tip):
+        return Arrival(place.name)
+    arrival = Arrival(place.name)
+    for one in _skip_known(merger, listed):
+        try:
+            bundle = _read_dropped(place / one.file, one, memory)
+            merger.take_bundle(bundle, purged=purged)
+        except KimiMemoryError as error:
+            return replace(arrival, waiting=str(error))
+        arrival = replace(arrival, tip=one.tip, names=bundle.manifest.names)
+    # All is here, and was not merged the last time.
+    return arrival if arrival.tip else replace(arrival, tip=listed[-1].tip)
+
+
+def _skip_known(merger: Merger, listed: Sequence[Dropped]) -> Iterator[Dropped]:
+    """Yield the bundles behind the last one whose commit is here."""
+    known = [n for n, one in enumerate(listed) if merger.knows(one.tip)]
+    yield from listed[known[-1] + 1 if known else 0 :]
+
+
+def _read_dropped(path: Path, one: Dropped, memory: str) -> Bundle:
+    """Return a bundle that arrived whole; UsageError where it did not."""
+    try:
+        look = path.lstat()
+    except OSError as error:
+        raise UsageError(f"{path} has not arrived yet ({error.strerror}).") from error
+    if not stat.S_ISREG(look.st_mode) or look.st_size != one.bytes:
+        raise UsageError(f"{path} has not arrived whole yet.")
+    bundle = read_bundle(path)
+    manifest = bundle.manifest
+    if (manifest.memory, manifest.head, bundle.sha256) != (memory, one.tip, one.sha256):
+        raise UsageError(f"{path} is not what {HEAD} beside it says.")
+    return bundle
+
+
+def _read_head(place: Path) -> list[Dropped] | None:
+    """Return the bundles of a copy; None where the list is not there, or not whole."""
+    try:
+        with (place / HEAD).open("rb") as file:
+            said = json.loads(file.read(_LONGEST_HEAD))
+        found = [Dropped(**row) for row in said["bundles"]]
+        sound = all(
+            _BUNDLE.fullmatch(one.file)
+            and _COMMIT.fullmatch(one.tip)
+            and isinstance(one.sha256, str)
+            and type(one.bytes) is int
+            for one in found
+        )
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return found if found and sound else None

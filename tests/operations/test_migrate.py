@@ -1,0 +1,225 @@
+"""Memories that move to another folder: nothing is closed before the new one was checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.cli import run
+from kimi_memory.errors import GateError, MovedError, UsageError
+from kimi_memory.operations import migrate as migration
+from kimi_memory.operations.bundles import export_bundle, import_bundle
+from kimi_memory.operations.doctor import doctor, fix
+from kimi_memory.operations.drop_folders import meet_in_folder
+from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.migrate import migrate, take_back
+from tests.operations.test_bundles import TEXTS, same
+from tests.operations.test_merge_copy import values
+from tests.test_copies import clone, errors, git
+
+__all__ = ["clone"]
+
+Clone = Callable[[str], Memory]
+
+
+def fill(memory: Memory) -> None:
+    for text in TEXTS:
+        memory.remember(text)
+    memory.session("talk").turn("user", "We use PostgreSQL for the shop.")
+
+
+def test_a_memory_that_moved_is_the_same_there_and_takes_no_writes_here(
+    memory: Memory, opening: Opening, tmp_path: Path
+) -> None:
+    fill(memory)
+    place = tmp_path / "new"
+    done = migrate(memory, place)
+    assert done.moved
+    assert len(done.checked) == 4
+    with pytest.raises(MovedError, match=str(place)):
+        memory.remember("Too late.")
+    with Memory.open(memory.root, opening) as again, Memory.open(place, opening) as there:
+        assert again.store.moved == str(place)
+        with pytest.raises(MovedError, match=r"migrate --back"):
+            again.remember("Too late.")
+        assert "PostgreSQL" in values(again, "which database has the shop?")
+        assert errors(again) == []
+        found = [one for one in doctor(again) if one.check == "store"]
+        assert ["moved to" in one.message for one in found] == [True]
+        list(fix(again, found))
+        with pytest.raises(MovedError):
+            again.remember("Too late.")
+        with pytest.raises(MovedError):
+            migrate(again, tmp_path / "newer")
+        export_bundle(again, tmp_path / "x.bundle")
+        with pytest.raises(MovedError):
+            import_bundle(again, tmp_path / "x.bundle")
+        assert there.settings.memory.moved == ""
+        assert there.settings.memory.id == memory.settings.memory.id
+        there.remember("Cleo likes water.", key="cleo.drink")
+        there.batch.flush()
+        assert take_back(again) == str(place)
+        with pytest.raises(UsageError, match="was not moved"):
+            take_back(again)
+        again.remember("Dan likes milk.", key="dan.drink")
+        again.batch.flush()
+        merge_copy(again, str(place))
+        merge_copy(there, str(memory.root))
+        assert there.settings.memory.moved == ""
+        assert errors(again) == errors(there) == []
+        assert "moved" not in (there.root / "memory.toml").read_text("utf-8")
+
+
+def test_a_copy_that_is_kept_goes_on_beside(
+    memory: Memory, opening: Opening, tmp_path: Path
+) -> None:
+    fill(memory)
+    assert not migrate(memory, tmp_path / "new", keep_source=True).moved
+    with Memory.open(tmp_path / "new", opening) as there:
+        same(memory, there)
+    memory.remember("It still takes writes.")
+
+
+def test_what_a_copy_lacks_is_carried_to_it(
+    memory: Memory, opening: Opening, tmp_path: Path
+) -> None:
+    place = tmp_path / "b"
+    migrate(memory, place, keep_source=True)
+    base = memory.history.head()
+    memory.remember("Bob likes coffee.", key="bob.drink")
+    assert migrate(memory, place, since=base).moved
+    with pytest.raises(MovedError):
+        memory.remember("Too late.")
+    with Memory.open(place, opening) as other:
+        assert "coffee" in values(other, "what does Bob like?")
+        assert errors(other) == []
+        with pytest.raises(MovedError):
+            migrate(other, memory.root)
+        merge_copy(other, str(memory.root))
+        assert "moved" not in (place / "memory.toml").read_text("utf-8")
+        assert other.settings_wait == ""
+
+
+def test_what_comes_while_it_moves_is_carried_as_well(
+    memory: Memory, opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that has the memory open writes until the mark stands there."""
+    fill(memory)
+    verify_lines = migration.verify_lines
+
+    def verified(checked: Memory) -> object:
+        if checked.root == memory.root:
+            memory.remember("Eve likes juice.", key="eve.drink")
+        return verify_lines(checked)
+
+    monkeypatch.setattr(migration, "verify_lines", verified)
+    with pytest.raises(GateError, match="other"):
+        migrate(memory, tmp_path / "not")
+    monkeypatch.setattr(migration, "compare_answers", lambda one, other: iter(()))
+    done = migrate(memory, tmp_path / "new")
+    assert done.moved
+    with Memory.open(tmp_path / "new", opening) as there:
+        assert "juice" in values(there, "what does Eve like?")
+        assert errors(there) == []
+        assert there.settings.memory.moved == ""
+        there.batch.flush()
+        assert git(there.root, "status", "--porcelain").strip() == ""
+
+
+def change_byte(copy: Memory) -> None:
+    page = next((copy.root / "semantic").rglob("*.md"))
+    page.write_bytes(page.read_bytes() + b"!")
+
+
+def add_file(copy: Memory) -> None:
+    (copy.root / "more.md").write_text("More.\n", encoding="utf-8")
+
+
+def add_version(copy: Memory) -> None:
+    git(copy.root, "commit", "-q", "--allow-empty", "-m", "Nothing")
+
+
+def add_name(copy: Memory) -> None:
+    copy.history.set_name("other", copy.history.head())
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (change_byte, "other bytes"),
+        (add_file, "other files"),
+        (add_version, "another history"),
+        (add_name, "other names"),
+    ],
+)
+def test_a_source_whose_copy_differs_stays_open(
+    damage: Callable[[Memory], None],
+    why: str,
+    memory: Memory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill(memory)
+    unpack = migration.unpack_copy
+
+    def unpacked(path: Path, folder: Path, opening: Opening) -> None:
+        unpack(path, folder, opening)
+        with Memory.open(folder, opening) as copy:
+            damage(copy)
+
+    monkeypatch.setattr(migration, "unpack_copy", unpacked)
+    with pytest.raises(GateError, match=why):
+        migrate(memory, tmp_path / "new")
+    memory.remember("It still takes writes.")
+
+
+def test_a_memory_does_not_move_into_itself(memory: Memory) -> None:
+    for place in (memory.root / "inside", memory.root):
+        with pytest.raises(UsageError, match="lies in the memory itself"):
+            migrate(memory, place)
+    memory.remember("It takes writes even now.")
+
+
+def test_a_memory_moves_by_way_of_a_drop_folder(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    other = clone("b")
+    fill(memory)
+    folder = tmp_path / "drop"
+    with pytest.raises(UsageError, match="is not there"):
+        migrate(memory, folder, drop=True)
+    folder.mkdir()
+    done = migrate(memory, folder, drop=True)
+    assert done.moved
+    assert "is whole" in done.checked[-1]
+    assert len(meet_in_folder(other, folder).merged) == 1
+    assert "PostgreSQL" in values(other, "which database has the shop?")
+    assert other.settings.memory.moved == ""
+
+
+def test_a_person_moves_a_memory_and_takes_it_back(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, place = ["--memory", str(memory.root)], tmp_path / "new"
+    assert run(["migrate", str(place), *root]) == 0
+    assert "add --yes" in capsys.readouterr().out
+    assert not place.exists()
+    assert run(["migrate", str(place), "--keep-source", "--dry-run", *root]) == 0
+    assert not place.exists()
+    assert run(["migrate", str(place), "--yes", *root]) == 0
+    assert "takes no writes" in capsys.readouterr().out
+    for command in (["recall", "tea"], ["status"], ["log"]):
+        assert run([*command, *root]) == 0
+        assert f"moved to {place}" in capsys.readouterr().err
+    assert run(["remember", "Too late.", *root]) == 35
+    err = capsys.readouterr().err
+    assert f"moved to {place}" in err
+    assert run(["migrate", "--back", "--json", *root]) == 0
+    assert json.loads(capsys.readouterr().out)["back"] == str(place)
+    assert run(["remember", "In time.", *root]) == 0
+    assert run(["migrate", *root]) == 2
+    assert run(["migrate", "x", "--back", *root]) == 2
