@@ -208,6 +208,7 @@ I want to be told this way:
 I read in bed because:
 """.splitlines()
 SELF_ZH = """\
+查到了：
 这是我的决定：
 这是我写的：
 下面是我们定的规则：
