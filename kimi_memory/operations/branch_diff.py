@@ -8,6 +8,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.past import BeliefDiff
 from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.branches import find_branches, flush_branch
+from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.past.beliefs import compare_beliefs
 from kimi_memory.past.points import Point
 
@@ -42,4 +43,5 @@ def _find_versions(memory: Memory, name: str) -> tuple[str, str]:
     memory.batch.flush()
     flush_branch(memory, found[name])
     merger = memory.history.merger()
-    return merger.ours, merger.fetch(found[name])
+    purged = bool(find_purged_heads(memory))
+    return merger.ours, merger.fetch(found[name], purged=purged)

@@ -21,6 +21,7 @@ from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.operations.branches import find_branches, flush_branch
+from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.store.git.head_log import note_examined
 from kimi_memory.store.git.merge_commit import Merger
 
@@ -139,13 +140,17 @@ def find_source(memory: Memory, merger: Merger, source: str, *, flush: bool) -> 
         flush: whether what was written in a branch becomes a version first.
 
     Raises:
-        HistoryError: there is none, or it is another memory.
+        HistoryError: there is none, it is another memory, or from before a purge of this one.
     """
     branch = find_branches(memory).get(source)
     if branch is not None and flush:
         flush_branch(memory, branch)
     folder = branch or Path(source)
-    theirs = merger.fetch(folder.resolve()) if source and folder.is_dir() else merger.find(source)
+    purged = bool(find_purged_heads(memory))
+    if source and folder.is_dir():
+        theirs = merger.fetch(folder.resolve(), purged=purged)
+    else:
+        theirs = merger.find(source, purged=purged)
     _check_memory(memory, theirs, source)
     return theirs
 

@@ -314,6 +314,21 @@ def test_what_is_no_copy_of_this_memory_is_refused(
         merge_copy(memory, str(third.root))
 
 
+def test_what_was_purged_does_not_come_back_by_a_merge(memory: Memory, clone: Clone) -> None:
+    memory.remember("The dentist is Dr Abernathy.", key="health.dentist")
+    other = clone("b")
+    memory.batch.flush()
+    assert purge(memory, Doomed(("Abernathy",), ()), yes=True).done
+    before = git(memory.root, "count-objects", "-v")
+    with pytest.raises(HistoryError, match="from before a purge of this memory"):
+        merge_copy(memory, str(other.root))
+    assert git(memory.root, "count-objects", "-v") == before, "no object came along"
+    git(memory.root, "fetch", "-q", str(other.root))
+    with pytest.raises(HistoryError, match="from before a purge of this memory"):
+        merge_copy(memory, git(other.root, "rev-parse", "HEAD").strip())
+    assert "Abernathy" not in git(memory.root, "log", "-p")
+
+
 def test_a_copy_that_lost_most_notes_takes_none_away(memory: Memory, clone: Clone) -> None:
     for name in ("Ann", "Bob", "Cleo"):
         memory.remember(f"{name} lives in the town of {name}ville.", key=f"{name.lower()}.home")

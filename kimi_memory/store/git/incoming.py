@@ -171,14 +171,21 @@ def find_fault(mode: str, path: str, size: str) -> str:
     return "larger than 50 MB" if int(size) > LARGEST else ""
 
 
-def has_rewritten(git: Git, ours: str, theirs: str) -> bool:
+def has_rewritten(git: Git, ours: str, theirs: str, **where: str) -> bool:
     """Whether theirs has a commit that a purge rewrote in ours.
 
     A purge keeps moment, author and message of the commits that it rewrites.
+
+    Args:
+        git: the repository that has ours.
+        ours: a commit.
+        theirs: a commit.
+        where: what git's environment says of where they are.
     """
     sides = [f"{ours}..{theirs}", f"{theirs}..{ours}"]
     how = ("--no-merges", "--no-commit-header", "--format=%ct %an %ae%n%B%x00")
-    one, other = (set(git.run("rev-list", *how, side).split(b"\0\n")) - {b""} for side in sides)
+    read = (git.run("rev-list", *how, side, feed=b"", **where).split(b"\0\n") for side in sides)
+    one, other = (set(found) - {b""} for found in read)
     return not one.isdisjoint(other)
 
 

@@ -47,6 +47,10 @@ _PLAIN = "100644"
 _UNDER_WAY = ("MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "MERGE_HEAD")
 """What git keeps of a merge that is not finished; without the last one it is."""
 _HASH = re.compile(r"[0-9a-f]{4,40}")
+_FROM_BEFORE = (
+    "{} is from before a purge of this memory, or has a commit from there. Nothing of it was "
+    "taken. Copy this memory anew to where it is from, and import what only that copy knows."
+)
 
 
 class Versions(NamedTuple):
@@ -80,13 +84,20 @@ class Merger:
         self.ref, self.ours = branch(git) if begun else writable_branch(git, folder)
         """The current branch and its commit."""
 
-    def find(self, name: str) -> str:
+    def find(self, name: str, *, purged: bool = False) -> str:
         """Return the commit of a branch or another name of it.
 
+        Args:
+            name: of the commit.
+            purged: something was purged here; nothing from before is taken.
+
         Raises:
-            HistoryError: there is none.
+            HistoryError: there is none, or it is from before.
         """
-        return resolve(self._git, name)
+        found = resolve(self._git, name)
+        if purged and has_rewritten(self._git, self.ours, found):
+            raise HistoryError(_FROM_BEFORE.format(name))
+        return found
 
     def other_side(self) -> str:
         """Return the commit that git was merging; empty where it was merging none, or several."""
@@ -104,11 +115,15 @@ class Merger:
             for name in _UNDER_WAY:
                 (self.folder / name).unlink(missing_ok=True)
 
-    def fetch(self, root: Path) -> str:
+    def fetch(self, root: Path, *, purged: bool = False) -> str:
         """Take over the history of another copy that lies in a folder; return its commit.
 
+        Args:
+            root: the folder.
+            purged: something was purged here; nothing from before is taken.
+
         Raises:
-            HistoryError: it has none, or belongs to somebody else.
+            HistoryError: it has none, belongs to somebody else, or is from before.
         """
         place = root / ".git"
         if place.is_symlink() or not place.is_dir():
@@ -116,6 +131,10 @@ class Merger:
         other = Git(root, place)
         check_owner(root, other.common())
         theirs = resolve(other, "HEAD")
+        # Asked before an object comes along.
+        objects = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quote_path(other.common() / "objects")}
+        if purged and has_rewritten(self._git, self.ours, theirs, **objects):
+            raise HistoryError(_FROM_BEFORE.format(root))
         # What the other copy has of ours already need not be sent; if it lacks our commit, it
         # cannot leave that out.
         known = other.call("cat-file", "-e", f"{self.ours}^{{commit}}").code == 0
@@ -192,11 +211,12 @@ class Merger:
         """
         head = bundle.manifest.head
         with unpack_apart(self._git, self._side, bundle) as apart:
-            old = purged and has_rewritten(apart, self.ours, head)
-            if old or apart.call("merge-base", self.ours, head).code != 0:
+            if purged and has_rewritten(apart, self.ours, head):
+                raise HistoryError(_FROM_BEFORE.format(bundle.path))
+            if apart.call("merge-base", self.ours, head).code != 0:
                 raise HistoryError(
-                    f"{bundle.path} is from before a purge, or has no common history with this "
-                    "memory. Nothing of it was taken; copy this memory anew to where it is from."
+                    f"{bundle.path} has no common history with this memory. Nothing of it was "
+                    "taken; copy this memory anew to where it is from."
                 )
             keep_objects(self._git, apart)
         return head
