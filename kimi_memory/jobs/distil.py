@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import cast
 
@@ -12,7 +12,8 @@ from kimi_memory.domain.job import Plan, Step, digest_of
 from kimi_memory.domain.note import CardType, Origin, Quote
 from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript, scope_of
 from kimi_memory.errors import FormatError, WaitingError
-from kimi_memory.formats.jsonl import archive_path, transcript_markdown
+from kimi_memory.formats.checksum import unseal
+from kimi_memory.formats.jsonl import archive_path, transcript_markdown, turn_of
 from kimi_memory.formats.session_page import transcript_language
 from kimi_memory.jobs import tombstone_gate
 from kimi_memory.jobs.digests import digest_step
@@ -40,6 +41,10 @@ LEAST = 2
 """A list has so many items, and each of them so many words."""
 
 
+NAMED = 5
+"""So many turns that were not said here are named."""
+
+
 class Distil:
     """Plans what becomes of a session."""
 
@@ -53,11 +58,8 @@ class Distil:
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""
         place = sessions.find(self._store, self._id)
-        transcript = sessions.read(self._store, place.path)
-        # A session that was pulled from another machine: nobody here has seen its words being
-        # said.
-        if self._store.vetting is not None and self._store.vetting.came(place.path):
-            transcript = sessions.capped(transcript, Origin.REMOTE)
+        whole, unseen = self._read_session(place.path)
+        transcript = sessions.capped(whole, Origin.REMOTE, unseen)
         texts = {turn.n: turn.text for turn in transcript.turns}
 
         def text_of(quote: Quote) -> str | None:
@@ -69,7 +71,7 @@ class Distil:
         digest = self._build_digest(told)
         earlier = Earlier(shelf)
         drafts, stating_nothing = graded(self._collect_drafts(told))
-        for draft in drafts:
+        for draft in (*drafts, *self._collect_unseen_drafts(whole, unseen)):
             fold.add(draft, text_of)
         changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
         for draft, past in revisions(told, drafts, earlier, fold.replaces):
@@ -92,8 +94,18 @@ class Distil:
                 *self._archive_session(place, transcript),
                 *tombstone_gate.stones(folded.gone, self._now),
             ),
-            left_out=(*stating_nothing, *folded.left_out),
+            left_out=(*_describe_unseen(unseen), *stating_nothing, *folded.left_out),
         )
+
+    def _read_session(self, path: str) -> tuple[Transcript, Set[int]]:
+        """Return a session and the numbers of the turns that nobody here saw being said."""
+        found, vetting = sessions.read(self._store, path), self._store.vetting
+        if vetting is None:
+            return found, set()
+        # Of a session that was pulled from another machine that is each.
+        if vetting.came(path):
+            return sessions.capped(found, Origin.REMOTE), set()
+        return found, {turn_of(unseal(line)).n for line in vetting.unseen_lines(path)}
 
     def _build_digest(self, transcript: Transcript) -> list[Step]:
         if len(transcript.turns) < self._settings.min_turns:
@@ -105,6 +117,9 @@ class Distil:
     def _collect_drafts(self, transcript: Transcript) -> list[Draft]:
         if len(transcript.turns) < self._settings.min_turns:
             return []
+        return self._propose(transcript)
+
+    def _propose(self, transcript: Transcript) -> list[Draft]:
         answer = self._host.answer("distil_session", transcript=transcript)
         drafts = list(apart(cast("list[Draft]", answer or [])))  # what the hook's annotation says
         scope = scope_of(transcript.session)
@@ -118,6 +133,19 @@ class Distil:
         ranked = sorted((d for d in good if id(d) not in tasks), key=lambda d: -d.importance)
         chosen = {id(draft) for draft in ranked[: self._settings.max_cards]} | tasks
         return [draft for draft in good if id(draft) in chosen]
+
+    def _collect_unseen_drafts(self, transcript: Transcript, unseen: Set[int]) -> list[Draft]:
+        """Return what the turns that nobody saw being said state, for a person to confirm.
+
+        They are read by themselves, so that they take back and answer nothing.
+        """
+        # Not dropped: a turn is among them, too, whose record the power failed to keep.
+        turns = tuple(turn for turn in transcript.turns if turn.n in unseen)
+        if not turns:
+            return []
+        alone = _in_zone(replace(transcript, turns=turns), self._zone)
+        found = (draft for draft in self._propose(alone) if not draft.gone and not draft.done)
+        return [replace(draft, origin=Origin.REMOTE, weak=True) for draft in found]
 
     def _archive_session(self, place: sessions.Place, transcript: Transcript) -> list[Change]:
         if not place.open:
@@ -155,6 +183,14 @@ def undistilled(store: Store, done: Callable[[str, str], bool]) -> tuple[list[st
         if ended and not done(Distil.kind, inputs_of(transcript)):
             found.append((transcript.session.started, place.id))
     return [id for _, id in sorted(found)], damaged
+
+
+def _describe_unseen(unseen: Set[int]) -> list[str]:
+    if not unseen:
+        return []
+    numbers = ", ".join(map(str, sorted(unseen)[:NAMED]))
+    more = f" and {len(unseen) - NAMED} more" if len(unseen) > NAMED else ""
+    return [f"turn {numbers}{more}: not said here, so what it says waits for a person"]
 
 
 def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:

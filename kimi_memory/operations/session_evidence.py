@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor, digest
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, Quote, Source
@@ -26,11 +26,13 @@ from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.sessions import split_changes
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.append_log import is_mark, mark
-from kimi_memory.store.wal.records import EXTERNAL
+from kimi_memory.store.trust.session_growth import (
+    Records,
+    find_journaled_lines,
+    turn_lines,
+)
 
 _TURN = b'"kind":"turn"'
-Records = Sequence[Mapping[str, Json]]
 _WHY = "its words stand in a session of their own again"
 
 Moved = Mapping[str, tuple[Transcript, ...]]
@@ -56,7 +58,7 @@ def check_evidence(memory: Memory) -> Iterator[Finding]:
         memory.store.reconcile()  # What nobody has looked at since counts as well.
     records, past = _read_journal_records(memory), _read_versions(memory)
     now = {p.path: memory.store.read(p.path) for p in sessions.places(memory.store)}
-    held = {line for content in now.values() for line in _turn_lines(content)}
+    held = {line for content in now.values() for line in turn_lines(content)}
     for path, content in now.items():
         name = PurePosixPath(path).name
         yield from _find_lost_turns(past[name], records[name], held, path)
@@ -67,13 +69,11 @@ def _find_lost_turns(
     past: Sequence[_Version], records: Records, held: set[bytes], path: str
 ) -> Iterator[Finding]:
     for version in past:
-        lines = _turn_lines(version.content)
+        lines = turn_lines(version.content)
         gone = [line for line in lines if line not in held]
         # A turn of ours counts as lost only if the journal knows that we wrote it.
         if not version.foreign and records:
-            gone = [
-                line for line in gone if line in _find_journaled_lines(version.content, records)
-            ]
+            gone = [line for line in gone if line in find_journaled_lines(version.content, records)]
         if gone:
             yield Finding(
                 "sessions",
@@ -91,9 +91,9 @@ def _find_unseen_turns(
     """Yield the turns that no write of ours, and no other copy, brought into a file."""
     if not records:
         return
-    known = _find_journaled_lines(content, records)
+    known = find_journaled_lines(content, records)
     vouched = (one for one in past if one.foreign or one.merged)
-    known |= {line for one in vouched for line in _turn_lines(one.content)}
+    known |= {line for one in vouched for line in turn_lines(one.content)}
     strange = [n for n, line in enumerate(content.splitlines(True), 1) if _is_strange(line, known)]
     if strange:
         lines = ", ".join(map(str, strange[:5]))
@@ -108,47 +108,6 @@ def _find_unseen_turns(
 
 def _is_strange(line: bytes, known: set[bytes]) -> bool:
     return _TURN in line and line not in known
-
-
-def _turn_lines(content: bytes) -> list[bytes]:
-    return [line for line in content.splitlines(keepends=True) if _TURN in line]
-
-
-def _find_journaled_lines(content: bytes, records: Records) -> set[bytes]:
-    """Return the lines of a file that the journal's records of its growth account for."""
-    spans = []
-    for at, record in enumerate(records):
-        before, after = str(record.get("before", "")), str(record.get("after", ""))
-        if at == 0 and _has_marked_tail(content, before):
-            spans.append(
-                (0, _parse_mark_size(before))
-            )  # What was there before there was a journal.
-        if record.get("origin") == EXTERNAL:
-            continue
-        if (
-            is_mark(after)
-            and _has_marked_tail(content, before)
-            and _has_marked_tail(content, after)
-        ):
-            spans.append((_parse_mark_size(before), _parse_mark_size(after)))
-        elif after and not is_mark(after):
-            follows = str(records[at + 1].get("before", "")) if at + 1 < len(records) else ""
-            end = _parse_mark_size(follows) if is_mark(follows) else len(content)
-            spans += [(0, end)] if digest(content[:end]) == after else []
-    return {line for first, end in spans for line in content[first:end].splitlines(keepends=True)}
-
-
-def _parse_mark_size(tail: str) -> int:
-    return int(tail.rpartition("@")[2]) if is_mark(tail) else 0
-
-
-def _has_marked_tail(content: bytes, tail: str) -> bool:
-    """Whether a file was as long as its mark says, and ended in that line, once."""
-    size = _parse_mark_size(tail)
-    if not is_mark(tail) or size > len(content):
-        return not tail
-    line = content[content.rfind(b"\n", 0, size - 1) + 1 : size]
-    return mark(line, size) == tail
 
 
 def _read_journal_records(memory: Memory) -> Mapping[str, Records]:
@@ -188,10 +147,12 @@ def split_sessions(memory: Memory) -> list[str]:
         if not joined:
             return []
         shelf, moved = Shelf(memory.store), dict(map(_split_transcripts, joined, joined.values()))
-        changes = [c for path in joined for c in split_changes(memory.store, path, joined[path])]
+        split = [split_changes(memory.store, path, joined[path]) for path in joined]
+        changes = [change for made, _ in split for change in made]
+        waiting = {path: one for _, found in split for path, one in found.items()}
         changes += Render(memory.store, shelf).changes(_repoint_notes(shelf, moved))
         actor = Actor("doctor", memory.actor.origin)
-        memory.store.apply(changes, actor, subject="split sessions")
+        memory.store.apply(changes, actor, subject="split sessions", waiting=waiting)
     memory.written()
     return list(joined)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache, cached_property
 from typing import NamedTuple, Protocol
@@ -88,6 +88,9 @@ class Judge(Protocol):
 
     def came(self, path: str) -> bool:
         """Whether what stands in a file came from outside."""
+
+    def unseen_lines(self, path: str) -> Sequence[bytes]:
+        """Return the lines of a session file whose turns nobody here saw being said."""
 
     def entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         """Return a journal entry with the judgement of what it records."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -14,7 +14,7 @@ from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
 from kimi_memory.formats.checksum import is_whole, unseal
-from kimi_memory.formats.joined_sessions import is_joined, parts_of
+from kimi_memory.formats.joined_sessions import Part, is_joined, parts_of
 from kimi_memory.formats.jsonl import (
     chain_start,
     context_of,
@@ -24,6 +24,7 @@ from kimi_memory.formats.jsonl import (
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.records import EXTERNAL, Provenance
 
 SHORT = "short-term"
 ARCHIVE = "episodic/sessions"
@@ -206,9 +207,16 @@ def parse(content: bytes, path: str) -> Transcript:
     return read_transcript_lines(content.splitlines(keepends=True), path)
 
 
-def capped(transcript: Transcript, cap: Origin) -> Transcript:
-    """Return a session whose turns are trusted no more than that."""
-    turns = (replace(t, origin=least_trusted([t.origin, cap])) for t in transcript.turns)
+def capped(
+    transcript: Transcript, cap: Origin, numbers: Container[int] | None = None
+) -> Transcript:
+    """Return a session whose turns, or those of some numbers, are trusted no more than that."""
+    turns = (
+        replace(turn, origin=least_trusted([turn.origin, cap]))
+        if numbers is None or turn.n in numbers
+        else turn
+        for turn in transcript.turns
+    )
     return replace(transcript, turns=tuple(turns))
 
 
@@ -242,16 +250,43 @@ def split_session(store: Store, path: str, actor: Actor) -> None:
     """Split one file if it holds several sessions."""
     content = store.read(path)
     if is_joined(content):
-        store.apply(list(split_changes(store, path, content)), actor, subject="split sessions")
+        changes, waiting = split_changes(store, path, content)
+        store.apply(changes, actor, subject="split sessions", waiting=waiting)
 
 
-def split_changes(store: Store, path: str, content: bytes) -> Iterator[Change]:
-    """Yield the changes that give each session in a file its own; the first keeps the path."""
+def split_changes(
+    store: Store, path: str, content: bytes
+) -> tuple[list[Change], dict[str, Provenance]]:
+    """Return the changes that give each session in a file its own; the first keeps the path.
+
+    With them come the files that wait for a person's word, as what they hold did before.
+    """
     first, *more = parts_of(content.splitlines(keepends=True))
-    yield Update(path, digest(content), b"".join(first.lines))
+    parts = {path: first}
     for part in more:
         assert part.session is not None, "only the first part has no header of its own"
         own = str(PurePosixPath(path).with_name(f"session_{part.session.id}.jsonl"))
         # Another copy has made the same file where the same merge was repaired there.
         if not store.exists(own):
-            yield Create(own, b"".join(part.lines))
+            parts[own] = part
+    changes: list[Change] = [
+        Create(own, b"".join(part.lines))
+        if own != path
+        else Update(path, digest(content), b"".join(part.lines))
+        for own, part in parts.items()
+    ]
+    return changes, _find_waiting_parts(store, path, parts)
+
+
+def _find_waiting_parts(
+    store: Store, path: str, parts: Mapping[str, Part]
+) -> dict[str, Provenance]:
+    if store.vetting is None:
+        return {}
+    standing = store.vetting.standing(path, store.read(path))
+    unseen = set(store.vetting.unseen_lines(path))
+    cap, why = standing.cap, standing.why
+    if cap is None and unseen:
+        cap, why = Origin.REMOTE, "turns in it were not said here"
+        parts = {own: part for own, part in parts.items() if not unseen.isdisjoint(part.lines)}
+    return {own: Provenance(f"{EXTERNAL}:{cap}", why) for own in parts} if cap else {}

@@ -7,7 +7,7 @@ from the files and the journal alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from os import stat_result
@@ -33,6 +33,7 @@ from kimi_memory.store.reading import (
     recorded_standing,
 )
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
+from kimi_memory.store.trust.session_growth import find_unseen_lines
 from kimi_memory.store.trust.versions import NONE, Versions
 from kimi_memory.store.wal.append_log import is_mark
 from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, record_of
@@ -163,7 +164,7 @@ class Vetting:
             went = self._is_gone_back_to(path, content)
             return (None, "") if went else (Origin.REMOTE, brought)
         if path.endswith(".jsonl"):
-            return None, ""  # A turn that nobody's journal accounts for is for `verify` to name.
+            return None, ""  # Of a session each turn is judged for itself, see `unseen_lines`.
         # Both: an agent's shell can set the time of modification back, not that of the change.
         for at in (look.st_ctime, look.st_mtime):
             session = self._work.at(datetime.fromtimestamp(at, UTC))
@@ -186,6 +187,10 @@ class Vetting:
         brought = first is None or first.actor == EXTERNAL or first.origin in WAITS
         begun_here = not brought and first is not None and not first.before
         return not begun_here and all(one.op != "confirmed" for one in found)
+
+    def unseen_lines(self, path: str) -> Sequence[bytes]:
+        """Return the lines of a session file whose turns nobody here saw being said."""
+        return () if self._trusts_all(path) else find_unseen_lines(self._store, path)
 
     def entry(self, entry: Entry, content: bytes, look: stat_result) -> Entry:
         """Return a record of a change from outside with what it is judged to be."""

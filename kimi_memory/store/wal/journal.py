@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from itertools import takewhile
 
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.session import Json
@@ -159,21 +160,19 @@ class Journal:
         for segment in self._list_segments():
             if segment < first:
                 continue
-            for line in self._read_lines(segment, size if segment == first else 0):
-                record = parsed(line)
-                if record is not None:
-                    yield record
+            lines = self._read_lines(segment, size if segment == first else 0)
+            yield from filter(None, map(parsed, lines))
 
     def since(self, seq: int) -> list[dict[str, Json]]:
         """Return the records after a number, oldest first; older segments stay unread."""
-        found: list[dict[str, Json]] = []
+        newer = takewhile(lambda one: number_of(one, seq + 1) > seq, self.newest_first())
+        return list(newer)[::-1]
+
+    def newest_first(self, naming: bytes = b"") -> Iterator[dict[str, Json]]:
+        """Yield the records whose line holds some bytes; a segment is read when it is due."""
         for segment in reversed(self._list_segments()):
-            for line in reversed(self._read_lines(segment)):
-                record = parsed(line)
-                if number_of(record, seq + 1) <= seq:
-                    return found[::-1]
-                found += [record] if record else []
-        return found[::-1]
+            lines = (line for line in reversed(self._read_lines(segment)) if naming in line)
+            yield from filter(None, map(parsed, lines))
 
     def verify(self, checkpoints: Iterable[tuple[int, str]] = ()) -> list[str]:
         """Return what is wrong with the chain; an empty list when nothing is.
@@ -192,16 +191,17 @@ class Journal:
                 problems.append(f"{where}: the line is not whole")
             if record is not None:
                 problems += misfits(record, where, seq + 1, last)
-                foreign += not self._is_ours(record)
+                foreign += not self.is_ours(record)
             seq, last = number_of(record, seq + 1), hash_of(line)
             missing.discard((seq, last))
         problems += of_another_key(foreign, total)
         if missing:
-            shown = f"record {min(missing)[0]} of a checkpoint is missing or altered"
-            problems.append(f"{shown}, of {len(missing)} checkpoints")
+            shown = f"record {min(missing)[0]} of a checkpoint"
+            problems.append(f"{shown} is missing or altered, of {len(missing)} checkpoints")
         return problems
 
-    def _is_ours(self, record: Mapping[str, Json]) -> bool:
+    def is_ours(self, record: Mapping[str, Json]) -> bool:
+        """Whether a record was written with this machine's key."""
         body = {name: value for name, value in record.items() if name not in {"mac", "sum"}}
         return hmac.compare_digest(self._compute_mac(encode(body)), str(record.get("mac")).encode())
 
