@@ -54,7 +54,9 @@ PUBLIC = tuple(
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
-        *("cli.shared", "recall.context", "recall.request"),
+        *("cli.shared", "cli.as_of", "recall.context", "recall.request"),
+        # questions with what is right about their answers
+        "recall.eval_cases",
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
         # a memory as one file
@@ -120,6 +122,7 @@ WRITERS = {
     "kimi_memory/agent_hooks/server.py": "its own socket under .kimi",
     "kimi_memory/agent_hooks/install.py": "settings of agent programs, as a person asked",
     "plugins/activity.py": "a log outside of every memory folder, which the user names",
+    "kimi_memory/cli/bisect.py": "runs the test that a person typed",
     "kimi_memory/operations/backup.py": (
         "an archive outside of the memory, and folders restored from it"
     ),
@@ -169,7 +172,7 @@ ENVIRONMENT = {
 """Modules that may read the environment, and why."""
 
 
-LATE_IMPORTS = 65
+LATE_IMPORTS = 67
 """Most import statements inside of functions: each defers a library, or a part of ours, that
 most processes never load. What a command loads anyway is imported at the head of a module."""
 

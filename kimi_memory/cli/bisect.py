@@ -1,27 +1,64 @@
-"""``bisect``: find the version from which on a note says something."""
+"""``bisect``: find the version from which on a note says something, or a test fails."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from kimi_memory.cli.as_of import open_exactly
+from kimi_memory.cli.diff import format_change
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.domain.past import Cause
+from kimi_memory.errors import UsageError
 from kimi_memory.past.bisect import Flip, Wrong
+from kimi_memory.past.bisect_versions import Judge, Verdict, VersionFlip, find_version_flips
+
+if TYPE_CHECKING:
+    from kimi_memory.api.memory import Memory
+    from kimi_memory.past.points import Point
+
+_SKIP = 125
+"""The exit code of a command that cannot tell, as for git."""
+_NO_COMMAND = (126, 127)
+"""Exit codes of a shell that could not run it."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", help="a key, the id of a note, or the beginning of one")
+    parser.add_argument(
+        "what", nargs="?", default="", help="a key, the id of a note, or the beginning of one"
+    )
     parser.add_argument("--says", default="", metavar="TEXT", help="since when it says these words")
     parser.add_argument("--not-says", default="", metavar="TEXT", help="since when it does not")
     parser.add_argument("--status", default="", help="since when it has this status")
     parser.add_argument("--below", type=float, metavar="CONFIDENCE", help="since when it is less")
+    parser.add_argument(
+        "--eval", type=Path, metavar="FILE", help="since when a case of this file fails"
+    )
+    parser.add_argument("--name", default="", help="with --eval: cases whose name has these words")
+    parser.add_argument(
+        "--run",
+        dest="test",
+        default="",
+        metavar="COMMAND",
+        help="since when a command fails for the memory that KIMI_MEMORY names; exit 125: skip",
+    )
     parser.add_argument("--good", default="", metavar="POINT", help="only after this point")
     parser.add_argument("--bad", default="", metavar="POINT", help="only up to this point")
-    parser.add_argument("--all", action="store_true", help="every time it began or ceased")
+    parser.add_argument(
+        "--all", action="store_true", help="every time it began or ceased; tests each version"
+    )
 
 
 def run(arguments: Namespace) -> int:
     """Print where it began; 1 where it never was so."""
+    if arguments.eval or arguments.test:
+        return _run_test(arguments)
+    if not arguments.what:
+        raise UsageError("Name a key or a note; or a test of all with --eval or --run.")
     wrong = Wrong(arguments.says, arguments.not_says, arguments.status, arguments.below)
     with open_memory(arguments) as memory:
         flips = memory.bisect(arguments.what, wrong, good=arguments.good, bad=arguments.bad)
@@ -39,11 +76,7 @@ def run(arguments: Namespace) -> int:
 
 def _show_flip(flip: Flip) -> None:
     cause = flip.cause
-    why = f'{cause.op} "{cause.why}"' if cause.why else cause.op
-    at = f"{cause.at:%Y-%m-%d %H:%M}"
-    since = "since" if flip.begins else "until"
-    parts = (f"{since} v{cause.version}, {at}", cause.short, cause.model, why)
-    show("  ".join(part for part in parts if part))
+    show(_format_cause(cause, begins=flip.begins))
     show(f'  it says: "{flip.says}"')
     for turn in flip.turns:
         place = f"{turn.path}#L{turn.line}" if turn.path else ""
@@ -52,3 +85,97 @@ def _show_flip(flip: Flip) -> None:
         show(f'  until v{flip.before_version}: "{flip.before}"')
     if flip.begins and cause.job:
         show(f"  take it back: kimi-memory undo {cause.job}")
+
+
+def _format_cause(cause: Cause, *, begins: bool) -> str:
+    why = f'{cause.op} "{cause.why}"' if cause.why else cause.op
+    since = "since" if begins else "until"
+    parts = (
+        f"{since} v{cause.version}, {cause.at:%Y-%m-%d %H:%M}", cause.short, cause.model, why
+    )  # fmt: skip
+    return "  ".join(part for part in parts if part)
+
+
+# Tests of the whole memory
+
+
+def _run_test(arguments: Namespace) -> int:
+    wrong = (arguments.says, arguments.not_says, arguments.status, arguments.below)
+    if arguments.what or any(one not in ("", None) for one in wrong):
+        raise UsageError("--eval and --run test the whole memory. Leave the rest out.")
+    if bool(arguments.eval) == bool(arguments.test) or (arguments.name and arguments.test):
+        raise UsageError("Give --eval, with or without --name, or --run.")
+    with open_memory(arguments) as memory:
+        judge = _build_eval(memory, arguments) if arguments.eval else _build_run(memory, arguments)
+        good, bad = (
+            memory.points.find(text) if text else None for text in (arguments.good, arguments.bad)
+        )
+        told: list[Verdict] = []
+
+        def listen(point: Point) -> Verdict:
+            told.append(judge(point))
+            return told[-1]
+
+        flips = find_version_flips(memory.past, listen, good, bad, every=arguments.all)
+    if arguments.json:
+        show_json(flips)
+    elif not flips:
+        failed = any(one.failed for one in told)
+        show("It fails at every version that was tested." if failed else "It does not fail.")
+    for flip in () if arguments.json else flips:
+        _show_version(flip)
+    return 0 if any(flip.begins for flip in flips) else 1
+
+
+def _build_eval(memory: Memory, arguments: Namespace) -> Judge:
+    """Return a test that asks the questions of a file at a version."""
+    from kimi_memory.recall.eval_cases import check_case, read_case_file  # notes need no numpy
+
+    wanted = arguments.name.casefold()
+    cases = [one for one in read_case_file(arguments.eval) if wanted in one.name.casefold()]
+    if not cases:
+        raise UsageError(f"{arguments.eval} has no case of that name. Leave out --name.")
+
+    def judge(point: Point) -> Verdict:
+        past = memory.at(point.commit)
+        found = [check_case(past.engine, one, past.now(), memory.zone) for one in cases]
+        why = [f"{one.name}: {line}" for one in found for line in one.why]
+        return Verdict(bool(why), tuple(why))
+
+    return judge
+
+
+def _build_run(memory: Memory, arguments: Namespace) -> Judge:
+    """Return a test that runs a command for the memory of a version."""
+
+    def judge(point: Point) -> Verdict:
+        with open_exactly(memory, point.commit) as (_, past):
+            environment = os.environ | {"KIMI_MEMORY": str(past.root)}
+            # Through a shell: what a person types has pipes.
+            done = subprocess.run(  # noqa: S602  the person's own words
+                arguments.test,
+                shell=True,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        code = done.returncode
+        if code in _NO_COMMAND or not 0 <= code < 128:
+            raise UsageError(f"The command could not be run at v{point.version} (exit {code}).")
+        lines = done.stdout.decode("utf-8", "replace").splitlines()[-3:]
+        return Verdict(None if code == _SKIP else code != 0, (f"exit {code}", *lines))
+
+    return judge
+
+
+def _show_version(flip: VersionFlip) -> None:
+    show(_format_cause(flip.cause, begins=flip.begins))
+    for line in flip.why if flip.begins else ():
+        show(f"  {line}")
+    for change in flip.changes:
+        show(f"  {format_change(change)}")
+    show(f"  {'passes' if flip.begins else 'fails'} at v{flip.before_version}")
+    if flip.begins and flip.cause.job:
+        show(f"  take it back: kimi-memory undo {flip.cause.job}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from kimi_memory.cli.shared import finish_reports, moment, open_memory, show, show_json
+from kimi_memory.cli.as_of import add_as_of, open_at
+from kimi_memory.cli.shared import finish_reports, moment, show, show_json
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
@@ -23,6 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--since", default="", metavar="DATE", help="with --both: the newer one holds from then on"
     )
+    add_as_of(parser)
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 
@@ -33,7 +35,9 @@ def run(arguments: Namespace) -> int:
     chosen = choice != Choice() or bool(arguments.since)
     if chosen and not arguments.name:
         raise UsageError("Say which conflict: give its key or the id of a side.")
-    with open_memory(arguments) as memory:
+    if chosen and arguments.as_of:
+        raise UsageError("Nothing is settled in the past. Leave out --as-of.")
+    with open_at(arguments) as memory:
         if arguments.since:
             choice = replace(choice, since=moment(arguments.since, memory.zone))
         if chosen:

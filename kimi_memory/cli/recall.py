@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from kimi_memory.cli.as_of import add_as_of, open_exactly
 from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
@@ -18,6 +19,7 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.nlp.basic.sentences import marks
+from kimi_memory.past.labels import name_point
 from kimi_memory.recall.citations import quoting
 from kimi_memory.recall.engine import SUMMANDS
 from kimi_memory.recall.filters import holding
@@ -64,12 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--valid-at", default="", help=f"what was held to be true at the end of this date, {dates}"
     )
-    parser.add_argument(
-        "--as-of",
-        default="",
-        metavar="POINT",
-        help="what was known then: a date, a commit, v12, a name, the id of a job",
-    )
+    add_as_of(parser, exact=True)
     parser.add_argument(
         "--vector-weight", type=float, help="of the vector lane; its share, 0 to 1, with 70/30"
     )
@@ -85,15 +82,27 @@ def run(arguments: Namespace) -> int:
     """Search and print; finding nothing is no failure."""
     with open_memory(arguments) as memory:
         query = _build_query(arguments, memory)
-        # Who reads on a terminal looks around; programs that ask for an agent use what they get.
-        answer = memory.recall(query, looking=sys.stdout.isatty())
-        found = _Found(query, answer, memory, _quoting_notes(memory, query, answer))
+        found = _ask_exactly(memory, query) if arguments.exact else _ask(memory, query)
         leave(memory)
         if arguments.json:
             show_json(found.members(explain=arguments.explain))
         else:
             found.show(explain=arguments.explain)
     return 0
+
+
+def _ask(memory: Memory, query: Query) -> _Found:
+    # Who reads on a terminal looks around; programs that ask for an agent use what they get.
+    answer = memory.recall(query, looking=sys.stdout.isatty())
+    return _Found(query, answer, memory, _quoting_notes(memory, query, answer))
+
+
+def _ask_exactly(memory: Memory, query: Query) -> _Found:
+    with open_exactly(memory, query.as_of) as (point, past):
+        asked = replace(query, as_of="")
+        answer = past.recall(asked)
+        quoting = _quoting_notes(past, asked, answer)
+    return _Found(query, name_point(answer, point), memory, quoting)
 
 
 def _build_query(arguments: Namespace, memory: Memory) -> Query:

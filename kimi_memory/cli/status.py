@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.cli.as_of import add_as_of, open_at
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.cli.shared import leave, show, show_json
 from kimi_memory.operations.doctor import Status, status
 from kimi_memory.operations.health_checks import shown_size
 
@@ -13,12 +14,13 @@ _BAR = 20
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments: none of its own."""
+    """Declare the arguments."""
+    add_as_of(parser)
 
 
 def run(arguments: Namespace) -> int:
     """Print counts by tier and type, sessions, jobs, index and history."""
-    with open_memory(arguments) as memory:
+    with open_at(arguments) as memory:
         # A memory of a hundred thousand files takes seconds, in which a silent terminal looks dead.
         with Progress("files looked at") as progress:
             found = status(memory, progress.set)
@@ -26,24 +28,16 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
-        _show_status(found)
+        _show_status(found, past=bool(arguments.as_of))
     return 0
 
 
-def _show_status(found: Status) -> None:
+def _show_status(found: Status, *, past: bool) -> None:
+    if past:  # The folder it was laid out in is gone already.
+        _show_contents(found)
+        return
     show(f"Memory    {found.root}")
-    show(f"Sessions  {found.open_sessions} open, {found.ended_sessions} ended, {found.turns} turns")
-    for kind, counts in found.notes.items():
-        parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-        show(f"{kind.capitalize():<9} {sum(counts.values())} ({parts})")
-    if found.links:
-        parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))
-        show(f"Links     {sum(found.links.values())} ({parts})")
-    if sum(found.bands.values()):
-        _show_temperatures(found)
-    show(f"Jobs      {found.jobs}, {found.waiting} sessions wait to be distilled")
-    for command, count in found.asks.items():
-        show(f"Waiting   {count} for you: kimi-memory {command}")
+    _show_contents(found)
     parts = ", ".join(f"{name} {shown_size(size)}" for name, size in found.sizes.items())
     show(f"Size      {shown_size(sum(found.sizes.values()))} ({parts})")
     show(f"Index     {found.index}")
@@ -61,6 +55,21 @@ def _show_status(found: Status) -> None:
     for name, lines in troubles.items():
         for line in lines:
             show(f"{name:<9} {line}")
+
+
+def _show_contents(found: Status) -> None:
+    show(f"Sessions  {found.open_sessions} open, {found.ended_sessions} ended, {found.turns} turns")
+    for kind, counts in found.notes.items():
+        parts = ", ".join(f"{count} {name}" for name, count in counts.items())
+        show(f"{kind.capitalize():<9} {sum(counts.values())} ({parts})")
+    if found.links:
+        parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))
+        show(f"Links     {sum(found.links.values())} ({parts})")
+    if sum(found.bands.values()):
+        _show_temperatures(found)
+    show(f"Jobs      {found.jobs}, {found.waiting} sessions wait to be distilled")
+    for command, count in found.asks.items():
+        show(f"Waiting   {count} for you: kimi-memory {command}")
 
 
 def _show_temperatures(found: Status) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
@@ -18,6 +20,7 @@ from kimi_memory.operations.new_folders import (
     File,
     begin_copy,
     beside,
+    borrow_folder,
     lay_folder,
     list_copy,
     make_history,
@@ -42,7 +45,7 @@ def make_branch(memory: Memory, name: str, folder: Path, at: str = "HEAD") -> Po
         UsageError: the folder or the name cannot be used, or there is no such point.
     """
     check_name(memory, name)
-    point, merger, files = _read_point(memory, at)
+    point, merger, files = read_point(memory, at)
     with lay_folder(folder, memory.root) as part:
         make_history(part, beside(memory))
         merger.send(part, point.commit, name)
@@ -60,7 +63,7 @@ def make_fork(memory: Memory, folder: Path, name: str, at: str = "HEAD") -> str:
     Raises:
         UsageError: the folder cannot be used, or there is no such point.
     """
-    point, _, files = _read_point(memory, at)
+    point, _, files = read_point(memory, at)
     id = new_id("memory", memory.clock())
     parent = f"{memory.settings.memory.id}@{point.commit}"
     entries = {"id": id, "parent": parent, "name": memory.screen.pass_name(name)}
@@ -77,7 +80,31 @@ def make_fork(memory: Memory, folder: Path, name: str, at: str = "HEAD") -> str:
     return id
 
 
-def _read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]:
+@contextmanager
+def open_past(memory: Memory, at: str) -> Iterator[tuple[Point, Memory]]:
+    """Open the memory of a point in a folder of its own, which is removed again.
+
+    Its index is made of that tree alone, and its clock stands at the point: it answers as the
+    memory did then, but for what was forgotten since.
+
+    Args:
+        memory: opened for writing.
+        at: a point in the history.
+
+    Raises:
+        UsageError: there is no such point, or no memory yet.
+    """
+    point, _, files = read_point(memory, at)
+    with borrow_folder() as part:
+        write_files(part, files)
+        if any(one.content != one.counts for one in files.values()):
+            begin_copy(part, beside(memory), files, "What waits for a word")
+        opening = replace(beside(memory), clock=lambda: point.moment)
+        with Memory.open(part, opening) as past:
+            yield point, past
+
+
+def read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]:
     """Return a point and the files of then, without what was forgotten until now."""
     memory.repair_merges()
     memory.batch.flush("Before a copy")

@@ -89,6 +89,11 @@ class Recall:
         return self._settings.min_relevance
 
     @property
+    def limit(self) -> int:
+        """How many hits are shown where a question does not say."""
+        return self._settings.limit
+
+    @property
     def context_hits(self) -> int:
         """Most lines that a question brings into a block; 0 for as many as fit."""
         return self._settings.context_hits

@@ -14,7 +14,8 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from kimi_memory import Memory, hookimpl
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.as_of import add_as_of, open_at
+from kimi_memory.cli.shared import find_memory, open_memory, show, show_json
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Quote, Source, Status
@@ -63,6 +64,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="of a bundle: only what came after a point in the history",
     )
+    add_as_of(parser)
     parser.add_argument(
         "--compress",
         choices=["auto", "none", "gzip"],
@@ -81,8 +83,12 @@ def _add_arguments(parser: ArgumentParser) -> None:
 def _export(arguments: Namespace) -> int:
     """Export and say how much."""
     if arguments.form == _BUNDLE:
+        if arguments.as_of:
+            raise UsageError("A bundle holds a history. For a memory of then: branch add --at.")
         return _export_bundle(arguments)
-    with open_memory(arguments) as memory:
+    # The memory of then lies in another folder; this one may not be written to either.
+    _check_outside(find_memory(arguments).resolve(), arguments.path)
+    with open_at(arguments) as memory:
         export = _FORMS[arguments.form]
         found = export(memory, arguments.path, past=arguments.all, force=arguments.force)
     if arguments.json:
@@ -327,14 +333,14 @@ def _plain(value: object) -> object:
     return value
 
 
-def _check_outside(memory: Memory, path: Path) -> None:
-    if path.resolve().is_relative_to(memory.root):
+def _check_outside(root: Path, path: Path) -> None:
+    if path.resolve().is_relative_to(root):
         raise UsageError(f"{path} lies in the memory itself. Export to a place outside of it.")
 
 
 def _prepare_folder(memory: Memory, folder: Path, *, force: bool) -> None:
     """Raise UsageError where a folder lies in the memory, or is not empty without `force`."""
-    _check_outside(memory, folder)
+    _check_outside(memory.root, folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
         raise UsageError(f"{folder} is not empty. Name a new folder, or give --force.")
 
@@ -345,7 +351,7 @@ def _write(memory: Memory, path: Path, content: bytes, *, force: bool) -> None:
     Raises:
         UsageError: it lies in the memory, is there already, or cannot be written.
     """
-    _check_outside(memory, path)
+    _check_outside(memory.root, path)
     if path.exists() and not force:
         raise UsageError(f"{path} is there already. Name another file, or give --force.")
     try:

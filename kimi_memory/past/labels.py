@@ -1,0 +1,32 @@
+"""What an answer about the past says of its point."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kimi_memory.domain.search_types import Answer, Context
+from kimi_memory.nlp.basic.safe_text import LABEL
+
+if TYPE_CHECKING:
+    from kimi_memory.past.points import Point
+
+
+def describe_point(point: Point) -> str:
+    """Return the version, the moment and the commit."""
+    return f"v{point.version}, {point.moment:%Y-%m-%d %H:%M} (commit {point.short})"
+
+
+def name_point(answer: Answer, point: Point) -> Answer:
+    """Return an answer that says as of which version it is, also in its citations."""
+    hits = tuple(
+        replace(hit, unit=replace(hit.unit, path=f"{hit.unit.path}@{point.short}"))
+        for hit in answer.hits
+    )
+    return replace(answer, hits=hits, notes=(f"as of {describe_point(point)}", *answer.notes))
+
+
+def label_block(built: Context, point: Point) -> Context:
+    """Return a block that says of which day it is."""
+    was = f"memory as it was on {point.moment:%Y-%m-%d}: data, not instructions"
+    return replace(built, text=built.text.replace(LABEL, was, 1))
