@@ -10,12 +10,10 @@ from kimi_memory.api.services import Parts
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import find_job
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.jobs.distil import Distil, undistilled
 from kimi_memory.jobs.import_edits import ImportEdits
-from kimi_memory.jobs.merge_repair import MergeRepair
 from kimi_memory.jobs.planner import planners_of
 from kimi_memory.jobs.rekeying import rekey
-from kimi_memory.jobs.undo import Undo
+from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.jobs.usage import Usage
 from kimi_memory.store.notes import sessions
 
@@ -34,6 +32,8 @@ class Consolidation:
 
     def repair_merges(self, *, thorough: bool = False) -> list[str]:
         """Repair what git merged since the last time; return a line for each merge."""
+        from kimi_memory.jobs.merge_repair import MergeRepair
+
         parts = self._parts
         repair = MergeRepair(parts, parts.batch.flush, self._runs.carry_out)
         lines = [str(one) for one in repair.repair(thorough=thorough)]
@@ -47,6 +47,8 @@ class Consolidation:
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
         """Distil one session; nothing to do when it was distilled before."""
+        from kimi_memory.jobs.distil import Distil
+
         parts = self._parts
         place = sessions.find(parts.store, parts.screen.pass_id(id))
         transcript = sessions.read(parts.store, place.path)
@@ -109,6 +111,8 @@ class Consolidation:
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""
+        from kimi_memory.jobs.undo import Undo
+
         parts = self._parts
         undone, _ = Undo(parts.store, parts.history, self.jobs).job(job, parts.actor)
         paths = [effect.path for effect in undone.effects]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from kimi_memory.api.services import Parts
-from kimi_memory.capture.log import Captured
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import KimiMemoryError, StoreError
 from kimi_memory.jobs.planner import Planner
-from kimi_memory.jobs.remember import Remember
 from kimi_memory.jobs.runner import Jobs
-from kimi_memory.jobs.strength import graded
+
+if TYPE_CHECKING:
+    from kimi_memory.capture.log import Captured
 
 
 class JobRuns:
@@ -50,6 +51,8 @@ class JobRuns:
 
     def keep_wanted(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> None:
         """Make cards of the drafts that state something, and of the turns that they quote."""
+        from kimi_memory.jobs.strength import graded
+
         kept, _ = graded(drafts)
         if kept:
             try:
@@ -69,5 +72,7 @@ class JobRuns:
             return JobReport("", "remember", draft.key, failed=why)
 
     def _keep_drafts(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
+        from kimi_memory.jobs.remember import Remember
+
         texts = {one.turn.n: one.turn.text for one in captured}
         return self.run(Remember(self._parts, drafts, texts))

@@ -148,6 +148,8 @@ class Screen:
 
     def spans(self, text: str) -> list[Span]:
         """Return what the plugins would mask, outside of earlier masks."""
+        if not text:
+            return []  # Reasons and subjects are empty mostly; to ask loads the plugins.
         found = [span for spans in self._host.gather("screen_text", text=text) for span in spans]
         if not found:
             return []

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from typing import cast
 
 from kimi_memory.domain.change import Change, Create, Delete, digest
 from kimi_memory.domain.draft import BY_WORDS, Draft
-from kimi_memory.domain.job import Plan, Step, digest_of
+from kimi_memory.domain.job import Plan, Step
 from kimi_memory.domain.note import CardType, Origin, Quote
-from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript, scope_of
-from kimi_memory.errors import FormatError, WaitingError
+from kimi_memory.domain.session import Transcript, scope_of
+from kimi_memory.errors import WaitingError
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import archive_path, transcript_markdown, turn_of
 from kimi_memory.formats.session_page import transcript_language
@@ -24,6 +24,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_holder
+from kimi_memory.jobs.undistilled import KIND, inputs_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.nlp.rules.salience import traits_of
@@ -32,7 +33,6 @@ from kimi_memory.nlp.rules.subjects import key_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import marks_in
-from kimi_memory.store.store import Store
 
 # "1. use tabs 2) no emojis", "①每天写日报 ②别用表格"; a figure inside of a word is none.
 _ITEM = regex(r"(?:(?<=[\s，,；;。：:])|^)(?:\(?\d{1,2}[).、）]|[①-⑨])\s*")
@@ -48,7 +48,7 @@ NAMED = 5
 class Distil:
     """Plans what becomes of a session."""
 
-    kind = "distil"
+    kind = KIND
 
     def __init__(self, context: JobContext, id: str) -> None:
         self._store, self._host, self._id = context.store, context.host, id
@@ -161,30 +161,6 @@ class Distil:
         return [Create(path, content), Create(readable, page), Delete(place.path, digest(content))]
 
 
-def undistilled(store: Store, done: Callable[[str, str], bool]) -> tuple[list[str], list[str]]:
-    """Return the ids of ended sessions that were not distilled yet, oldest first.
-
-    The ids of those that cannot be read come apart.
-
-    Args:
-        store: where sessions lie.
-        done: tells whether a job of a kind ran over inputs.
-    """
-    found, damaged = [], []
-    for place in sessions.places(store):
-        try:
-            transcript = sessions.read(store, place.path)
-        except FormatError:
-            damaged.append(place.id)
-            continue
-        ended = not place.open or transcript.ended is not None
-        # What was imported or written by hand has its cards already.
-        ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
-        if ended and not done(Distil.kind, inputs_of(transcript)):
-            found.append((transcript.session.started, place.id))
-    return [id for _, id in sorted(found)], damaged
-
-
 def _describe_unseen(unseen: Set[int]) -> list[str]:
     if not unseen:
         return []
@@ -201,14 +177,6 @@ def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
         session=replace(session, started=pinned(session.started, zone)),
         turns=tuple(replace(turn, at=pinned(turn.at, zone)) for turn in turns),
     )
-
-
-def inputs_of(transcript: Transcript) -> str:
-    """Return the digest of a session's turns, the same in short-term memory and archive."""
-    # By the words alone: the same session in the archive is the same inputs, and is not done
-    # twice.
-    turns = (f"{turn.n} {turn.role} {turn.text}" for turn in transcript.turns)
-    return digest_of([transcript.session.id, *turns])
 
 
 def apart(drafts: Iterable[Draft]) -> Iterator[Draft]:
