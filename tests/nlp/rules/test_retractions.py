@@ -130,6 +130,8 @@ BACK_ZH = """\
 别当真。
 """.splitlines()
 STANDS = """\
+That is not wrong.
+I haven't changed my mind.
 We haven't decided on the port yet.
 It is not true that Zorg is slow.
 That's not the fastest one, but it works.
@@ -148,6 +150,12 @@ So that's settled.
 We still use Redis for caching.
 """.splitlines()
 STANDS_ZH = """\
+这样写没错。
+这个不错。
+上面说的没有错。
+这样没什么不对。
+那个从没出过错。
+这个不会过时。
 缓存还没有定。
 我们没有用 MySQL。
 不用担心。
