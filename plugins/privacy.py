@@ -94,10 +94,13 @@ _LABEL = (
     r"(?:[_-]?(?:base|value|string|hex|b64|base64|prod|dev|test|staging|live|v?\d))?"
 )
 # db_password, pwd, admin-pass; a bare "pass" is too common a word
-_PHRASE = r"(?:[a-z0-9_.-]*(?:password|passwd|passphrase|passcode|pwd)|(?:[a-z0-9]+[_-])+pass)"
+_PHRASE = (
+    r"(?:[a-z0-9_.-]*(?:password|passwd|passphrase|passcode|pwd)|(?:[a-z0-9]+[_-])+pass"
+    r"|\b(?:sudo|root|admin|wi-?fi|database|ssh|vpn|ftp) pass)"
+)
 _IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
 _SET = rf"{_IN_BRACKETS}[\"']?\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\s{{0,4}}[\"']?"
-_SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-z0-9-]"
+_SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-zÀ-ÖØ-öø-ÿ0-9-]"
 """What values are written with; words of Chinese after a label are no value."""
 _VALUE = rf"`?({_SIGN}{{8,}})"
 _ZH_PHRASE = r"(?:密码|口令|密钥|秘钥|令牌|凭证|私钥|暗号|开机码|解锁码)"
@@ -246,8 +249,8 @@ RULES: tuple[Rule, ...] = (
     _make_rule("access-code", r"(?i)\b(?:door|gate|alarm|safe|lock|garage|entry|key ?pad|locker|building|vault|unlock|elevator)\s(?:code|pin|combination|combo)(?:\s(?:for|of|to|on)\s[^\n\d]{1,40}?)?(?:\sis(?: now)?|\swas|\s?[:=])?\s{0,2}([\d-]{4,11})\b", "code pin comb", is_any, 3),
     _make_rule("card-code", r"(?i)(?:\b(?:cvv2?|cvc2?|csc)\b|安全码|卡背面(?:的)?(?:后?三位)?)(?:\s?(?:code|number|is|码|号|是|为)){0,2}[\s:：#]{0,3}(\d{3,4})(?:\D|$)", "cvv cvc csc 安全码 卡背面", is_any, 3),
     _make_rule("recovery-code", r"(?i)(?:\b(?:recovery|backup|emergency|scratch|rescue)\s(?:codes?|keys?)|恢复码|恢复密钥|备用码|备份码|救援码)[^\n\w]{0,3}(?:\s?(?:are|is|是|为))?[\s:：=]{1,3}((?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,})(?:[,\s、]{1,2}(?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,}))*)", "recovery backup emergency scratch rescue 恢复 备用码 备份码 救援码", is_code),
-    _make_rule("spoken-token", rf"(?i)\b(?:api[ -]?key|token|secret(?: key)?|access key)\sis(?: now)?:?\s{{1,4}}{_QUOTE}([^\s\"'`<>“”⟦⟧]{{12,}})", "key token secret", is_real_with_digit, 1),
-    _make_rule("password-zh", rf"{_ZH_PHRASE}{_ZH_IS}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌 凭证 私钥 暗号 开机码 解锁码", is_password),
+    _make_rule("spoken-token", rf"(?i)\b(?:(?:api|access|secret|signing|encryption|master|unseal|private|deploy|session|shared)[ -]?key|token|secret)\sis(?: now)?:?\s{{1,4}}{_QUOTE}([^\s\"'`<>“”⟦⟧]{{12,}})", "key token secret", is_real_with_digit, 1),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}(?:\s?(?i:key|token|secret|appkey))?{_ZH_IS}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌 凭证 私钥 暗号 开机码 解锁码", is_password),
     _make_rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还)?{_ZH_MADE}\s{{0,3}}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌", is_password),
     _make_rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还|先|暂时)?用的?(?:是)?\s{{0,3}}([!-~]{{6,}})", "密码 口令 密钥 秘钥 令牌", is_strong),
     _make_rule("password-zh", rf"{_ZH_PHRASE}\s{{0,2}}([\w!#$%&*@^~+=-][!-~]{{5,}})", "密码 口令", is_real_with_digit),

@@ -506,3 +506,30 @@ def test_a_rule_asks_for_the_digits_of_its_shortest_number(rule: str, number: st
     assert asked.digits == sum(sign.isdigit() for sign in number)
     assert privacy._compile_pattern(asked.pattern).search(number)
     assert not privacy._compile_pattern(asked.pattern).search(number.replace("1", "", 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "held"),
+    [
+        ("the wifi password at the office is {}", "Brünhilde" + "77"),
+        ("sudo pass: {}", "hunter" + "22dog"),
+        ("the vault unseal key is {}", "8fJ2kLm9Pq" + "RsTuVwXy+/="),
+        ("微信支付密钥 key={}", "8934e7d1" + "5453e97507ef"),
+    ],
+)
+def test_letters_of_other_languages_and_other_names_of_keys_are_known(line: str, held: str) -> None:
+    text = line.format(held)
+    found = privacy.create({}).screen_text(text)
+    assert any(text[one.start : one.end] == held for one in found)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The ssh pass: it failed twice.",
+        "密钥 token 的格式是什么？",
+        "The deploy key is on the wiki.",
+    ],
+)
+def test_talk_about_keys_is_left_alone(line: str) -> None:
+    assert privacy.create({}).screen_text(line) == []
