@@ -266,8 +266,10 @@ class UserConfig(NamedTuple):
     """``disabled = ["name"]``: plugins that are not loaded."""
     plugin_folder: Path | None = None
     """Where one-file plugins lie: ``plugins/`` beside ``config.toml``."""
-    server: str = "auto"
+    server: Literal["auto", "never"] = "auto"
     """``server``: auto lets a hook start a server that keeps the memory open; never does not."""
+    sync: Literal["never", "sessions"] = "never"
+    """``sync``: sessions syncs, behind each session's beginning and end, with all remotes."""
 
 
 _LEAST = 32
@@ -318,9 +320,8 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     most, by = settings.chunks.max_tokens, settings.chunks.overlap_tokens
     if not 0 <= by <= most // 2 - _LEAST // 2:
         key = "chunks.overlap_tokens" if most >= _LEAST else "chunks.max_tokens"
-        why = f"chunks of {most} tokens cannot overlap by {by}"
         remedy = f"Give chunks.max_tokens from {_LEAST} on, and less than half for the overlap"
-        raise file.error(key, why, remedy)
+        raise file.error(key, f"chunks of {most} tokens cannot overlap by {by}", remedy)
     # To read a newer format as ours could lose what only the newer one knows.
     if settings.memory.format > FORMAT:
         why = f"format {settings.memory.format} is newer than this program knows ({FORMAT})"
@@ -342,10 +343,10 @@ def parse_user(text: str, folder: Path) -> UserConfig:
     disabled = document.get("disabled", [])
     if not isinstance(disabled, list) or not all(isinstance(v, str) for v in disabled):
         raise file.error("disabled", "disabled is a list of plugin names", "Write it as a list")
-    server = document.get("server", "auto")
-    if server not in ("auto", "never"):
-        raise file.error("server", f"server is {server!r}", "Write 'auto' or 'never'")
-    return UserConfig(plugins, tuple(disabled), folder / "plugins", server)
+    chosen = {key: document[key] for key in ("server", "sync") if key in document}
+    for key, value in chosen.items():
+        _check_value(UserConfig.__annotations__[key].__forward_arg__, value, key, file)
+    return UserConfig(plugins, tuple(disabled), folder / "plugins", **chosen)
 
 
 def read_user(folder: Path) -> UserConfig:
@@ -372,10 +373,9 @@ def _parse_table(kind: type[T], document: dict[str, Any], file: _File, name: str
     values = document.get(name, {})
     if not isinstance(values, dict):
         raise file.error(name, f"{name} is not a table", f"Write it as [{name}]")
-    known = kind.__annotations__
-    chosen = {key: value for key, value in values.items() if key in known}
+    chosen = {key: value for key, value in values.items() if key in kind.__annotations__}
     for key, value in chosen.items():
-        _check_value(known[key].__forward_arg__, value, f"{name}.{key}", file)
+        _check_value(kind.__annotations__[key].__forward_arg__, value, f"{name}.{key}", file)
     return kind(**chosen)
 
 

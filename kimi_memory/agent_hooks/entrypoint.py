@@ -14,14 +14,13 @@ import sys
 import time
 
 from kimi_memory.agent_hooks import agent_protocols, socket_protocol, spool
+from kimi_memory.agent_hooks.detached import CHILD, start_detached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-CHILD = "KIMI_MEMORY_CHILD"
-"""Set for programs that memory itself starts; their hooks do nothing, or it never ends."""
 MARKER = "memory.toml"
 OWNER = ".kimi/owner"
 LIMIT_SECONDS = 8
@@ -113,17 +112,7 @@ def _spool_event(root: str, event: dict[str, Any]) -> None:
     # After a turn the next event comes soon and takes this one along; after the last none may
     # come.
     if heard is None and event["moment"] != agent_protocols.TURN:
-        _start_detached(root, "drain")
-
-
-def _start_detached(root: str, step: str) -> None:
-    """Start a process of its own, and do not wait for it."""
-    command = [sys.executable, "-m", "kimi_memory", "hook", step, "--memory", root]
-    nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
-    environment = {**os.environ, CHILD: "1"}
-    # A session of its own: programs kill the process group of a hook with the hook. Its streams
-    # lead nowhere, or the program would wait for the end of its output.
-    os.posix_spawn(sys.executable, command, environment, file_actions=nothing, setsid=True)
+        start_detached("hook", "drain", "--memory", root)
 
 
 def _answer_in_process(root: str, event: dict[str, Any]) -> str:
@@ -136,9 +125,8 @@ def _answer_in_process(root: str, event: dict[str, Any]) -> str:
     said = answer_here(root, event)
     signal.alarm(0)
     if may_serve():
-        _start_detached(
-            root, "serve"
-        )  # The next one is answered sooner; it works off the spool too.
+        # The next one is answered sooner; it works off the spool too.
+        start_detached("hook", "serve", "--memory", root)
     elif event["moment"] == agent_protocols.START and spool.take_events(root):
-        _start_detached(root, "drain")
+        start_detached("hook", "drain", "--memory", root)
     return said

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_memory.agent_hooks import agent_protocols, spool
+from kimi_memory.agent_hooks.detached import start_detached
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.session import named
@@ -37,6 +38,8 @@ _ACK = regex(
 START_TOKENS, PROMPT_TOKENS = 1500, 900
 """Budgets of the block at the start of a session and of the one for a prompt."""
 _LEAST_TOKENS = 100
+SYNC_SECONDS = "30"
+"""So long a sync behind a session may take with each remote."""
 STALE_HOURS = 6
 """A session that was silent so long has ended, also where its program never said so."""
 YOUNG_SECONDS = 30.0
@@ -66,6 +69,7 @@ class Reply:
         host, moment, payload = event["host"], event["moment"], event["payload"]
         session = _session_id(host, payload)
         if moment == agent_protocols.START:
+            self._sync_behind()
             return self._format_answer(event, self._build_start_block(host, payload, session))
         if moment == agent_protocols.PROMPT:
             return self._format_answer(event, self._answer_prompt(event, session))
@@ -219,6 +223,20 @@ class Reply:
         for place in sessions.parts(store, safe_session_id(session)):
             if place.open:
                 self._memory.end(place.id)
+                self._sync_behind()
+
+    def _sync_behind(self) -> None:
+        """Have a process of its own sync, where the user wants it; nobody waits for it.
+
+        How it went stands in `status` and `doctor`.
+        """
+        memory = self._memory
+        if memory.home.settings().sync == "never":
+            return
+        from kimi_memory.store.git.remotes import Remotes  # few users want it
+
+        if Remotes(memory.home.config, memory.settings.memory.id).read():
+            start_detached("sync", "--timeout", SYNC_SECONDS, "--memory", str(memory.root))
 
     def _find_silent_sessions(self) -> Iterator[str]:
         """Yield the sessions of agent programs that nobody spoke in for hours."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from kimi_memory.api.chat_window import ChatWindow
 from kimi_memory.api.options import Opening
 from kimi_memory.api.past_reading import PastReading
+from kimi_memory.api.syncing import Syncing
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
 from kimi_memory.domain.session import Session
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kimi_memory.store.notes.notes import Filed
 
 
-class Memory(PastReading, ChatWindow):
+class Memory(PastReading, Syncing, ChatWindow):
     """One memory folder.
 
     Open it with `Memory.open`; use it as a context manager or call `close`.

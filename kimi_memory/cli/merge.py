@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.merge_copy import MergeReport, continue_merge, merge_copy
+from kimi_memory.operations.merge_copy import continue_merge, merge_copy
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -28,6 +28,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="a folder of bundles that Syncthing, a cloud or a stick carries to other copies",
     )
+    add.add_argument(
+        "--role",
+        choices=["primary", "replica", "cache"],
+        default="",
+        help="what you take it for, for lists; default: replica, of a folder of bundles cache",
+    )
     steps.add_parser("list", help="list the remotes, and what was not sent to them yet")
     remove = steps.add_parser("remove", help="forget a remote; what lies there stays")
     remove.add_argument("name", help="of the remote")
@@ -44,7 +50,9 @@ def run(arguments: Namespace) -> int:
         if arguments.step == "add":
             url = arguments.url
             place = str(Path(url).expanduser()) if url.startswith("~") else url
-            added = add_remote(memory, arguments.name, place, drop=arguments.drop)
+            added = add_remote(
+                memory, arguments.name, place, drop=arguments.drop, role=arguments.role
+            )
             line = f"{added.name} is {added.url}. Sync with 'kimi-memory sync {added.name}'."
             _show(arguments, added, line)
         elif arguments.step == "remove":
@@ -62,6 +70,10 @@ def _list_remotes(arguments: Namespace, memory: Memory) -> None:
     found, offered = list_remotes(memory), offer_remotes(memory)
     lines = [
         f"{one.name:<16} {one.status:<8} {f'{one.unsent} to send':<12} {one.url}" for one in found
+    ]
+    lines = [
+        f"{line}\n{'':16} failed: {one.failed}" if one.failed else line
+        for line, one in zip(lines, found, strict=True)
     ]
     lines = lines or ["No remotes. Add one with 'kimi-memory remote add NAME URL'."]
     lines += [

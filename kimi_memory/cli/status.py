@@ -46,6 +46,7 @@ def _show_status(found: Status, *, past: bool) -> None:
         show(f"Edits     {found.external} files were changed outside of kimi-memory")
     # Last, where the eye is when the command has ended.
     troubles = {
+        "Remote": found.remotes,
         "Waits": found.unconfirmed,
         "Merge": found.merging,
         "Failing": found.failing,

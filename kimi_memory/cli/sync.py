@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.merge import print_report
 from kimi_memory.cli.shared import open_memory, show, show_json, show_note
+from kimi_memory.domain.sync import SECONDS, SyncOptions, SyncReport
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.sync_remotes import SECONDS, SyncOptions, SyncReport, sync_memory
+from kimi_memory.operations.sync_remotes import sync_memory
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.config import MARKER
+from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, MovedError, UsageError
 from kimi_memory.jobs.merging import read_id
 from kimi_memory.operations.encryption import (
@@ -19,7 +20,7 @@ from kimi_memory.operations.encryption import (
     read_recipients,
 )
 from kimi_memory.operations.health_checks import find_purged_heads
-from kimi_memory.operations.merge_copy import MergeReport, merge_copy
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_folders import (
     File,
     begin_copy,

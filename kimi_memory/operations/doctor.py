@@ -33,6 +33,7 @@ from kimi_memory.operations.health_checks import (
     sizes,
 )
 from kimi_memory.operations.links import check_links
+from kimi_memory.operations.remotes import check_remotes, describe_remotes
 from kimi_memory.operations.review_queue import asking, marked, waiting_files
 from kimi_memory.operations.session_evidence import check_evidence, split_sessions
 from kimi_memory.store.copy import PATH as COPY
@@ -78,6 +79,8 @@ class Status:
     """One line a file that waits for a person's word, and why."""
     merging: tuple[str, ...]
     """One line a file in which a merge left its marks."""
+    remotes: tuple[str, ...]
+    """One line a remote, and how the last sync with it went."""
     unknown: tuple[str, ...]
     """One line a name in a settings file that no setting has, with the nearest one."""
 
@@ -117,6 +120,7 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         sizes=sizes(memory.root),
         unconfirmed=tuple(f"{one.path}: {one.standing.why}" for one in waiting_files(memory)),
         merging=tuple(f"{path} holds marks of a merge: it is not used" for path in marked(memory)),
+        remotes=tuple(describe_remotes(memory)),
         unknown=tuple(
             f"{one.message}. {one.remedy}"
             for one in unknown_settings(memory.root, memory.home, memory.host)
@@ -155,6 +159,7 @@ def doctor(memory: Memory) -> list[Finding]:
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
     found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
+    found += check_remotes(memory)
     if memory.store.moved:
         place = f"this memory moved to {memory.store.moved}"
         remedy = "Use it there, or take it back with 'kimi-memory migrate --back'."

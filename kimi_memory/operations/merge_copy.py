@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Change, Delete
 from kimi_memory.domain.job import Operation
+from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.jobs.merging import (
     contents_of,
@@ -24,29 +25,6 @@ from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.store.git.head_log import note_examined
 from kimi_memory.store.git.merge_commit import Merger
-
-
-@dataclass(frozen=True, slots=True)
-class MergeReport:
-    """What a merge did, or with a dry run would do."""
-
-    source: str
-    theirs: str
-    """The other commit."""
-    commit: str = ""
-    """The current commit afterwards; empty where nothing was to do, and with a dry run."""
-    paths: tuple[str, ...] = ()
-    """Files that change here."""
-    joined: int = 0
-    """Notes that both sides changed."""
-    variants: tuple[tuple[str, str], ...] = ()
-    """Cards with two statements, each with the candidate that keeps the other one."""
-    forks: tuple[str, ...] = ()
-    """Sessions that went on in both, under the names their later turns have now."""
-    kept: tuple[str, ...] = ()
-    """Versions that could not be merged."""
-    settled: tuple[Operation, ...] = ()
-    """What became of cards that say something of one thing."""
 
 
 def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeReport:

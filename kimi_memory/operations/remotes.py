@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.errors import RemoteError, UsageError
+from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.errors import KimiMemoryError, RemoteError, UsageError
+from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remotes import Remote, Remotes, check_name, check_url, find_configured
 
+_OUTCOMES = f"{PRIVATE}/remotes.json"
 CHECK_SECONDS = 60.0
 """How long a remote may take to say what it has."""
 
@@ -32,6 +38,26 @@ class RemoteState:
     """Versions that are here and were not sent."""
     seen: str
     """Its last commit that was taken or sent; empty before the first sync."""
+    role: str
+    """What its owner takes it for: primary, replica or cache."""
+    since: str
+    """When it was added; empty where that was not noted."""
+    last_sync_at: str
+    """When a sync last went well; empty before the first."""
+    failed: str
+    """Why the last one failed; empty where it went well."""
+    lag_ms: int | None
+    """How old the oldest version is that was not sent; None before the first sync."""
+    bytes: int | None
+    """What lies there; None for a server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the last sync with a remote went."""
+
+    last_sync_at: str = ""
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +74,87 @@ class RemoteCheck:
 
 def list_remotes(memory: Memory) -> list[RemoteState]:
     """Return the remotes of a memory, in order of their names."""
-    merger = memory.history.merger()
+    merger, outcomes = memory.history.merger(), read_outcomes(memory)
     found = []
     for one in open_remotes(memory).read():
         seen = merger.find_seen(one.name)
         unsent = merger.count_since(seen)
         status = ("behind" if unsent else "in step") if seen else "new"
         told = (memory.settings.memory.id, memory.copy_id, status, unsent, seen)
-        found.append(RemoteState(one.name, one.url, one.drop, *told))
+        outcome = outcomes.get(one.name, Outcome())
+        role = one.role or ("cache" if one.drop else "replica")
+        how = (role, one.since, outcome.last_sync_at, outcome.failed)
+        lag, size = _measure_lag(memory, seen), _measure_folder(memory, one)
+        found.append(RemoteState(one.name, one.url, one.drop, *told, *how, lag, size))
     return found
+
+
+def note_outcome(memory: Memory, name: str, failed: str) -> None:
+    """Note how a sync with a remote went, for who looks later; where nothing is kept, it is not."""
+    found, now = read_outcomes(memory), memory.clock().isoformat(timespec="seconds")
+    last = found.get(name, Outcome()).last_sync_at if failed else now
+    # Errors name the remote first, and end in a full stop; lists and findings do so themselves.
+    why = failed.removeprefix(f"{name}: ").removesuffix(".")
+    _write_outcomes(memory, found | {name: Outcome(last, why)})
+
+
+def _forget_outcome(memory: Memory, name: str) -> None:
+    _write_outcomes(memory, {one: it for one, it in read_outcomes(memory).items() if one != name})
+
+
+def _write_outcomes(memory: Memory, found: Mapping[str, Outcome]) -> None:
+    rows = {name: asdict(one) for name, one in found.items()}
+    with suppress(KimiMemoryError, OSError):
+        memory.store.view(_OUTCOMES, json.dumps(rows, ensure_ascii=False).encode())
+
+
+def read_outcomes(memory: Memory) -> dict[str, Outcome]:
+    """Return how the last sync with each remote went."""
+    try:
+        rows = json.loads(memory.store.read(_OUTCOMES))
+        return {
+            name: Outcome(str(one["last_sync_at"]), str(one["failed"]))
+            for name, one in rows.items()
+        }
+    except (KimiMemoryError, OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def describe_remotes(memory: Memory) -> Iterator[str]:
+    """Yield a line for each remote: when it was last in step, and why it is not."""
+    outcomes = read_outcomes(memory)
+    for one in open_remotes(memory).read():
+        outcome = outcomes.get(one.name, Outcome())
+        last = f"last synced {outcome.last_sync_at}" if outcome.last_sync_at else "never synced"
+        yield f"{one.name}: {last}{f', then failed: {outcome.failed}' if outcome.failed else ''}"
+
+
+def check_remotes(memory: Memory) -> Iterator[Finding]:
+    """Yield the remotes with which the last sync failed."""
+    outcomes = read_outcomes(memory)
+    for one in open_remotes(memory).read():
+        if failed := outcomes.get(one.name, Outcome()).failed:
+            remedy = f"Try again with 'kimi-memory sync {one.name}'."
+            message = f"the last sync with {one.name} failed: {failed}"
+            yield Finding("remotes", Severity.WARNING, message, remedy)
+
+
+def _measure_lag(memory: Memory, seen: str) -> int | None:
+    graph = memory.points.graph()
+    if seen not in graph.index:
+        return None
+    sent = graph.ancestors(seen)
+    dates = [graph.known[n] for n in range(len(graph.rows)) if n not in sent]
+    return round((memory.clock().timestamp() - min(dates)) * 1000) if dates else 0
+
+
+def _measure_folder(memory: Memory, remote: Remote) -> int | None:
+    folder = _find_folder(remote.url)
+    if folder is None or not folder.is_dir():
+        return None
+    if remote.drop:
+        folder /= memory.settings.memory.id
+    return sum(one.lstat().st_size for one in folder.rglob("*") if one.is_file())
 
 
 def offer_remotes(memory: Memory) -> list[Remote]:
@@ -66,7 +164,9 @@ def offer_remotes(memory: Memory) -> list[Remote]:
     return [one for one in find_configured(memory.root) if taken.isdisjoint({one.name, one.url})]
 
 
-def add_remote(memory: Memory, name: str, url: str, *, drop: bool = False) -> Remote:
+def add_remote(
+    memory: Memory, name: str, url: str, *, drop: bool = False, role: str = ""
+) -> Remote:
     """Add a remote; nothing is asked of it yet.
 
     Args:
@@ -74,11 +174,13 @@ def add_remote(memory: Memory, name: str, url: str, *, drop: bool = False) -> Re
         name: how commands call it.
         url: https, ssh, or a folder with a bare repository.
         drop: it is a folder whose files something else carries to other copies.
+        role: what it is taken for: primary, replica or cache.
 
     Raises:
         UsageError: the name or the URL cannot be used, or is taken.
     """
-    remote = Remote(check_name(name), check_url(url), drop)
+    since = memory.clock().isoformat(timespec="seconds")
+    remote = Remote(check_name(name), check_url(url), drop, role, since)
     folder = _find_folder(remote.url)
     if folder is not None:
         _check_folder(memory.root, folder, drop=drop)
@@ -87,6 +189,7 @@ def add_remote(memory: Memory, name: str, url: str, *, drop: bool = False) -> Re
         raise UsageError(f"{remote.url} is no folder. Bundles are dropped in a folder here.")
     # What an earlier remote of that name had, says nothing of this one.
     memory.history.merger().forget_seen(name)
+    _forget_outcome(memory, name)
     open_remotes(memory).add(remote)
     return remote
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
+from kimi_memory.domain.sync import SyncOptions, SyncReport
 from kimi_memory.errors import (
     DivergedError,
     HistoryError,
@@ -23,55 +24,15 @@ from kimi_memory.errors import (
 from kimi_memory.jobs.merging import read_id
 from kimi_memory.operations.drop_folders import meet_in_folder
 from kimi_memory.operations.health_checks import find_purged_heads
-from kimi_memory.operations.merge_copy import MergeReport, merge_copy
-from kimi_memory.operations.remotes import offer_remotes, open_remotes
+from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.remotes import note_outcome, offer_remotes, open_remotes
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remote_copy import RemoteCopy
 from kimi_memory.store.git.remotes import Remote
 
-SECONDS = 300.0
-"""How long a remote may take in all."""
 _TRIES = 5
 _PAUSE_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncOptions:
-    """How to sync."""
-
-    pull: bool = True
-    """Whether what others sent is merged here."""
-    push: bool = True
-    """Whether what is here is sent."""
-    dry_run: bool = False
-    """Report, and write nothing but objects that git does not show."""
-    seconds: float = SECONDS
-    """How long each remote may take."""
-    accept_forced: bool = False
-    """Merge with a remote whose history was replaced, and send the result."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """What came of syncing with one remote."""
-
-    name: str
-    url: str
-    received: int = 0
-    """Versions that were there and not here."""
-    sent: int = 0
-    """Versions that were here and not there."""
-    head: str = ""
-    """The current commit afterwards."""
-    merged: tuple[MergeReport, ...] = ()
-    """What was merged; of a folder of bundles what each copy brought."""
-    left_out: tuple[str, ...] = ()
-    """One line for what was not done, and why."""
-    failed: str = ""
-    """Why it stopped; empty where it did not. Everything is still here."""
-    code: int = 0
-    """The exit code of that error."""
 
 
 def sync_memory(
@@ -107,9 +68,12 @@ def sync_memory(
 
 def _try_sync(memory: Memory, remote: Remote, options: SyncOptions) -> SyncReport:
     try:
-        return Sync(memory, remote, options).run()
+        report = Sync(memory, remote, options).run()
     except KimiMemoryError as error:
-        return SyncReport(remote.name, remote.url, failed=str(error), code=error.exit_code)
+        report = SyncReport(remote.name, remote.url, failed=str(error), code=error.exit_code)
+    if not options.dry_run:
+        note_outcome(memory, remote.name, report.failed)
+    return report
 
 
 class Sync:

@@ -134,3 +134,30 @@ def test_leaving_a_note_loads_hardly_anything(user: dict[str, str], root: Path) 
     }
     assert not loaded & (HEAVY - {"re"})
     assert spool.take_events(str(root))
+
+
+def test_sessions_sync_behind_where_the_user_wants_it(user: dict[str, str], root: Path) -> None:
+    hub = root.parent / "hub.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", hub], check=True)
+    command = [sys.executable, "-m", "kimi_memory"]
+    added = [*command, "remote", "add", "hub", str(hub), "--memory", str(root)]
+    subprocess.run(added, env=user, check=True, capture_output=True)
+    begins, branch = event("SessionStart", source="startup"), hub / "refs/heads/main"
+    assert hook(user, begins, "--memory", str(root)).returncode == 0
+    config = root.parent / "home/.config/kimi_memory/config.toml"
+    config.write_text('server = "never"\nsync = "sessions"\n', encoding="utf-8")
+    assert not branch.exists()
+    done = hook(user, begins, "--memory", str(root))
+    assert (done.returncode, done.stderr) == (0, "") and "6543" in done.stdout
+    until = time.monotonic() + 60
+    while not branch.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert branch.exists()
+    # Out of reach, the session goes on as ever, and a person can see it.
+    hub.rename(root.parent / "away.git")
+    done = hook(user, begins, "--memory", str(root))
+    assert (done.returncode, done.stderr) == (0, "") and "6543" in done.stdout
+    outcome = root / ".kimi/remotes.json"
+    while "git repository" not in outcome.read_text("utf-8") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert "git repository" in outcome.read_text("utf-8")

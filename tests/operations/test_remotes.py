@@ -52,6 +52,8 @@ def test_remotes_are_listed_and_removed(memory: Memory, hub: Path, capsys) -> No
     assert (found.status, found.copy, found.seen) == ("new", memory.copy_id, "")
     assert found.unsent == len(memory.history.log(limit=100))
     assert found.memory == memory.settings.memory.id
+    assert (found.role, found.lag_ms, found.last_sync_at) == ("replica", None, "")
+    assert found.since and found.bytes
     assert remove_remote(memory, "hub").url == str(hub)
     assert hub.exists()
     with pytest.raises(NotFoundError):

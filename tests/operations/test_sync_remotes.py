@@ -23,12 +23,14 @@ from kimi_memory.errors import (
     RemoteError,
     UsageError,
 )
+from kimi_memory.operations.doctor import doctor
 from kimi_memory.operations.forget import Doomed, purge
 from kimi_memory.operations.migrate import migrate
 from kimi_memory.operations.remotes import add_remote, check_remote, list_remotes
 from kimi_memory.operations.review_queue import review
 from kimi_memory.operations.sync_remotes import SyncOptions, SyncReport, sync_memory
 from kimi_memory.store.git.remote_copy import RemoteCopy, Sent
+from tests.conftest import Clock
 from tests.operations.test_merge_copy import values
 from tests.test_copies import errors, git
 
@@ -557,3 +559,28 @@ def test_the_command(desk: Memory, clone: Clone, hub: Path, capsys) -> None:
 
 def test_a_check_after_a_sync(desk: Memory) -> None:
     assert check_remote(desk, "hub").status == "in step"
+
+
+def test_how_the_last_sync_went_is_seen_later(
+    desk: Memory, hub: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [found] = list_remotes(desk)
+    synced = found.last_sync_at
+    assert (found.lag_ms, found.failed) == (0, "") and synced
+    clock.move(days=1)
+    desk.remember("Bob likes coffee.", key="bob.drink")
+    clock.move(days=1)
+    away = hub.rename(hub.with_name("away.git"))
+    [failed] = desk.sync("hub")
+    assert failed.code == RemoteError.exit_code
+    [found] = list_remotes(desk)
+    assert found.last_sync_at == synced and "git repository" in found.failed
+    assert found.lag_ms and found.lag_ms >= 86_400_000
+    [finding] = [one for one in doctor(desk) if one.check == "remotes"]
+    assert "the last sync with hub failed" in finding.message
+    at = ["--memory", str(desk.root)]
+    assert run(["status", *at]) == 0
+    away.rename(hub)
+    [report] = desk.sync(options=SyncOptions(pull=False))
+    assert report.sent and not list_remotes(desk)[0].failed
+    assert not [one for one in doctor(desk) if one.check == "remotes"]

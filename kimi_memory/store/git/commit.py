@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Collection, Iterator
@@ -22,6 +23,9 @@ from kimi_memory.store.git.tree import EMPTY_TREE, NOTHING, Compared, Owed, comp
 _TRIES = 5
 # Long enough that no living process still writes a file of that age.
 _LEFTOVER_SECONDS = 3600.0
+_ON_BRANCH = re.compile(rb"ref: (refs/heads/[A-Za-z0-9_][A-Za-z0-9_-]*)\n")
+"""What git writes as HEAD on a branch with a plain name."""
+_COMMIT = re.compile(rb"([0-9a-f]{40})\n")
 _BUSY = {
     "MERGE_HEAD": "merge",
     "rebase-merge": "rebase",
@@ -55,6 +59,8 @@ def busy_with(folder: Path) -> str:
 
 def branch(git: Git) -> tuple[str, str]:
     """Return the current branch's ref, empty when detached, and its commit, empty before one."""
+    if found := _read_loose(git):
+        return found
     # One process tells both; `symbolic-ref` and `rev-parse` would be two.
     form = "--format=%(HEAD)%(refname)%00%(objectname)"
     for row in git.run("for-each-ref", form, "refs/heads").splitlines():
@@ -62,6 +68,23 @@ def branch(git: Git) -> tuple[str, str]:
             ref, _, head = os.fsdecode(row[1:]).partition("\0")
             return ref, head
     return os.fsdecode(git.call("symbolic-ref", "-q", "HEAD").out.rstrip(b"\n")), ""
+
+
+def _read_loose(git: Git) -> tuple[str, str] | None:
+    """Return a branch that has a file of its own, as one has after each commit; else None.
+
+    Asking git took a third of a sync that finds nothing new.
+    """
+    folder = git.folder or git.root / ".git"
+    try:
+        named = _ON_BRANCH.fullmatch((folder / "HEAD").read_bytes())
+        if not named or (folder / "commondir").exists():
+            return None
+        ref = os.fsdecode(named[1])
+        commit = _COMMIT.fullmatch((folder / ref).read_bytes())
+    except OSError:
+        return None
+    return (ref, commit[1].decode("ascii")) if commit else None
 
 
 def writable_branch(git: Git, folder: Path) -> tuple[str, str]:

@@ -33,6 +33,10 @@ class Remote:
     """For git, or a folder's whole path."""
     drop: bool = False
     """Whether it is a folder of bundles that something else carries from copy to copy."""
+    role: str = ""
+    """What its owner takes it for: primary, replica or cache."""
+    since: str = ""
+    """When it was added."""
 
 
 def check_name(name: str) -> str:
@@ -107,12 +111,18 @@ class Remotes:
         try:
             rows = json.loads(self._place.read_bytes())["remotes"]
             found = [
-                Remote(check_name(str(row["name"])), check_url(str(row["url"])), bool(row["drop"]))
+                Remote(
+                    check_name(str(row["name"])),
+                    check_url(str(row["url"])),
+                    bool(row["drop"]),
+                    str(row.get("role", "")),
+                    str(row.get("since", "")),
+                )
                 for row in rows
             ]
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, KeyError, TypeError, UsageError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError) as error:
             raise UsageError(
                 f"{self._place} cannot be read ({error}). Mend or delete it."
             ) from error

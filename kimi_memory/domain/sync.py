@@ -1,0 +1,71 @@
+"""What merging and syncing copies of a memory came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kimi_memory.domain.job import Operation
+
+SECONDS = 300.0
+"""How long a remote may take in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeReport:
+    """What a merge did, or with a dry run would do."""
+
+    source: str
+    theirs: str
+    """The other commit."""
+    commit: str = ""
+    """The current commit afterwards; empty where nothing was to do, and with a dry run."""
+    paths: tuple[str, ...] = ()
+    """Files that change here."""
+    joined: int = 0
+    """Notes that both sides changed."""
+    variants: tuple[tuple[str, str], ...] = ()
+    """Cards with two statements, each with the candidate that keeps the other one."""
+    forks: tuple[str, ...] = ()
+    """Sessions that went on in both, under the names their later turns have now."""
+    kept: tuple[str, ...] = ()
+    """Versions that could not be merged."""
+    settled: tuple[Operation, ...] = ()
+    """What became of cards that say something of one thing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncOptions:
+    """How to sync."""
+
+    pull: bool = True
+    """Whether what others sent is merged here."""
+    push: bool = True
+    """Whether what is here is sent."""
+    dry_run: bool = False
+    """Report, and write nothing but objects that git does not show."""
+    seconds: float = SECONDS
+    """How long each remote may take."""
+    accept_forced: bool = False
+    """Merge with a remote whose history was replaced, and send the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What came of syncing with one remote."""
+
+    name: str
+    url: str
+    received: int = 0
+    """Versions that were there and not here."""
+    sent: int = 0
+    """Versions that were here and not there."""
+    head: str = ""
+    """The current commit afterwards."""
+    merged: tuple[MergeReport, ...] = ()
+    """What was merged; of a folder of bundles what each copy brought."""
+    left_out: tuple[str, ...] = ()
+    """One line for what was not done, and why."""
+    failed: str = ""
+    """Why it stopped; empty where it did not. Everything is still here."""
+    code: int = 0
+    """The exit code of that error."""
