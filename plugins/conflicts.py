@@ -106,7 +106,9 @@ def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
     """Return the verdict on claims of which no common slot is known."""
     same_key = card.key in kin(draft.key)
     one = same_key and (holds_one(draft.key) or _names_subject(draft))
-    grown = relation in _ALIKE and (same_key or _is_sentence(card, draft))
+    # One word in common is the name of what both speak of: the car is there, the car was sold.
+    told = same_key and len(claim_words(card.value)) > 1
+    grown = relation in _ALIKE and (told or _is_sentence(card, draft))
     if grown and not _is_change(draft):
         return _ALIKE[relation]
     if relation is Relation.OPPOSITE:

@@ -22,6 +22,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules.changed_later import Changes
+from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
@@ -30,7 +31,7 @@ from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
 from kimi_memory.nlp.rules.pasted import foreign_spans, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
-from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, says_nothing
+from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, laughs, says_nothing
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
@@ -58,6 +59,8 @@ SHORT, BRIEF = 160, 48
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is."""
 LONG = 3000
 """A person's turn above this length is a document."""
+LAUGHTER = 0.7
+"""What a clause loses that somebody laughs at."""
 GOAL = 1.0
 """What the first words of a session gain."""
 PAGE = 4.0
@@ -218,7 +221,7 @@ class _Reader:
         found: list[tuple[Clause, float]] = []
         before = self._before(turn)
         leaving = _FAREWELL.match(turn.text) is not None
-        own = own_clauses(turn.text)
+        own = chat_clauses(turn.text) if self._kind == "chat" else own_clauses(turn.text)
         for clause in of_work(own) if self._kind == "work" else own:
             if clause.act not in wanted or says_nothing(clause.text):
                 continue
@@ -230,6 +233,7 @@ class _Reader:
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
             weight -= 1.0 * (traits.specific < 3 and is_mood(clause.text))
+            weight -= LAUGHTER * laughs(clause.text)
             if self._named:
                 weight -= cheer_of(clause.text, traits)
             # A change of plan around an allergy leaves the allergy as it is.

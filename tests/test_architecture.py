@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -40,7 +40,7 @@ LAYERS = (
     {"formats"},
     {"domain"},
     {"nlp.rules"},
-    {"nlp.dates"},
+    {"nlp.dates", "nlp.learned"},
     {"nlp.basic"},
     {"errors", "nlp"},
 )
@@ -227,7 +227,9 @@ class Source:
 Rule = Callable[[list[Source]], Iterator[str]]
 
 
+@cache
 def sources() -> list[Source]:
+    """Return all modules, each parsed once for all rules."""
     paths = [*(ROOT / "kimi_memory").rglob("*.py"), *(ROOT / "plugins").rglob("*.py")]
     return [
         Source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ import logging
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from math import prod
 from pathlib import Path
 
@@ -69,6 +70,7 @@ def event(**rest: object) -> Event:
 # No hook without a plugin that uses it and a test that is named after it
 
 
+@cache
 def named_tests() -> set[str]:
     return {
         node.name

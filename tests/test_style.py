@@ -6,6 +6,7 @@ import ast
 import re
 import tokenize
 from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from io import StringIO
 from pathlib import Path
 
@@ -63,6 +64,12 @@ WHOLE = {
 Check = Callable[[str, str], Iterator[str]]
 
 
+@lru_cache(maxsize=2)
+def parse(text: str) -> ast.Module:
+    """Return the tree of a module, which several checks walk one after the other."""
+    return ast.parse(text)
+
+
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -81,14 +88,14 @@ def sizes_hold(path: str, text: str) -> Iterator[str]:
         return
     if (lines := text.count("\n")) > MAX_FILE:
         yield f"{path}: {lines} lines"
-    for node in functions(ast.parse(text)):
+    for node in functions(parse(text)):
         if (lines := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION:
             yield f"{path}:{node.lineno}: {node.name} has {lines} lines"
 
 
 def parameters_are_few(path: str, text: str) -> Iterator[str]:
     """A function takes at most five positional parameters."""
-    for node in functions(ast.parse(text)):
+    for node in functions(parse(text)):
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         if (many := len([n for n in names if n not in {"self", "cls"}])) > MAX_POSITIONAL:
             yield f"{path}:{node.lineno}: {node.name} takes {many} positional parameters"
@@ -96,7 +103,7 @@ def parameters_are_few(path: str, text: str) -> Iterator[str]:
 
 def modules_say_what_they_are_about(path: str, text: str) -> Iterator[str]:
     """The first line of a module's docstring is a noun phrase with a full stop."""
-    line = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    line = (ast.get_docstring(parse(text)) or "").partition("\n")[0]
     if not line:
         yield f"{path}: no docstring"
     elif not line.endswith((".", "。", "::", ":")):
@@ -109,7 +116,7 @@ def names_mean_something(path: str, text: str) -> Iterator[str]:
     """No Manager, Helper, Handler, Processor, utils, data, info, do_."""
     if Path(path).stem in BANNED_MODULES:
         yield f"{path}: a module's name says its subject"
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         name = getattr(node, "name", None)
         if isinstance(node, ast.ClassDef) and BANNED_NAMES.search(node.name):
             yield f"{path}:{node.lineno}: class {name}"
@@ -150,7 +157,7 @@ def words_are_plain(path: str, text: str) -> Iterator[str]:
     """Docstrings, comments and names say what is meant, in the words of docs/glossary.md."""
     if not path.startswith(("kimi_memory/", "plugins/")):
         return
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, DOCUMENTED) and (
             found := RIDDLES.search(ast.get_docstring(node) or "")
         ):
@@ -177,10 +184,20 @@ def sources() -> Iterator[tuple[str, str]]:
             yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
 
 
+@cache
+def broken() -> dict[str, list[str]]:
+    """Return what breaks each check, from one walk through all sources."""
+    found: dict[str, list[str]] = {check.__name__: [] for check in CHECKS}
+    for path, text in sources():
+        for check in CHECKS:
+            found[check.__name__] += check(path, text)
+    return found
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_the_style_holds(check: Check) -> None:
-    broken = [line for path, text in sources() for line in check(path, text)]
-    assert not broken, f"{check.__doc__}\n" + "\n".join(broken)
+    lines = broken()[check.__name__]
+    assert not lines, f"{check.__doc__}\n" + "\n".join(lines)
 
 
 LONG = "def f():\n" + "    x = 1\n" * 50
@@ -290,7 +307,7 @@ def test_tests_are_named_as_sentences() -> None:
         f"{path}: {node.name}"
         for path, text in sources()
         if path.startswith("tests/")
-        for node in functions(ast.parse(text))
+        for node in functions(parse(text))
         if node.name.startswith("test_") and node.name.count("_") < 2
     ]
     assert not short, "\n".join(short)

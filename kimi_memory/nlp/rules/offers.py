@@ -32,12 +32,28 @@ _ORDINALS = {
 }
 # "B, please", "1 and 3", 第二个吧. Not "2 days", "3 pm", 五月, 三块: those are counts.
 _PICK = regex(
-    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
+    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/])(?!(?<=^a) [a-z])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
     r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元|直|下|些|样|起|定|般|会|边|共)"
     # 第一个吧, but not 第一个选择框: that is the first of something else.
     r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
     2,
 )
+_BEGINS = regex(
+    r"\W*(?:ok(?:ay)?[,.]? |yes[,.]? |i'?d (?:go|say) |go (?:with|for) |let'?s do |option |就|选|还是|用|要|那就?|方案 ?){0,2}(?P<all>(?:[a-e]|\d{1,2}|[一二三四五六](?=$|[\s，,。]))(?:\s?(?:[,，、+&/和与跟]|and)\s?(?:[a-e]|\d{1,2})){0,4})(?=\s*(?:$|[,，。.!！;；:：\u3400-\u9fff])|\s(?:because|cause|cos|cuz|as|since|please|pls|then|but|for|thanks)\b)(?!点|月|天|年|号下|块|元|[个位]人|:?[\\/])",
+    2,
+)
+"""An answer that begins with a label: what it names later is why, or what it is not."""
+_PLACE = regex(
+    r"\b(?P<en>former|latter|first|second|third|fourth|fifth|middle|last|final) (?:one|option|choice|idea|version|plan)\b|^\W*(?:the )?(?P<alone>former|latter|last|middle)(?=\W*$|[,.;] | please)|(?P<zh>前者|后者|中间|最后|头一|前面|后面)(?:的)?(?:那|一)?(?:一)?(?:个|种|条|款|套|家|者)?(?=$|[\s，,。.!！吧好])",
+    2,
+)
+"""Which one of several, by its place."""
+_PLACES = {
+    **{"former": 0, "first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4},
+    **{"前者": 0, "前面": 0, "头一": 0},
+}
+_ENDS = frozenset({"latter", "last", "final", "后者", "最后", "后面"})
+_ONE_LABEL = regex(r"[a-e一二三四五六]|\d{1,2}")
 _ITEM = regex(r"(?:^\s{0,3}|[\s:：。；;，,])\d{1,2}[.、)](?!\d)", 8)
 """Two such items are a list of the answer's own, not two picks."""
 _ASSENT = regex(
@@ -134,7 +150,10 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     asked = [one for one in clauses(answer) if one.act is Act.QUESTION]
     if asked:  # who quotes an option and asks about it has not picked it
         offers = [offer for offer in offers if offer.text not in answer]
-    names = set(_find_named_labels(answer, asked))
+    names = _find_leading_labels(answer) & {offer.label for offer in offers}
+    names = names or set(_find_named_labels(answer, asked))
+    if not names:
+        return _find_by_place(answer, offers)
     if any(offer.bracketed for offer in offers):  # the numbers of a review go before its lists
         offers = [offer for offer in offers if offer.bracketed]
     letters = {offer.label for offer in offers}
@@ -146,6 +165,24 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     last = {offer.label: offer for offer in offers}
     chosen = [offer for offer in offers if offer.label in names and last[offer.label] is offer]
     return [offer for offer in chosen if not _NO_OPTION.match(offer.text)]
+
+
+def _find_leading_labels(answer: str) -> set[str]:
+    """Return the labels that an answer begins with: "A, with B we were stuck" names one."""
+    found = _BEGINS.match(answer)
+    labels = _ONE_LABEL.findall(found["all"].lower()) if found else []
+    return set(map(_normalise_label, labels))
+
+
+def _find_by_place(answer: str, offers: list[Offer]) -> list[Offer]:
+    """Return the option that an answer names by its place among the others."""
+    found = _PLACE.search(answer)
+    if found is None:
+        return []
+    said = (found["en"] or found["alone"] or found["zh"]).lower()
+    middle = len(offers) // 2 if len(offers) % 2 else len(offers)
+    place = len(offers) - 1 if said in _ENDS else _PLACES.get(said, middle)
+    return offers[place : place + 1]
 
 
 def _find_named_labels(answer: str, asked: list[Clause]) -> Iterator[str]:

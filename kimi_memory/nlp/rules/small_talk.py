@@ -8,7 +8,9 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.lasting import GOING_ON
 from kimi_memory.nlp.rules.salience import Traits
 
-_JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?玩笑|[😂🤣]", 2)
+_JOKE = regex(r"\b(?:just kidding|jk)\b|开个?玩笑", 2)
+_LAUGH = regex(r"\b(?:haha\w*|hehe|lmao)\b|哈哈|嘿嘿|笑死|[😂🤣]", 2)
+"""People laugh at what is so as well: the prize was a rice cooker, haha."""
 # src/app.py:12, main(argv), return cut(text)
 _PLACE = regex(
     r"[\w/.-]\.\w{1,5}:\d|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
@@ -61,6 +63,11 @@ _ASIDE = regex(
 def says_nothing(clause: str) -> bool:
     """Whether a clause is a joke, a nod, gossip, a trial, or a line of a program."""
     return any(words.search(clause) for words in _NOTHING)
+
+
+def laughs(clause: str) -> bool:
+    """Whether a clause holds laughter."""
+    return _LAUGH.search(clause) is not None
 
 
 def is_mood(clause: str) -> bool:

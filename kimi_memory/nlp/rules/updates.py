@@ -28,12 +28,12 @@ CHANGE = _compile_alternatives(
     r"|\bwent from\b|\bbecame\b|\bnew\b|\breplac(?:e|ed|ing)\b|\bswapped\b|\bditched\b|\bdropped\b|\bscra(?:tch|p)\b"
     r"|\b(?:was|were|had|got|gave you)\b.{0,24}\bwrong\b|\bmistaken\b|\bon second thoughts?\b|\bdone with\b"
     r"|\bchanged (?:my|our) minds?\b|\bi (?:just )?(?:left|joined|quit|relocated)\b|\bi've (?:just )?(?:left|joined|quit)\b",
-    r"\b(?:went|go(?:es|ing)?) (?:from|for)\b|\bupdat(?:e|es|ing)\b|\b(?:chang|switch|mov|convert|promot|renam|redefin|revis)(?:e|es|ed|ing)\b|\b(?:is|are|was) out\b|\bis in\b"
+    r"\b(?:went|go(?:es|ing)?) (?:from|for)\b|\bupdat(?:e|es|ing)\b|\b(?:chang|switch|mov|convert|promot|renam|redefin|revis)(?:e|es|ed|ing)\b|\b(?:is|are|was) out\b|\bis in(?=[,.;!]|$)"
     r"|\beffective (?:immediately|today|now|from|as of)\b|\b(?:i|we) meant\b|\bcorrect (?:myself|that|this|me)\b|\btaken over\b|\btook over\b|\bin place of\b|\bgoing forward\b|\bhenceforth\b|\bfrom (?:today|tomorrow|monday|this|next)\b"
     r"|\bended up\b|\bno more\b|\bgave up\b|\bgot promoted\b|\bhired by\b|\b(?:sold|traded)\b|\b(?:isn't|aren't|wasn't|is not|are not|was not)\b.{1,60}\b(?:but|it's|it is|they're|they are|we're|we use)\b|\bmake\b.{1,80}\bfrom\b"
     r"|\bwas wrong\b|\bmoved on\b|^(?:it|that)(?:'s not| isn't| is not) [^,;]{1,40}[,;]",
     r"\b(?:is|are)n't [^,;]{1,40}[,;.] (?:it|they)|, not [^,;]{1,30}[.!]?$",
-    r"(?:换|改|调整?|变|更新|升级|迁移?|转|搬|挪|移|替换|推迟|提前|延长|缩短|增加|减少|提高|降低|跳槽?)(?:成|到|为|至|在|去|用|作)"
+    r"(?:换|改|调整|调(?!用)|变|更新|升级|迁移?|转|搬|挪|移|替换|推迟|提前|延长|缩短|增加|减少|提高|降低|跳槽?)(?:成|到|为|至|在|去|用|作)"
     r"|[换改变搬](?=[a-z0-9\u3400-\u9fff ]{1,16}了)|(?<!现)现在?(?:是|用|在|住|改|换|叫|为|变|就|已|对|喝)|如今",
     r"不再|不(?:用|要|是|住|喝|在|对|吃)[^，。]{1,14}了|不是[^，。]{1,16}[，,]?(?:而)?是|[，,](?:而)?不是[^，。]{1,16}[。!！]?$",
     r"^(?:更正|纠正|更新|最新消息|计划有变|情况有变|说错了|弄错了)|更正一?下|更新一?下|(?<![别没要])(?:说错|弄错|记错|搞错)|其实[是对]"

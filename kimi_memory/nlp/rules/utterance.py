@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from kimi_memory.nlp.basic.casual_spelling import restore_apostrophes
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 
@@ -238,7 +239,7 @@ def _is_errand(clause: Clause) -> bool:
 
 def act_of(clause: str) -> Act:
     """Return what a clause does."""
-    low = clause.replace("’", "'").strip().lower()
+    low = restore_apostrophes(clause.replace("’", "'").strip().lower())
     if not any(map(str.isalnum, low)) or _REMARK.search(low):
         return Act.REMARK
     # Before the question mark is looked at: "Could you always add the date?" is an order.

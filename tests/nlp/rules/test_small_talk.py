@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.nlp.rules.salience import traits_of
-from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, says_nothing
+from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, laughs, says_nothing
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, says_nothing
         "testing special characters: é ñ 中",
         "this is just a test message",
         "测试一下！",
-        "haha that is not what I meant",
+        "just kidding, we keep the boat",
         "my neighbour says he sold his boat",
         "我老婆说我记账简直像记仇",
         "https://example.org/a/b",
@@ -67,3 +67,16 @@ def test_a_mood_is_of_the_moment() -> None:
 def test_a_cheer_loses_weight_and_a_plan_with_a_day_loses_none() -> None:
     cheer, plan = "let's keep going, you got this", "let's meet at the kiln on 3 May"
     assert cheer_of(cheer, traits_of(cheer)) > cheer_of(plan, traits_of(plan)) == 0
+
+
+@pytest.mark.parametrize(
+    ("clause", "laughing"),
+    [
+        ("haha the third prize was a kettle", True),
+        ("第三名奖了个水壶 哈哈", True),
+        ("the third prize was a kettle", False),
+    ],
+)
+def test_laughter_is_heard_and_what_is_laughed_at_still_told(clause: str, laughing: bool) -> None:
+    assert laughs(clause) is laughing
+    assert not says_nothing(clause)

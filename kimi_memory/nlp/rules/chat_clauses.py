@@ -1,0 +1,57 @@
+"""The clauses of a chat with an assistant, where most orders have no form that rules could list.
+
+Rules read what a clause does by its form; a learned model tells what it is for by its words.
+At work most of what is said is to be done now, and between people nothing is ordered of an
+agent: there the form alone counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.dates.vocabulary import names_day
+from kimi_memory.nlp.learned.utterance_kinds import Kind, kinds_of
+from kimi_memory.nlp.rules import cues, hypotheticals, updates
+from kimi_memory.nlp.rules.own_clauses import own_clauses
+from kimi_memory.nlp.rules.salience import traits_of
+from kimi_memory.nlp.rules.utterance import Act, Clause
+
+STANDING, REQUESTED = 0.78, 0.9
+"""So likely a clause is an order for ever; one in the form of a request, so likely."""
+_REMINDER = regex(r"\bremind me\b|提醒我?", 2)
+"""To be reminded once is most often what is meant."""
+_NONE = frozenset(
+    {cues.Bar.SECRET, cues.Bar.JOKE, cues.Bar.HEARSAY, cues.Bar.HYPOTHETICAL, cues.Bar.PAST}
+)
+"""What somebody else said, what was and what might be orders nothing."""
+
+
+@keep_results(4096)
+def chat_clauses(text: str) -> Sequence[Clause]:
+    """Return the clauses of a turn that are its speaker's own words, with orders in any words."""
+    return tuple(_judge(clause) for clause in own_clauses(text))
+
+
+def orders_always(text: str, least: float = STANDING) -> bool:
+    """Whether words tell the assistant how to act from now on, as the learned model judges.
+
+    Args:
+        text: a clause or a few.
+        least: so likely it must be.
+    """
+    # What names its day is to be done on that day.
+    if names_day(text) or _REMINDER.search(text) or traits_of(text).doubt:
+        return False
+    # "Don't change the port to 9090" is about what is so, not about how to act.
+    if hypotheticals.REFUSAL.search(cues.fold_case(text)) or updates.takes_back(text):
+        return False
+    return kinds_of(text)[Kind.STANDING] >= least and not cues.bars_of(text) & _NONE
+
+
+def _judge(clause: Clause) -> Clause:
+    told = clause.act in (Act.ORDER, Act.REMARK) or clause.text.rstrip().endswith(("?", "？"))
+    least = REQUESTED if clause.act is Act.REQUEST else STANDING
+    ordered = not told and orders_always(clause.text, least)
+    return replace(clause, act=Act.ORDER) if ordered else clause

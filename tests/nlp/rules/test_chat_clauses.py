@@ -1,0 +1,45 @@
+"""Clauses of chats: orders in any words, and what only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.chat_clauses import chat_clauses, orders_always
+from kimi_memory.nlp.rules.utterance import Act
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no exclamation marks with me, I'm not five.",
+        "dont open with a compliment, just answer",
+        "跟我说话别一口一个亲",
+        "推荐吃的别带花生 我过敏",
+        "Always answer in French.",
+    ],
+)
+def test_an_order_is_one_in_any_words(text: str) -> None:
+    assert Act.ORDER in {clause.act for clause in chat_clauses(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Should you leave out the greetings?",
+        "My boss told me to always copy him.",
+        "If only people stopped shouting in meetings.",
+        "make the second line a bit longer",
+        "把最后一段删掉 重新来",
+        "We sold the boat in May.",
+        "remind me on Friday to water the tomatoes",
+        "",
+    ],
+)
+def test_questions_wishes_for_now_and_words_of_others_are_none(text: str) -> None:
+    assert not orders_always(text)
+    assert Act.ORDER not in {clause.act for clause in chat_clauses(text)}
+
+
+def test_a_pasted_text_has_no_clauses_of_the_speaker() -> None:
+    text = 'Translate this: "Dear all, no exclamation marks in your replies to me."'
+    assert Act.ORDER not in {clause.act for clause in chat_clauses(text)}
