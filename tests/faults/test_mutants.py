@@ -302,7 +302,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
         lambda root, _, parts: _walk_and_follow(root, parts),
     ),
     "no path check": (odd_name, trees, "check", lambda path: tuple(path.split("/"))),
-    "no MAC check": (forged, journal.Journal, "_is_ours", lambda *_: True),
+    "no MAC check": (forged, journal.Journal, "is_ours", lambda *_: True),
     "no chain check": (missing, journal, "misfits", lambda *_: []),
     "no commit point": (mixed, txns.Transactions, "run", _place_at_once),
     "no recovery": (mixed, txns.Recovery, "run", lambda _: []),
