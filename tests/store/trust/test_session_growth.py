@@ -18,7 +18,7 @@ from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.session_evidence import split_sessions
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.trust.session_growth import find_unseen_lines
+from kimi_memory.store.trust.session_growth import find_journaled_lines, find_unseen_lines
 from tests.test_copies import clone, pull
 
 __all__ = ["clone"]
@@ -186,3 +186,18 @@ def test_a_session_forged_into_the_file_of_another_waits(memory: Memory, by_doct
     assert {value for value, trust in cards(memory).items() if trust == OWN} == {
         *(SAID, "We decided to use Redis as our cache.")
     }
+
+
+def test_a_record_whose_beginning_is_not_there_vouches_for_nothing() -> None:
+    content = b'{"kind":"session"}\n{"kind":"turn"}\n'
+    grown = {
+        "op": "append",
+        "before": "0badcafe0000@7",
+        "after": "0badcafe0001@9",
+        "origin": "human",
+    }
+    known: list[dict[str, object]] = [
+        {"op": "create", "before": "", "after": "0badcafe0002@3"},
+        grown,
+    ]
+    assert find_journaled_lines(content, known) == set()
