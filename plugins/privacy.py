@@ -40,11 +40,14 @@ from kimi_memory.nlp.rules.credentials import (
     is_id_card,
     is_local_phone,
     is_password,
+    is_password_with_digit,
     is_phone,
     is_phrase,
+    is_plain_password,
     is_random,
     is_real,
     is_real_with_digit,
+    is_spoken_zh,
     is_strong,
     is_value,
     stands_alone,
@@ -95,7 +98,7 @@ _LABEL = (
 )
 # db_password, pwd, admin-pass; a bare "pass" is too common a word
 _PHRASE = (
-    r"(?:[a-z0-9_.-]*(?:password|passwd|passphrase|passcode|pwd)|(?:[a-z0-9]+[_-])+pass"
+    r"(?:[a-z0-9_.-]*(?:password|passw?rd|passwd|psswd|passphrase|pass ?code|pwd|psk|pre-?shared[ _-]?key)|\bpw|(?:[a-z0-9]+[_-])+pass"
     r"|\b(?:sudo|root|admin|wi-?fi|database|ssh|vpn|ftp) pass)"
 )
 _IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
@@ -109,7 +112,11 @@ _ZH_MADE = (
     r"(?:已经?|被|现在|暂时|先)?(?:改|设|换|变|重置|更新|修改|设置|调整|配置|定)(?:成|为|到)了?"
 )
 _ZH_IS = rf"{_IN_BRACKETS}[\"”」》]?\s{{0,3}}(?:{_ZH_MADE}|是|为|：|:|=|就是|还是|叫|填|输入?)[\s：:“\"「]{{0,4}}"
-_CODE_OF = r"(?:verification|security|one[- ]time|otp|2fa|login|log[- ]in|sign[- ]in|confirmation|authentication|access)"
+_CODE_OF = r"(?:verification|security|one[- ]time|otp|2fa|(?:two|multi)[- ]factor|login|log[- ]in|sign[- ]in|confirmation|authentication|access)"
+_ABOUT = rf"{_IN_BRACKETS}(?:\s(?:for|to|of|on|at|in)\s[^\n:：=]{{1,60}}?)?"
+"""Of what a password is: "password for the router: …"."""
+_ARROW = r"\s{0,3}(?:[:：]|[-=]>|[→—–]|\s-\s)"
+_OWNED = r"(?:my|the|our|your|his|her|their|its)"
 _EN_MADE = r"(?:(?:(?:has been|was|is|got|gets) )?(?:changed|set|reset|updated|rotated) (?:to|as)|is|was|to|becomes|=|:)"
 _QUOTE = r"[\"'`“]?"
 
@@ -228,23 +235,31 @@ RULES: tuple[Rule, ...] = (
     _make_rule("xml-password", r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|pwd|secret|token|apikey|api-key|passphrase)>\s{0,20}([^<>\s]{3,})\s{0,20}</", "password passwd pwd secret token apikey api-key passphrase", is_password),
     _make_rule("xml-password", r"(?i)\b(?:name|key|id)\s?=\s?[\"'][\w.:-]*(?:password|passwd|pwd|secret|token|api[_-]?key)[\"'][^<>]{0,80}?(?:\bvalue\s?=\s?[\"']([^\"'<>\s]{4,})[\"']|>\s{0,20}([^<>\s]{4,})\s{0,20}</)", "password passwd pwd secret token api", is_password),
     _make_rule("wallet-key", r"(?i)(?:private[ _-]?key|wallet key|私钥)[^\n]{0,20}?(?:0x)?\b(?:0x)?([0-9a-f]{64})\b", "private wallet 私钥", is_real_with_digit, 1),
-    _make_rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?((?:{_SIGN}|[()]){{4,}})", "pass pwd", is_password),
+    _make_rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?((?:{_SIGN}|[()]){{4,}})", "pass pwd pw psswd psk shared", is_password),
     _make_rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", is_strong),
     _make_rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
+    _make_rule("bare-key", rf"(?i)\b(?:(?:api|access|wlan|wi-?fi|network)[ _-]?key|(?:api|access|auth|client|bot|shared|t?otp|2fa) (?:token|secret|seed))(?:\s?[:=])?\s{{1,4}}{_QUOTE}({_SIGN}{{8,}})", "key token secret seed", is_random),
     _make_rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong),
     _make_rule("spoken-password", rf"(?i)\b[\w-]*(?:password|passphrase|passcode)(?:\s(?:for|to|of|on|at|in)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?\s{{1,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "password passphrase passcode", is_password),
     _make_rule("spoken-password", rf"(?i)\b(?:(?:pass|pw|pwd|passwd|login)\s?[:=]|(?:pass|pw|pwd|passwd|login|key)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{5,}}{_SIGN})", "pass pw login key", is_strong),
     _make_rule("spoken-password", rf"(?i)\b(?:use|enter|type|try|take)\s{_QUOTE}({_SIGN}{{4,}}?)[\"'`”]?\s(?:as|for)\s(?:the|my|your|our|a|its)?\s?(?:[\w-]{{1,20}}\s){{0,2}}(?:password|passphrase|passcode|pass|pwd|pw)\b", "passw passp passc pass pw", is_strong),
-    _make_rule("login-pair", r"(?i)\b(?:credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "cred login log account fi wlan ssid hotspot", is_strong, 1),
+    _make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}(?:{_ARROW}|['’]s\s)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "pass pwd pw psswd psk shared", is_password, 1),
+    _make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}{_ARROW}\s{{1,4}}{_QUOTE}([a-z]{{4,30}})", "pass pwd pw psswd psk", is_plain_password),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passwd|passphrase|pass ?code|pwd)(?:\s(?:for|to|of|on)\s[^\n]{{1,40}}?)?(?:\sis|['’]s)(?: now| still)?\s{_QUOTE}([a-z]{{5,30}})", "pass pwd", is_plain_password),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\bfrom\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\b(?:changed|reset|updated|rotated|switched)\b[^\n]{{0,60}}?\bto\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
+    _make_rule("spoken-password", rf"(?i)({_SIGN}{{5,}}{_SIGN})[\"'`”]?[,;]?\s{{1,3}}(?:is|was|that['’]?s|that is|this is)\s{_OWNED}\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:password|passphrase|passcode|pwd|pw)\b", "pass pwd pw", is_strong, 1),
+    _make_rule("login-pair", rf"(?i)\b[\w.@+-]{{1,60}}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{{6,}})\s(?:is|are)\s(?:{_OWNED}\s)?(?:[\w-]{{1,20}}\s){{0,2}}?(?:credentials|creds|login)\b", "cred login", is_strong, 1),
+    _make_rule("login-pair", r"(?i)\b(?:basic auth(?:entication)?|credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "auth cred login log account fi wlan ssid hotspot", is_strong, 1),
     _make_rule("login-pair", r"(?i)\b(?:password|passwd|pwd|pw)\s(?:for|to|of|on|at)\s[^\n]{1,60}?[:=]\s{0,2}[\w.@+-]{1,60}\s/\s([^\s\"'`<>⟦⟧]{6,})", "passw pwd pw", is_strong),
     _make_rule("login-pair", r"(?i)(?:[账帐]号|用户名?|管理员|登录|无线网?|热点)[^\n]{0,10}?(?:密码|口令)[是为\s:：]{1,4}[\w.@-]{1,60}\s?[/／|:：，,]\s?([!-~]{4,})", "密码 口令", is_password),
-    _make_rule("passphrase", rf"(?i)(?:pass(?:phrase|word)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s?(?:is|was|=|:|：)|口令{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}(?:[\"'“「]([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,11}})[\"'”」]|([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,11}}))", "passphrase password 口令 密码", is_phrase),
-    _make_rule("seed-phrase", r"(?i)(?:(?:seed|recovery|secret|backup|wallet) (?:phrase|words)|mnemonic(?: phrase)?|助记词)(?:\s(?:for|to|of)\s[^\n]{1,40}?)?(?:\s(?:is|are))?[^\n\w]{0,6}((?:[a-z]{3,9}[ ,]{1,2}){11,23}[a-z]{3,9})", "phrase words mnemonic 助记词", is_phrase),
+    _make_rule("passphrase", rf"(?i)(?:pass(?:phrase|word|code){_ABOUT}(?:\s?(?:is|was|=)|{_ARROW})|口令(?:短语)?{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}[\"'“「]?([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{2,11}})", "passphrase password 口令 密码", is_phrase),
+    _make_rule("seed-phrase", r"(?i)(?:(?:seed|recovery|secret|backup|wallet) (?:phrase|words)|\bseed|\b(?:12|24|twelve|twenty-four) words|mnemonic(?: phrase)?|助记词)(?:\s(?:for|to|of)\s[^\n]{1,40}?)?(?:\s(?:is|are))?[^\n\w]{0,6}((?:[a-z]{3,9}[ ,]{1,2}){11,23}[a-z]{3,9})", "phrase words seed mnemonic 助记词", is_phrase),
     _make_rule("seed-phrase", r"助记词[\s:：=“\"「]{0,6}(?:是|为)?[\s:：=“\"「]{0,3}((?:[\x{4e00}-\x{9fff}]{1,4}[ ,，、]{1,2}){11,23}[\x{4e00}-\x{9fff}]{1,4})", "助记词", is_any),
     _make_rule("app-password", r"(?i)(?:(?:app|smtp|imap|mail|gmail)[ -]?(?:specific )?(?:password|passcode|pass|pw)|应用专用密码|授权码)[^\n]{0,20}?(?:\sis\s|[:：=]\s{0,3}|是|为)[\"'“]?([a-z]{4}(?: [a-z]{4}){3})\b", "pass pw 应用专用密码 授权码", is_any),
     _make_rule("license-key", r"(?i)(?:(?:licen[cs]e|product|activation|registration)[ -](?:key|code)|serial key|激活码|注册码|产品密钥)[^\n]{0,20}?[\s:：=是为]{1,4}\b(?-i:([A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,6}))\b", "licen product serial activation registration 激活码 注册码 产品密钥", has_digit),
     _make_rule("security-answer", r"(?i)(?:(?:security|secret) question[^\n]{0,60}?answer(?:\sis|\s?[:=])\s{0,3}[\"'“]|密保(?:问题)?(?:的)?答案[是为\s:：]{1,3}[\"“「]?)([^\s\"'”」。]{3,40})", "question 密保", is_any),
-    _make_rule("pin", r"(?i)\bpin(?: code| number)?(?: (?:for|of|on) [^\n\d]{1,40}?)?(?: is(?: now)?|:)\s{0,2}(\d{4,8})\b", "pin", is_any, 4),
+    _make_rule("pin", r"(?i)\bpin(?: code| number)?(?: (?:for|of|on) [^\n\d]{1,40}?)?(?:['’]s| is(?: now)?|:)\s{0,2}(\d{4,8})\b", "pin", is_any, 4),
     _make_rule("pin", r"(?i)\b(?:with|my|enter|card|phone|sim|bank|banking)\s(?:the\s)?pin\s(\d{4,8})\b", "pin", is_any, 4),
     _make_rule("access-code", r"(?i)\b(?:door|gate|alarm|safe|lock|garage|entry|key ?pad|locker|building|vault|unlock|elevator)\s(?:code|pin|combination|combo)(?:\s(?:for|of|to|on)\s[^\n\d]{1,40}?)?(?:\sis(?: now)?|\swas|\s?[:=])?\s{0,2}([\d-]{4,11})\b", "code pin comb", is_any, 3),
     _make_rule("card-code", r"(?i)(?:\b(?:cvv2?|cvc2?|csc)\b|安全码|卡背面(?:的)?(?:后?三位)?)(?:\s?(?:code|number|is|码|号|是|为)){0,2}[\s:：#]{0,3}(\d{3,4})(?:\D|$)", "cvv cvc csc 安全码 卡背面", is_any, 3),
@@ -254,23 +269,33 @@ RULES: tuple[Rule, ...] = (
     _make_rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还)?{_ZH_MADE}\s{{0,3}}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌", is_password),
     _make_rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还|先|暂时)?用的?(?:是)?\s{{0,3}}([!-~]{{6,}})", "密码 口令 密钥 秘钥 令牌", is_strong),
     _make_rule("password-zh", rf"{_ZH_PHRASE}\s{{0,2}}([\w!#$%&*@^~+=-][!-~]{{5,}})", "密码 口令", is_real_with_digit),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}{_ZH_IS}([A-Za-z.]{{4,30}})", "密码 口令 密钥 令牌 暗号 开机码 解锁码", is_plain_password),
+    _make_rule("password-zh", r"(?:密钥|秘钥|令牌|私钥)\s{0,2}([!-~]{12,})", "密钥 秘钥 令牌 私钥", is_random, 1),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}\s{{0,2}}(\d{{4,12}})", "密码 口令 暗号 开机码 解锁码", is_password, 4),
+    _make_rule("password-zh", r"(?:密码|口令|密钥)(?:还|仍|就|都|是|用|我){0,3}(?:默认|统一|生日|还是|仍是|一直)(?:的|是|为|用){0,2}\s{0,2}([!-~]{6,})", "密码 口令 密钥", is_password_with_digit, 1),
+    _make_rule("password-zh", r"(?:密码|口令|密钥)[^\n]{0,10}?从\s{0,2}([!-~]{4,})", "密码 口令 密钥", is_password_with_digit, 1),
+    _make_rule("password-zh", rf"(?:密码|口令|密钥)[^\n]{{0,40}}?{_ZH_MADE}\s{{0,3}}([!-~]{{6,}})", "密码 口令 密钥", is_password_with_digit, 1),
+    _make_rule("password-zh", r"([!-~]{6,})\s{0,2}(?:就是|是)[^\n，。]{0,10}?(?:密码|口令)(?:$|[\s，。！])", "密码 口令", is_password_with_digit, 1),
+    _make_rule("password-zh", r"密码(?:是|为|：|:)\s{0,2}[“「『\"]([\x{4e00}-\x{9fff}]{3,16})[”」』\"]|暗号(?:是|为|：|:)\s{0,2}[“「『\"]?([\x{4e00}-\x{9fff}]{3,16})", "密码 暗号", is_spoken_zh),
     _make_rule("verification-code-zh", r"(?:验证码|校验码|动态码|取件码|提取码|激活码|邀请码)(?:是|为|就是|发你了|给你|[\s：:【\[“]){0,4}([0-9A-Za-z]{4,8})(?:[^0-9A-Za-z-]|$)", "验证码 校验码 动态码 取件码 提取码 激活码 邀请码", has_digit),
     _make_rule("verification-code", rf"(?i)\b{_CODE_OF} (?:code|password|passcode)(?: is|:| -)?\s{{1,4}}(\d{{4,8}}|\d{{3}}[ -]\d{{3}})\b", "code password passcode", is_any, 4),
     _make_rule("verification-code", rf"(?i)\b(\d{{4,8}})\s(?:is|as)\s(?:your|the|my)\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:{_CODE_OF}|sms) ?(?:code|passcode|password)\b", "code", is_any, 4),
     _make_rule("verification-code", r"(?i)\b(?:otp|2fa|totp|mfa|sms)(?: code)?(?: is| was|:|=)?\s{1,3}(\d{4,8})\b", "otp 2fa mfa sms", is_any, 4),
     _make_rule("verification-code", r"(?i)\bcode\s(\d{4,8})\s(?:to|and)\s(?:log|sign|verify|confirm|unlock|enter)", "code", is_any, 4),
+    _make_rule("verification-code-zh", r"(?:验证码|校验码|动态码)[^\n\d]{0,10}?是\s?(\d{4,8})(?:\D|$)", "验证码 校验码 动态码", is_any, 4),
     _make_rule("verification-code-zh", r"动态(?:密码|口令)[是为\s：:]{0,3}(\d{4,8})(?:\D|$)", "动态", is_any, 4),
     # People
     _make_rule("email", r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,18})\b", "@", is_address),
     _make_rule("cn-mobile", r"(?:\b|\+?86[ -]?)(1[3-9]\d[ -]?\d{4}[ -]?\d{4})\b", _DIGITS, stands_alone, 11),
     _make_rule("cn-id-card", r"\b([1-9]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx])\b", _DIGITS, is_id_card, 17),
-    _make_rule("cn-id-card", r"(?i)(?:身份证件?|证件|公民身份|\bid ?card|\bid number|\bnational id|\bidentity card|\bid no\.?)[^\n\d]{0,20}?(\d{17}[\dx]|\d{15})(?:[^\dx]|$)", "身份 证件 id", is_any, 15),
+    _make_rule("cn-id-card", r"(?i)(?:身份证件?|证件|公民身份|社保|社会保障|驾驶证|驾照|\bid ?card|\bid number|\bnational id|\bidentity card|\bid no\.?)[^\n\d]{0,20}?(\d{17}[\dx]|\d{15})(?:[^\dx]|$)", "身份 证件 社 驾 id", is_any, 15),
     _make_rule("bank-account", r"(?:银行|对公|收款|收款方|工资|公司|打款|转账|开户|退款|汇款)[^\n\d]{0,10}?(?:[账帐]号|[账帐]户|卡号)[是为\s:：]{0,4}(\d[\d -]{4,28}\d)", "账号 帐号 账户 帐户 卡号", is_account, 6),
     _make_rule("bank-account", r"(?i)\b(?:bank account|checking account|savings account|routing|sort code)(?:\s(?:number|no\.?|nr\.?))?(?:\sis|\s?[:#])?\s{1,3}(\d[\d -]{4,24}\d)", "account routing sort", is_account, 6),
     _make_rule("bank-card", r"\b(\d(?:[ -]?\d){12,18})\b", _DIGITS, is_card_number, 13),
-    _make_rule("passport", r"(?i)(?:护照号?码?|通行证号?码?|passport(?: no\.?| number| num)?)[\s:：#是为]{1,6}(?:is )?([A-Z]{1,2}\d{7,8}|\d{9})\b", "护照 通行证 passport", is_any, 7),
+    _make_rule("passport", r"(?i)(?:护照号?码?|通行证号?码?|passport(?: no\.?| number| num)?)[\s:：#是为]{1,6}(?:is )?([A-Z]{1,2}\d{7,8}|\d{9}|[A-Z][A-Z0-9]{8})\b", "护照 通行证 passport", has_digit, 1),
+    _make_rule("driving-licence", r"(?i)\bdriv(?:er['’]?s?|ing) licen[cs]e(?: number| no\.?)?(?: is|:)?\s{1,3}([A-Z0-9-]{6,18})\b", "driv", has_digit, 4),
     _make_rule("iban", r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b", _DIGITS, is_iban),
-    _make_rule("us-ssn", r"(?i)(?:\bssn\b|social security)[^\d\n]{0,30}(\d{3}[- ]?\d{2}[- ]?\d{4})\b", "ssn social", is_any, 9),
+    _make_rule("us-ssn", r"(?i)(?:\bssn\b|social security|\bmy social\b)[^\d\n]{0,30}(\d{3}[- ]?\d{2}[- ]?\d{4})\b", "ssn social", is_any, 9),
     _make_rule("phone", r"(\+[1-9][\d ().-]{7,18}\d)\b", "+", is_phone),
     _make_rule("phone", r"(?i)(?:\b(?:(?:tele)?phone|mobile|cell|tel|call me (?:at|on)|contact number)\b(?: (?:number|no\.?|is|at|on)){0,2}|(?:电话|手机|座机|联系方式)(?:号码?|是|为){0,2})[\s.:：#(（]{0,4}(\d{3,4}[)）]?[ .-]?\d{3,4}[ .-]?\d{3,4})\b", "phone mobile cell tel call contact 电话 手机 座机 联系", is_local_phone),
 )

@@ -40,6 +40,7 @@ _WORDS = frozenset(
         *("none", "null", "true", "false", "string", "str", "int", "number", "bool", "boolean"),
         *("required", "optional", "wrong", "incorrect", "invalid", "expired", "missing", "empty"),
         *("hidden", "secret", "password", "token", "stored", "hashed", "encrypted", "reset"),
+        *("text", "value", "hash", "input", "field", "varchar", "char", "pass", "passwd", "pwd"),
     )
 )
 _PLAIN_WORDS = frozenset(
@@ -52,6 +53,41 @@ _PLAIN_WORDS = frozenset(
         *("who", "what", "how", "why", "than", "then", "so", "such", "not", "no", "only", "also"),
         *("very", "more", "too", "once", "again", "never", "always", "easier", "needed", "used"),
     )
+)
+# "is weak", "has been leaked", ": ask Tom", "is always": how a password is, or where to find it.
+_STATUS_WORDS = frozenset(
+    (
+        *("correct", "weak", "strong", "blank", "same", "different", "new", "old", "long"),
+        *("short", "easy", "hard", "fine", "good", "great", "okay", "safe", "secure", "insecure"),
+        *("unsafe", "unique", "random", "common", "simple", "complex", "public", "private"),
+        *("known", "unknown", "valid", "due", "gone", "broken", "lost", "forgotten", "written"),
+        *("stolen", "given", "taken", "chosen", "shown", "plain", "plaintext", "cleartext"),
+        *("ready", "here", "there", "today", "now", "mine", "yours", "ours", "important"),
+        *("mandatory", "necessary", "something", "nothing", "anything", "everything", "anyone"),
+        *("somewhere", "still", "just", "really", "quite", "rather", "pretty", "maybe", "perhaps"),
+        *("almost", "about", "above", "below", "after", "before", "unless", "until", "because"),
+        *("ask", "see", "check", "use", "generate", "type", "enter", "choose", "pick", "look"),
+        *("find", "read", "write", "keep", "make", "take", "get", "call", "tell", "know"),
+        *(
+            "minimum",
+            "maximum",
+            "least",
+            "most",
+            "nobody",
+            "everyone",
+            "someone",
+            "case",
+            "both",
+            "each",
+        ),
+        *("unchanged", "right", "default", "sensitive", "visible", "there's", "out", "off", "back"),
+    )
+)
+_STATUS = regex(r"\w{3,30}(?:ed|ing|able|ible|less|ous|ive|ly|ic|al|ized|ised)")
+# What follows a password that is a plain word: the sentence ends.
+_END = regex(r"[\"'”」』`)]?\s{0,3}(?:$|[\n.,;!?)，。；！？、）])|[\"”」』]")
+_ZH_STATUS = regex(
+    r"^(?:不|没|请|要|很|太|随机|加密|必填|正确|错误|公司|同)|(?:的|了|过|吗|呢|什么|哪个|哪里|谁)$"
 )
 _CARD = regex(r"3[04-9]|4|5|6|9|22[2-9]|2[3-6]|27[0-2]")
 """How cards begin; order numbers mostly begin with a date."""
@@ -125,6 +161,37 @@ def is_password(text: str, start: int, end: int) -> bool:
     return not _IDENTIFIER.fullmatch(value) and len(set(value)) > 1
 
 
+def is_password_with_digit(text: str, start: int, end: int) -> bool:
+    """Whether a password stands there that holds a digit, and no date or version."""
+    value = text[start:end].rstrip(_TAIL)
+    letters = any(sign.isalpha() for sign in value)
+    return (
+        is_password(text, start, start + len(value))
+        and has_digit(text, start, end)
+        and (letters or value.isdecimal())
+        and "://" not in value
+    )
+
+
+def is_plain_password(text: str, start: int, end: int) -> bool:
+    """Whether a plain word is a password: it ends its sentence and says nothing of passwords."""
+    word = text[start:end].rstrip(_TAIL)
+    low = word.lower()
+    if not _END.match(text, start + len(word)) or low in _WORDS | _PLAIN_WORDS | _STATUS_WORDS:
+        return False
+    is_camel = word[1:].lower() != word[1:] and not word.isupper()
+    if is_camel or _PLACEHOLDER.match(word) or _TECHNIQUE.fullmatch(word):
+        return False
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    is_of_code = any(sign in line for sign in "{}()<>|")
+    return not is_of_code and not (len(low) > 5 and _STATUS.fullmatch(low))
+
+
+def is_spoken_zh(text: str, start: int, end: int) -> bool:
+    """Whether Chinese words are a password, and do not say how or whose one is."""
+    return not _ZH_STATUS.search(text[start:end])
+
+
 def is_strong(text: str, start: int, end: int) -> bool:
     """Whether letters, digits and something odder are mixed as only passwords mix them."""
     value = text[start:end].rstrip(_TAIL)
@@ -140,7 +207,9 @@ def is_strong(text: str, start: int, end: int) -> bool:
 def is_phrase(text: str, start: int, end: int) -> bool:
     """Whether words stand together as a passphrase draws them: none joins the others."""
     words = text[start:end].lower().replace("-", " ").split()
-    return len(words) >= 4 and not _PLAIN_WORDS & set(words)
+    if len(words) == 3 and (words[0] in _STATUS_WORDS - {"correct"} or _STATUS.fullmatch(words[0])):
+        return False  # "ask somebody else", "stored elsewhere too"
+    return len(words) >= 3 and not _PLAIN_WORDS & set(words)
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
