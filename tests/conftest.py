@@ -20,7 +20,7 @@ os.environ["TZ"] = "UTC"  # Days follow the zone of the machine: of all machines
 if hasattr(time, "tzset"):
     time.tzset()
 settings.register_profile("default", deadline=None, print_blob=True)
-settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True, max_examples=30)
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=2000)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")

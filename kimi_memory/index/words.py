@@ -31,6 +31,9 @@ _PROBE = (
     "user_id=42 e-mail café"
 )
 
+# By fingerprint: a process that opens many memories makes them once.
+_MADE: dict[str, tuple[Table, ...]] = {}
+
 
 class Words:
     """Splits texts the way this memory's plugins do.
@@ -54,10 +57,16 @@ class Words:
             content = self.kept.read_bytes() if self.kept else b""
         except OSError:
             content = b""  # Older indexes have none, and the next build removes a folder.
-        return load_tables(content) or tables(self.split)
+        return load_tables(content) or self._make_synonyms()
+
+    def _make_synonyms(self) -> tuple[Table, ...]:
+        mark = self.fingerprint
+        if mark not in _MADE:
+            _MADE[mark] = tables(self.split)
+        return _MADE[mark]
 
     def keep_synonyms(self, path: Path) -> None:
-        """Write the synonyms to a file, unless it holds them: to find them takes 4,500 splits."""
+        """Write the synonyms to a file, unless it holds them: to make them takes 1,400 splits."""
         content = dump_tables(self.synonyms)
         if not path.is_file() or path.read_bytes() != content:
             path.unlink(missing_ok=True)  # It may be a link into the index before this one.

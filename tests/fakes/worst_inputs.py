@@ -8,6 +8,7 @@ import re
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 from re import _constants as codes  # type: ignore[attr-defined]  # the standard library gives it no types
 from re import _parser as parser  # type: ignore[attr-defined]  # the standard library gives it no types
 from typing import Any
@@ -23,6 +24,7 @@ _COMMON = ("\n", " ", "x", "1", "ä¸€", "x ", "- ", '"', "<", ">", "| ", ".", "ã€
 _MANY = 20
 
 
+@cache
 def patterns() -> dict[str, re.Pattern[str]]:
     """Return every compiled text pattern of the package and its plugins, by its place."""
     found: dict[tuple[str, int], tuple[str, re.Pattern[str]]] = {}

@@ -180,8 +180,8 @@ def spend_month(root: Path, opening: Opening, clock: Clock, seed: int, days: int
     check_month(life)
 
 
-def test_ten_days_of_two_copies(swift: Path, opening: Opening, clock: Clock) -> None:
-    spend_month(swift, opening, clock, seed=1, days=10)
+def test_four_days_of_two_copies(swift: Path, opening: Opening, clock: Clock) -> None:
+    spend_month(swift, opening, clock, seed=1, days=4)
 
 
 @pytest.mark.faults

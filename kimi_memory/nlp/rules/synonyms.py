@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 FORM, SYNONYM, KIND = 0.8, 0.4, 0.3
@@ -199,6 +200,7 @@ Split = Callable[[str], list[str]]
 
 def tables(split: Split) -> tuple[Table, ...]:
     """Return the tables in the words of a splitter: forms, synonyms, kinds."""
+    split = cache(split)  # Each word stands in the row of each other of its group.
     return (
         _build_table(_yield_word_groups(_FORMS), FORM, split),
         _build_table(_yield_word_groups(_SYNONYMS), SYNONYM, split),
