@@ -17,14 +17,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
-from kimi_memory.nlp.dates.zone import MACHINE, Zone
+from kimi_memory.nlp.dates.zone import MACHINE, Zone, nearest_zone
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
 MARKER = "memory.toml"
 FORMAT = 1
-_CITIES = {"beijing": "Asia/Shanghai", "北京": "Asia/Shanghai", "上海": "Asia/Shanghai"}
-"""Cities of zones that are named after another one."""
 
 
 class MemoryTable(NamedTuple):
@@ -241,20 +239,13 @@ def _zone_of(name: str) -> Zone:
         raise ValueError(f"{name!r} is no time zone") from error
 
 
-def _nearest_zone(name: str) -> str:
-    """Return the known zone whose name is most like a misspelt one."""
-    import difflib
-    from zoneinfo import available_timezones
+class SigningTable(NamedTuple):
+    """``[signing]`` of the user's ``config.toml``"""
 
-    names = sorted(available_timezones())
-    whole = {one.casefold(): one for one in names}
-    # Reversed, so that of cities with one name the first in the alphabet stays.
-    cities = {one.rpartition("/")[2].casefold(): one for one in reversed(names)} | _CITIES
-    wanted = name.strip().replace(" ", "_").casefold()
-    for known, text in ((whole, wanted), (cities, wanted), (cities, wanted.rpartition("/")[2])):
-        if found := difflib.get_close_matches(text, known, n=1, cutoff=0.75):
-            return known[found[0]]
-    return "Asia/Shanghai"
+    key: str = ""
+    """File of an SSH key; the public one where an agent holds the other. Empty signs nothing."""
+    when: Literal["commit", "sync"] = "commit"
+    """Whether each commit is signed, or only the last one before it leaves this copy."""
 
 
 class UserConfig(NamedTuple):
@@ -270,6 +261,9 @@ class UserConfig(NamedTuple):
     """``server``: auto lets a hook start a server that keeps the memory open; never does not."""
     sync: Literal["never", "sessions"] = "never"
     """``sync``: sessions syncs, behind each session's beginning and end, with all remotes."""
+    signing: SigningTable = SigningTable()
+    """``[signing]``: `key`, the file of an SSH key that signs what this copy commits; `when`,
+    each `commit`, or only the last one before a `sync`."""
 
 
 _LEAST = 32
@@ -314,7 +308,7 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     try:
         _zone_of(settings.memory.timezone)
     except ValueError as error:
-        remedy = f"Write {_nearest_zone(settings.memory.timezone)!r}, or leave memory.timezone out"
+        remedy = f"Write {nearest_zone(settings.memory.timezone)!r}, or leave memory.timezone out"
         raise file.error("memory.timezone", str(error), remedy) from error
     # An overlap of half a chunk and more would repeat chunks instead of going on.
     most, by = settings.chunks.max_tokens, settings.chunks.overlap_tokens
@@ -346,7 +340,8 @@ def parse_user(text: str, folder: Path) -> UserConfig:
     chosen = {key: document[key] for key in ("server", "sync") if key in document}
     for key, value in chosen.items():
         _check_value(UserConfig.__annotations__[key].__forward_arg__, value, key, file)
-    return UserConfig(plugins, tuple(disabled), folder / "plugins", **chosen)
+    signing = _parse_table(SigningTable, document, file, "signing")
+    return UserConfig(plugins, tuple(disabled), folder / "plugins", signing=signing, **chosen)
 
 
 def read_user(folder: Path) -> UserConfig:

@@ -20,6 +20,7 @@ The tree; the number is the exit code of the command line::
     ├── HistoryError (40)          git refused, or the repository is not ours
     ├── DivergedError (42)         a remote whose history was replaced, or never stands still
     ├── RemoteError (43)           a remote that is out of reach, or refused
+    ├── SignatureError (44)        a signature that is wrong, or a key that cannot sign
     ├── GateError (50)             a job stopped by one of its gates
     ├── IndexDamagedError (60)     an index we will not open; it is rebuilt
     ├── PluginError (70)           a plugin that cannot be loaded or failed
@@ -50,6 +51,7 @@ __all__ = [
     "ReadOnlyError",
     "RemoteError",
     "ServerError",
+    "SignatureError",
     "StoreError",
     "TranscriptError",
     "UnsafePathError",
@@ -240,6 +242,16 @@ class RemoteError(KimiMemoryError):
     def __init__(self, remote: str, why: str, remedy: str) -> None:
         self.remote, self.why, self.remedy = remote, why, remedy
         super().__init__(f"{remote}: {why.rstrip('.')}. {remedy}.")
+
+
+class SignatureError(KimiMemoryError):
+    """A signature that is wrong, or a key that cannot sign."""
+
+    exit_code = 44
+
+    def __init__(self, why: str, remedy: str) -> None:
+        self.why, self.remedy = why, remedy
+        super().__init__(f"{why.rstrip('.')}. {remedy}.")
 
 
 class GateError(KimiMemoryError):

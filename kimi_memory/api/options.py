@@ -58,6 +58,11 @@ class Home(NamedTuple):
         """Read the user's settings; defaults where there are none."""
         return read_user(self.config)
 
+    def signing_key(self) -> Path | None:
+        """Return the file of the SSH key that the user signs with; None where they do not."""
+        key = self.settings().signing.key
+        return Path(key).expanduser() if key else None
+
     def key(self) -> bytes:
         """Return the machine's key, made at first use.
 

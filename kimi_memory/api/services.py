@@ -16,11 +16,12 @@ from kimi_memory.domain.ids import lettered
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.store.copy import copy_id, note_copy, other_copies
+from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies
 from kimi_memory.store.git.head_log import list_unexamined
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 if TYPE_CHECKING:
+    from kimi_memory.api.signing import Signing
     from kimi_memory.capture.screen import Screen
     from kimi_memory.index.index import Index
     from kimi_memory.past.points import Points
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kimi_memory.recall.receipts import Receipts
     from kimi_memory.store.git.autocommit import Batch
     from kimi_memory.store.git.history import History
+    from kimi_memory.store.git.signing_key import SigningKey
     from kimi_memory.store.trust.vetting import Vetting
 
 
@@ -87,7 +89,30 @@ class Parts:
             lock=lambda: self.store.lock("git"),
             clock=self.clock,
             enabled=self.settings.history.git,
+            signing=self._signing_key,
         )
+
+    @cached_property
+    def signing(self) -> Signing:
+        """The keys of the user: the one that signs here, and those that they know."""
+        from kimi_memory.api.signing import Signing
+
+        return Signing(self.home, self.store, lambda: self.history)
+
+    def _signing_key(self) -> SigningKey | None:
+        """Return what signs each commit; None where the user chose no key, or another moment."""
+        table = self.home.settings().signing
+        return self.signing.key if table.key and table.when == "commit" else None
+
+    def sign_last(self) -> None:
+        """Sign the last version before it leaves this copy, where the user wants that.
+
+        Raises:
+            SignatureError: the key cannot be used.
+        """
+        table = self.home.settings().signing
+        if table.key and table.when == "sync" and not self.store.read_only:
+            self.signing.sign_last(self.copy_id)
 
     @property
     def points(self) -> Points:
@@ -110,7 +135,6 @@ class Parts:
     @cached_property
     def batch(self) -> Batch:
         """What was written since the last commit."""
-        from kimi_memory.store.copy import checkpoint
         from kimi_memory.store.git.autocommit import Batch
 
         return Batch(

@@ -45,6 +45,8 @@ COMMANDS: dict[str, str] = {
     "branch": "make, list, compare or remove working copies of this memory",
     "sync": "merge what other copies sent to a remote, and send what is here",
     "remote": "add, list, check or remove the places this memory is synced with",
+    "trust": "say whose SSH keys you know, and what their signatures are worth",
+    "attest": "sign what the memory holds at a point, or check such a statement",
     "fork": "make a memory of its own of what this one knows",
     "migrate": "move the memory to another place, and check it there",
     "pick": "take one change, or what is said of one thing, from another copy",

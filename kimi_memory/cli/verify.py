@@ -7,7 +7,9 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.cli.findings import show_findings
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.errors import UsageError
 from kimi_memory.operations.doctor import verify
+from kimi_memory.operations.verify_history import verify_history
 from kimi_memory.operations.verify_index import Rebuilt, Side, rebuild
 
 _SHORT = 16
@@ -20,14 +22,25 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="build the index anew beside the one in use and compare what they say",
     )
+    parser.add_argument(
+        "--history",
+        action="store_true",
+        help="check every commit: signatures, merges made again, what may only grow",
+    )
+    parser.add_argument("--since", metavar="POINT", help="with --history, only what came after")
 
 
 def run(arguments: Namespace) -> int:
     """Print what is wrong; exit code 1 if anything is."""
     if arguments.rebuild:
         return _compare_with_rebuilt(arguments)
+    if arguments.since and not arguments.history:
+        raise UsageError("--since bounds a check of the history. Give it with --history.")
     with open_memory(arguments) as memory:
-        findings = verify(memory)
+        if arguments.history:
+            findings = verify_history(memory, arguments.since or "")
+        else:
+            findings = verify(memory)
     return show_findings(arguments, findings, "Everything checks out.")
 
 

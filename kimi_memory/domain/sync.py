@@ -31,6 +31,10 @@ class MergeReport:
     """Versions that could not be merged."""
     settled: tuple[Operation, ...] = ()
     """What became of cards that say something of one thing."""
+    signers: tuple[str, ...] = ()
+    """Whose signatures were found on it, of those that are known."""
+    waiting: tuple[str, ...] = ()
+    """Files that wait for a person's word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import digest_of
+from kimi_memory.domain.note import Origin
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import TOMBSTONES, is_truth
@@ -76,13 +77,21 @@ def contents_of(changes: Sequence[Change]) -> dict[str, bytes | None]:
     }
 
 
-def write_merge(context: JobContext, changes: Sequence[Change]) -> None:
-    """Write the files of a merge, and what of them waits for a person's word."""
+def write_merge(
+    context: JobContext, changes: Sequence[Change], caps: Mapping[str, Origin] | None = None
+) -> None:
+    """Write the files of a merge, and what of them waits for a person's word.
+
+    Args:
+        context: the memory.
+        changes: what the merge writes.
+        caps: of the files that nobody vouches for, see `Vetting.merged`.
+    """
     if changes:
         vetting = context.store.vetting
         if vetting is not None and vetting.merged([Update(TOMBSTONES, "", b"")]):
             changes = [_keep_file(change) for change in changes]
-        waiting = vetting.merged(changes) if vetting is not None else {}
+        waiting = vetting.merged(changes, caps) if vetting is not None else {}
         # In the same transaction: after a crash between the two they would count at once.
         actor = Actor("merge", context.actor.origin)
         context.store.apply(changes, actor, subject="merge", waiting=waiting)

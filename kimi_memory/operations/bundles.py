@@ -98,6 +98,7 @@ def export_bundle(
     if not memory.store.read_only:
         memory.repair_merges()
         memory.batch.flush()
+        memory.sign_last()
     with ExitStack() as after:
         # A plain copy beside the encrypted one could be synced or kept by what looks after it.
         place = after.enter_context(borrow_folder()) / path.name if keys else path

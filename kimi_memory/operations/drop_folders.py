@@ -64,6 +64,7 @@ def meet_in_folder(
 def drop_news(memory: Memory, folder: Path) -> Path | None:
     """Drop what is new since this copy's last bundle; return the file, None where nothing is."""
     memory.batch.flush()
+    memory.sign_last()
     with memory.store.lock("job"):
         return write_drop(memory.history.merger(), folder, describe_memory(memory))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Change, Delete
@@ -25,6 +26,9 @@ from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.store.git.head_log import note_examined
 from kimi_memory.store.git.merge_commit import Merger
+
+if TYPE_CHECKING:
+    from kimi_memory.jobs.vouching import Caps, Vouched
 
 
 def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeReport:
@@ -55,14 +59,19 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         merged = join(base, ours, other)
         changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
+        report = _report(source, theirs, "", changes, merged)
+        weighed = _weigh(memory, merger, theirs, (base, ours, other), merged)
+        if weighed is not None:
+            waiting = tuple(path for path in report.paths if path in weighed.caps)
+            report = replace(report, signers=weighed.principals, waiting=waiting)
         if dry_run:
-            return _report(source, theirs, "", changes, merged)
+            return report
         made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
-        _carry_out(memory, merger, made, changes)
+        _carry_out(memory, merger, made, changes, weighed.caps if weighed else None)
         write_views(memory, merged.files)
     memory.take_edits()
     settled = () if made == theirs else _settle(memory, merger, made)
-    return replace(_report(source, theirs, made, changes, merged), settled=settled)
+    return replace(report, commit=made, settled=settled)
 
 
 def continue_merge(memory: Memory) -> MergeReport:
@@ -188,9 +197,33 @@ def _report(
     )
 
 
-def _carry_out(memory: Memory, merger: Merger, made: str, changes: list[Change]) -> None:
+def _weigh(
+    memory: Memory, merger: Merger, theirs: str, trees: tuple[Tree, Tree, Tree], merged: Joined
+) -> Vouched | None:
+    """Return which files of a merge somebody vouches for; None where nobody known signed any."""
+    if not (memory.home.config / "allowed_signers").is_file():
+        return None
+    from kimi_memory.jobs.vouching import find_vouched, weigh  # Nothing of it without keys.
+
+    found = find_vouched(memory, memory.signing.signers, merger, theirs)
+    if found is None:
+        return None
+    base, ours, other = trees
+    vetting, there = memory.store.vetting, filter(memory.store.exists, ours)
+    here = {path: vetting.standing(path, memory.store.read(path)).cap for path in there if vetting}
+    waiting = {path: cap for path, cap in here.items() if cap is not None}
+    return found._replace(caps=weigh(base, (ours, other), (waiting, found.caps), merged.files))
+
+
+def _carry_out(
+    memory: Memory,
+    merger: Merger,
+    made: str,
+    changes: list[Change],
+    caps: Caps | None = None,
+) -> None:
     """Write the files, then make the commit the current one."""
-    write_merge(memory, changes)
+    write_merge(memory, changes, caps)
     merger.publish(made)
     paths = tuple(change.path for change in changes)
     memory.host.notice("changes_applied", paths=paths, job=None)

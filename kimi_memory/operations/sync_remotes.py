@@ -144,6 +144,8 @@ class Sync:
         if not self._options.dry_run:
             self._memory.repair_merges()
         self._memory.batch.flush()
+        if self._options.push and not self._options.dry_run:
+            self._memory.sign_last()
         return self._memory.history.merger()
 
     def _exchange(self, merger: Merger, there: RemoteCopy) -> bool:

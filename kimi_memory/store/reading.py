@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
 from typing import NamedTuple, Protocol
@@ -95,7 +95,9 @@ class Judge(Protocol):
     def entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         """Return a journal entry with the judgement of what it records."""
 
-    def merged(self, changes: Iterable[Change]) -> dict[str, Provenance]:
+    def merged(
+        self, changes: Iterable[Change], caps: Mapping[str, Origin] | None = None
+    ) -> dict[str, Provenance]:
         """Return the paths whose new content waits, as a merge brings it, and where it is from."""
 
     def waiting(self, path: str) -> Waiting | None:

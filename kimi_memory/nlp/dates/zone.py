@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 Zone = tzinfo
+_CITIES = {"beijing": "Asia/Shanghai", "北京": "Asia/Shanghai", "上海": "Asia/Shanghai"}
+"""Cities of zones that are named after another one."""
 
 # Summer and winter of two years: zones that agree on all four have the same days today.
 _PROBES = tuple(datetime(year, month, 1, tzinfo=UTC) for year in (2020, 2026) for month in (1, 7))
@@ -82,3 +84,19 @@ def mark_of(zone: Zone) -> str:
     """Return a text that differs for zones whose days differ; empty for UTC."""
     offsets = [in_zone(probe, zone).utcoffset() for probe in _PROBES]
     return " ".join(map(str, offsets)) if any(offsets) else ""
+
+
+def nearest_zone(name: str) -> str:
+    """Return the known zone whose name is most like a misspelt one."""
+    import difflib
+    from zoneinfo import available_timezones
+
+    names = sorted(available_timezones())
+    whole = {one.casefold(): one for one in names}
+    # Reversed, so that of cities with one name the first in the alphabet stays.
+    cities = {one.rpartition("/")[2].casefold(): one for one in reversed(names)} | _CITIES
+    wanted = name.strip().replace(" ", "_").casefold()
+    for known, text in ((whole, wanted), (cities, wanted), (cities, wanted.rpartition("/")[2])):
+        if found := difflib.get_close_matches(text, known, n=1, cutoff=0.75):
+            return known[found[0]]
+    return "Asia/Shanghai"

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
@@ -20,6 +21,8 @@ from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.log import ident
 from kimi_memory.store.git.tree import EMPTY_TREE, NOTHING, Compared, Owed, compare, list_tree
 
+if TYPE_CHECKING:
+    from kimi_memory.store.git.signing_key import SigningKey
 _TRIES = 5
 # Long enough that no living process still writes a file of that age.
 _LEFTOVER_SECONDS = 3600.0
@@ -43,6 +46,8 @@ class Where:
     """These paths and no others."""
     looks: Stats | None = None
     """How all files of truth looked; paths that look as they did at the last commit are left."""
+    empty: bool = False
+    """Whether a commit is made that changes nothing, too."""
 
     def paths(self, cache: Cache) -> Collection[str] | None:
         """Return the paths to look at; None for all."""
@@ -112,11 +117,26 @@ def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
 
 
 class Committer:
-    """Commits of one repository, made while our lock is held."""
+    """Commits of one repository, made while our lock is held.
 
-    def __init__(self, git: Git, folder: Path, side: Path, kept: CacheFile) -> None:
+    Args:
+        git: the repository.
+        folder: its folder.
+        side: where derived files lie.
+        kept: what is known of the last commit.
+        signing: signs the commits; None for none.
+    """
+
+    def __init__(
+        self,
+        git: Git,
+        folder: Path,
+        side: Path,
+        kept: CacheFile,
+        signing: SigningKey | None = None,
+    ) -> None:
         self._git, self._folder, self._kept = git, folder, kept
-        self._side = side
+        self._side, self._signing = side, signing
         self._owed = Owed(side / "git-owed")
 
     def commit(self, message: bytes, who: bytes, where: Where = EVERYWHERE) -> str:
@@ -145,8 +165,12 @@ class Committer:
         commit = ""
         with Import(self._git) as objects:
             found = compare(self._git, cache.entries, objects.add, where.paths(cache))
-            if found.differences:
+            if found.differences or where.empty:
+                if self._signing is not None:
+                    message = self._signing.describe(message, found.differences)
                 commit = objects.commit(head, found.differences, message, who)
+        if commit and self._signing is not None:
+            commit = self._signing.sign(self._git, commit)
         if commit:
             # Noted before the branch moves: killed in between, the next commit still carries the
             # index along.

@@ -203,3 +203,24 @@ def read_plain(root: Path, path: str) -> bytes | None:
             return None
         content = file.read(LARGEST + 1)
     return content if len(content) <= LARGEST else None
+
+
+def write_absent(path: Path, text: str) -> None:
+    """Write a file where there is none yet, and bring it to disk."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        return
+
+
+def sync_repository(common: Path, folder: Path) -> None:
+    """Bring to disk what git init leaves to chance: without HEAD and config all is lost."""
+    for path in (folder / "HEAD", common / "config", common / "info", common, common.parent):
+        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

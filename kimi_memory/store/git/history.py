@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_memory.domain.health import Finding
 from kimi_memory.domain.operation_types import Commit
@@ -18,7 +19,7 @@ from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import SAFE, Git
 from kimi_memory.store.git.commit import Committer, Where
-from kimi_memory.store.git.files import IGNORED, renew_ignored
+from kimi_memory.store.git.files import IGNORED, renew_ignored, sync_repository, write_absent
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, read_settings, unreadable_history
 from kimi_memory.store.git.log import ident, message
@@ -30,6 +31,9 @@ from kimi_memory.store.git.repo_check import (
     remove_stale,
     settle_outside,
 )
+
+if TYPE_CHECKING:
+    from kimi_memory.store.git.signing_key import SigningKey
 
 __all__ = ["Commit", "History"]
 
@@ -50,6 +54,7 @@ class History:
         lock: gives the git lock of this memory.
         clock: tells the time of commits.
         enabled: False for a memory that keeps no history; then nothing is done.
+        signing: returns what signs commits; None for nothing.
     """
 
     def __init__(
@@ -59,8 +64,9 @@ class History:
         lock: Callable[[], AbstractContextManager[object]],
         clock: Callable[[], datetime],
         enabled: bool = True,
+        signing: Callable[[], SigningKey | None] = lambda: None,
     ) -> None:
-        self.root, self.enabled = root, enabled
+        self.root, self.enabled, self._signing = root, enabled, signing
         self._lock, self._clock = lock, clock
         self._side = root / ".kimi"
         self._found: Git | None = None
@@ -103,6 +109,7 @@ class History:
         trailers: Mapping[str, str] | None = None,
         only: Collection[str] | None = None,
         looks: Stats | None = None,
+        signing: SigningKey | None = None,
     ) -> str:
         """Commit what is on disk; return the commit, an empty string when nothing changed.
 
@@ -111,21 +118,23 @@ class History:
             trailers: machine-readable lines at its end, such as ``Job`` and ``Kind``.
             only: the paths to look at, where it is known that no other matters.
             looks: how all files of truth look, where they were just looked at.
+            signing: signs this commit, which is made also where nothing changed.
 
         Raises:
             HistoryError: no repository of ours, git refused, or a merge is under way.
         """
         if not self.enabled:
             return ""
-        git = self._require_git()
+        git = self.repository()
         with self._hold_lock() as since:
             folder = _folder_of(git)
             check_owner(self.root, git.common())
             remove_stale({folder, git.common()}, self.root, since)
             self._renew_settings(git, folder)
-            committer = Committer(git, folder, self._side, self._kept)
+            key = signing or self._signing()
+            committer = Committer(git, folder, self._side, self._kept, key)
             who, text = ident(self._clock()), message(subject, trailers or {})
-            return committer.commit(text, who, Where(only, looks))
+            return committer.commit(text, who, Where(only, looks, signing is not None))
 
     def merger(self, *, begun: bool = False) -> Merger:
         """Return what joins another commit with the current one.
@@ -136,7 +145,7 @@ class History:
         Raises:
             HistoryError: no repository of ours, or a person is in the middle of something.
         """
-        git = self._require_git()
+        git = self.repository()
         return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
 
     def close(self) -> None:
@@ -167,19 +176,19 @@ class History:
         Raises:
             HistoryError: there is no history.
         """
-        return read.read_graph(self._require_git(), commit)
+        return read.read_graph(self.repository(), commit)
 
     def touched(self, commits: Iterable[str]) -> Iterator[read.Touched]:
         """Yield what commits made of their files, in the order of the commits."""
-        return read.read_touched(self._require_git(), commits)
+        return read.read_touched(self.repository(), commits)
 
     def pairs(self, old: str, new: str = "") -> list[read.Pair]:
         """Return the files in which two commits, or one and the disk, differ."""
-        return read.read_pairs(self._require_git(), self._side, old, new)
+        return read.read_pairs(self.repository(), self._side, old, new)
 
     def contents(self, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         """Return files by commit and path; those that are not there are left out."""
-        return read.read_files(self._require_git(), places)
+        return read.read_files(self.repository(), places)
 
     def blame(self, commit: str, path: str, first: int, last: int) -> list[read.LineOrigin]:
         """Return the commit that each line of a file came with.
@@ -187,7 +196,7 @@ class History:
         Raises:
             HistoryError: the commit has no such file, or not so many lines.
         """
-        return read.read_blame(self._require_git(), commit, path, first, last)
+        return read.read_blame(self.repository(), commit, path, first, last)
 
     def resolve(self, commit: str) -> str:
         """Return the full name of a commit.
@@ -195,7 +204,7 @@ class History:
         Raises:
             HistoryError: there is no such commit, or no history.
         """
-        return read.resolve(self._require_git(), commit)
+        return read.resolve(self.repository(), commit)
 
     def names(self) -> dict[str, str]:
         """Return the commits that a person gave a name, by that name."""
@@ -208,7 +217,7 @@ class History:
         Raises:
             HistoryError: git cannot use the name, or there is no history.
         """
-        git, ref = self._require_git(), f"{read.NAMES}/{name}"
+        git, ref = self.repository(), f"{read.NAMES}/{name}"
         plain = read.is_plain_name(name) and len(name.encode()) <= _LONGEST_NAME
         if commit and not (plain and git.call("check-ref-format", ref).code == 0):
             raise HistoryError(
@@ -220,19 +229,19 @@ class History:
 
     def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return the diff of two commits, or of one and the disk when `new` is empty."""
-        return read.read_diff(self._require_git(), self._side, old, new, path)
+        return read.read_diff(self.repository(), self._side, old, new, path)
 
     def content(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes in a commit; None where it is not in it."""
-        return read.read_content(self._require_git(), commit, path)
+        return read.read_content(self.repository(), commit, path)
 
     def changed(self, commit: str) -> list[tuple[str, str]]:
         """Return what a commit changed against its first parent: A, M or D, and the path."""
-        return read.read_changed(self._require_git(), commit)
+        return read.read_changed(self.repository(), commit)
 
     def versions(self, *folders: str) -> list[read.Version]:
         """Return what each commit made of the files in some folders, newest first."""
-        return read.read_versions(self._require_git(), folders)
+        return read.read_versions(self.repository(), folders)
 
     def arrivals(self, since: float, *, merged: bool = False) -> Mapping[str, frozenset[str]]:
         """Return the blobs that came since a moment, by path; `merged` leaves out a checkout's."""
@@ -253,11 +262,11 @@ class History:
         """Return a file as the commit had it that was current at a moment of the system clock."""
         git = self._find_git()
         commit = "" if git is None else head_at(_folder_of(git), moment)
-        return read.read_content(self._require_git(), commit, path) if commit else None
+        return read.read_content(self.repository(), commit, path) if commit else None
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return the content of files by the name of their blobs."""
-        return read.read_blobs(self._require_git(), ids)
+        return read.read_blobs(self.repository(), ids)
 
     def head(self) -> str:
         """Return the current commit, an empty string before the first."""
@@ -269,7 +278,7 @@ class History:
         if not self.enabled:
             return []
         try:
-            git = self._require_git()
+            git = self.repository()
             check_owner(self.root, git.common())
             return examine(git, _folder_of(git))
         except HistoryError as error:
@@ -281,7 +290,8 @@ class History:
             # Ages of lock files are by the system's clock, whatever ours says.
             yield time.time()
 
-    def _require_git(self) -> Git:
+    def repository(self) -> Git:
+        """Return git over the repository; HistoryError where there is none of ours."""
         git = self._find_git()
         if git is None:
             why = "no history here" if self.enabled else "history is switched off"
@@ -362,33 +372,13 @@ class History:
         git.run("config", "--replace-all", attributes.DRIVER, attributes.driver())
         exclude = git.common() / "info" / "exclude"
         exclude.parent.mkdir(exist_ok=True)
-        _write_absent(exclude, "/.kimi/\n")
-        _write_absent(self.root / ".gitignore", IGNORED)
-        _write_absent(self.root / attributes.NAME, attributes.CONTENT)
+        write_absent(exclude, "/.kimi/\n")
+        write_absent(self.root / ".gitignore", IGNORED)
+        write_absent(self.root / attributes.NAME, attributes.CONTENT)
         attributes.renew(self.root)
         # Settings are not covered by git's own fsync.
-        _sync_repository(git.common(), folder)
+        sync_repository(git.common(), folder)
 
 
 def _folder_of(git: Git) -> Path:
     return git.folder or git.root / ".git"
-
-
-def _write_absent(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-    except FileExistsError:
-        return
-
-
-def _sync_repository(common: Path, folder: Path) -> None:
-    """Bring to disk what git init leaves to chance: without HEAD and config all is lost."""
-    for path in (folder / "HEAD", common / "config", common / "info", common, common.parent):
-        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)

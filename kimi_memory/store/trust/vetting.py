@@ -200,13 +200,25 @@ class Vetting:
         vetted = self.vetted_before(self._store.journal.last(entry.path), entry.path)
         return entry._replace(origin=f"{EXTERNAL}:{cap}", why=why, vetted=vetted or entry.before)
 
-    def merged(self, changes: Iterable[Change]) -> dict[str, Provenance]:
-        """Return the paths whose new content waits, as a merge brings it, and where it is from."""
-        written = [change for change in changes if isinstance(change, Create | Update)]
-        found = {change.path: self._judge_merged(change.path, change.content) for change in written}
+    def merged(
+        self, changes: Iterable[Change], caps: Mapping[str, Origin] | None = None
+    ) -> dict[str, Provenance]:
+        """Return the paths whose new content waits, as a merge brings it, and where it is from.
+
+        Args:
+            changes: what the merge writes.
+            caps: what is trusted at most of the files that nobody vouches for, by their paths;
+                None where nobody vouches for any.
+        """
+        found = {
+            change.path: self._judge_merged(change.path, change.content, cap)
+            for change in changes
+            if isinstance(change, Create | Update)
+            and (cap := Origin.REMOTE if caps is None else caps.get(change.path))
+        }
         return {path: one for path, one in found.items() if one is not None}
 
-    def _judge_merged(self, path: str, content: bytes) -> Provenance | None:
+    def _judge_merged(self, path: str, content: bytes, cap: Origin) -> Provenance | None:
         if not is_judged(path) or self._trusts_all(path) or self._stands_here(path, content):
             return None
         last = self._store.journal.last(path)
@@ -215,7 +227,7 @@ class Vetting:
             vetted = _mark_of_lost(last) if path == TOMBSTONES else vetted
         elif self._id_at(path) != id_of(content, path):
             vetted = NONE  # The note that counted here lies elsewhere now.
-        return Provenance(f"{EXTERNAL}:{Origin.REMOTE}", MERGED, vetted)
+        return Provenance(f"{EXTERNAL}:{cap}", MERGED, vetted)
 
     def _id_at(self, path: str) -> str:
         """Return the id of the note that lies at a path, also while git's marks stand in it."""
