@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import tempfile
 import time
 from collections.abc import Collection, Iterator
@@ -18,6 +16,7 @@ from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
 from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.fast_import import Import
+from kimi_memory.store.git.head import branch, checked_out
 from kimi_memory.store.git.log import ident
 from kimi_memory.store.git.tree import EMPTY_TREE, NOTHING, Compared, Owed, compare, list_tree
 
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 _TRIES = 5
 # Long enough that no living process still writes a file of that age.
 _LEFTOVER_SECONDS = 3600.0
-_ON_BRANCH = re.compile(rb"ref: (refs/heads/[A-Za-z0-9_][A-Za-z0-9_-]*)\n")
-"""What git writes as HEAD on a branch with a plain name."""
-_COMMIT = re.compile(rb"([0-9a-f]{40})\n")
 _BUSY = {
     "MERGE_HEAD": "merge",
     "rebase-merge": "rebase",
@@ -60,36 +56,6 @@ EVERYWHERE = Where()
 def busy_with(folder: Path) -> str:
     """Return what the person has under way in the repository, else an empty string."""
     return next((verb for name, verb in _BUSY.items() if (folder / name).exists()), "")
-
-
-def branch(git: Git) -> tuple[str, str]:
-    """Return the current branch's ref, empty when detached, and its commit, empty before one."""
-    if found := _read_loose(git):
-        return found
-    # One process tells both; `symbolic-ref` and `rev-parse` would be two.
-    form = "--format=%(HEAD)%(refname)%00%(objectname)"
-    for row in git.run("for-each-ref", form, "refs/heads").splitlines():
-        if row.startswith(b"*"):
-            ref, _, head = os.fsdecode(row[1:]).partition("\0")
-            return ref, head
-    return os.fsdecode(git.call("symbolic-ref", "-q", "HEAD").out.rstrip(b"\n")), ""
-
-
-def _read_loose(git: Git) -> tuple[str, str] | None:
-    """Return a branch that has a file of its own, as one has after each commit; else None.
-
-    Asking git took a third of a sync that finds nothing new.
-    """
-    folder = git.folder or git.root / ".git"
-    try:
-        named = _ON_BRANCH.fullmatch((folder / "HEAD").read_bytes())
-        if not named or (folder / "commondir").exists():
-            return None
-        ref = os.fsdecode(named[1])
-        commit = _COMMIT.fullmatch((folder / ref).read_bytes())
-    except OSError:
-        return None
-    return (ref, commit[1].decode("ascii")) if commit else None
 
 
 def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
@@ -180,7 +146,7 @@ class Committer:
         _update_cache(cache, found, commit or head)
         self._kept.keep(cache, unknown + len(found.renewed) + len(found.differences))
         if commit:
-            self._owed.settle(self._git)
+            self._owed.settle(self._git, {(head, commit): found.differences})
         return commit
 
     def _move_branch(self, ref: str, commit: str, head: str) -> bool:
@@ -223,8 +189,7 @@ def _update_cache(cache: Cache, found: Compared, commit: str) -> None:
 @contextmanager
 def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
     """Give a commit of what is on disk, and git to see it with; the repository stays as it is."""
-    _, head = branch(git)
-    head = head or git.call("rev-parse", "-q", "--verify", "HEAD").text
+    head = checked_out(git)
     with tempfile.TemporaryDirectory(prefix="kimi-memory-") as place:
         aside = git.aside(Path(place))
         cache, _ = _cache_at_commit(git, load_cache(side / "git-cache"), head)

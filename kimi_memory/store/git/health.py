@@ -9,10 +9,11 @@ from pathlib import Path
 
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.git import attributes
-from kimi_memory.store.git.command import SAFE, Git, decode
-from kimi_memory.store.git.commit import branch, busy_with
+from kimi_memory.store.git import settings
+from kimi_memory.store.git.command import Git, decode
+from kimi_memory.store.git.commit import busy_with
 from kimi_memory.store.git.files import scan
+from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.repo_check import find_locks, risky_settings
 
 _OLDEST = (2, 36)
@@ -68,18 +69,11 @@ def _check_state(git: Git, folder: Path) -> Iterator[Finding]:
 
 
 def _check_settings(git: Git) -> Iterator[Finding]:
-    present = read_settings(git)
+    present = settings.read(git)
     # A folder that came from elsewhere may name another program where ours should stand.
-    for name, value in {**SAFE, attributes.DRIVER: attributes.driver()}.items():
+    for name, value in settings.wanted().items():
         if present.get(name.lower()) != value:
             yield _warning_finding(f"setting {name} is not {value}", _AGAIN, fixable=True)
-
-
-def read_settings(git: Git) -> dict[str, str]:
-    """Return the repository's own settings; names in lower case."""
-    rows = git.run("config", "--local", "--list", "-z").split(b"\0")[:-1]
-    pairs = (decode(row).partition("\n") for row in rows)
-    return {name.lower(): value for name, _, value in pairs}
 
 
 def _check_foreign_programs(git: Git) -> Iterator[Finding]:

@@ -14,14 +14,14 @@ from kimi_memory.domain.health import Finding
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
-from kimi_memory.store.git import attributes, read
+from kimi_memory.store.git import attributes, read, settings
 from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
-from kimi_memory.store.git.command import SAFE, Git
+from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.commit import Committer, Where
 from kimi_memory.store.git.files import IGNORED, renew_ignored, sync_repository, write_absent
 from kimi_memory.store.git.head_log import head_at, read_state
-from kimi_memory.store.git.health import examine, read_settings, unreadable_history
+from kimi_memory.store.git.health import examine, unreadable_history
 from kimi_memory.store.git.log import ident, message
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import (
@@ -340,9 +340,11 @@ class History:
         return git, folder
 
     def _create_repository(self, git: Git) -> None:
-        # Without templates, which may bring hooks, and with fixed names, whatever the user's
-        # settings say.
-        git.run("init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
+        # Without the user's templates, which may bring hooks, and with fixed names, whatever their
+        # settings say. Ours brings the settings: a process for each takes longer than all of init.
+        named = ("--initial-branch=main", "--object-format=sha1")
+        with settings.template() as place:
+            git.run("init", "--quiet", f"--template={place}", *named)
         git.run("config", MARK, "true")
 
     def _adopt_repository(self, git: Git) -> None:
@@ -365,11 +367,7 @@ class History:
         self._write_settings(git, folder)
 
     def _write_settings(self, git: Git, folder: Path) -> None:
-        present = read_settings(git)
-        for name, value in SAFE.items():
-            if present.get(name.lower()) != value:
-                git.run("config", "--replace-all", name, value)
-        git.run("config", "--replace-all", attributes.DRIVER, attributes.driver())
+        settings.write(git)
         exclude = git.common() / "info" / "exclude"
         exclude.parent.mkdir(exist_ok=True)
         write_absent(exclude, "/.kimi/\n")

@@ -18,9 +18,10 @@ from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.git.bundle import Bundle, Manifest, write_bundle
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, quote_path
-from kimi_memory.store.git.commit import branch, writable_branch
+from kimi_memory.store.git.commit import writable_branch
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.files import RECEIPTS
+from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.incoming import has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.log import ident, message

@@ -23,6 +23,7 @@ from kimi_memory.store.files.stat import Stat, settled_stat
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, encode, refusal
 from kimi_memory.store.git.files import RECEIPTS, is_gone, read_plain, scan, scan_paths
+from kimi_memory.store.git.head import checked_out
 
 _PLAIN = "100644"
 NOTHING = "0" * 40
@@ -139,14 +140,21 @@ class Owed:
         """Remember that the index follows from an old commit (may be empty) to a new one."""
         put(self._path, json.dumps([*self._pending_moves(), [old, new]]).encode(), sync=True)
 
-    def settle(self, git: Git) -> bool:
-        """Do what is owed; False when the index is locked by somebody."""
+    def settle(
+        self, git: Git, known: Mapping[tuple[str, str], list[Difference]] | None = None
+    ) -> bool:
+        """Do what is owed; False when the index is locked by somebody.
+
+        Args:
+            git: the repository.
+            known: what changed from a commit to another, where that need not be asked.
+        """
         pending = self._pending_moves()
         if not pending:
             return True
         for old, new in pending:
             # In order: the second move begins where the first one ends.
-            if not _move_index(git, old, new):
+            if not _move_index(git, old, new, (known or {}).get((old, new))):
                 return False
         self._path.unlink(missing_ok=True)
         return True
@@ -161,15 +169,15 @@ class Owed:
         return [pair for pair in pairs if _PAIR.fullmatch(" ".join(map(str, pair)))]
 
 
-def _move_index(git: Git, old: str, new: str) -> bool:
+def _move_index(git: Git, old: str, new: str, known: list[Difference] | None) -> bool:
     """Move the index from one commit to another; False when it is locked."""
-    head = git.call("rev-parse", "-q", "--verify", "HEAD").text
+    head = checked_out(git)
     if head != new and git.call("merge-base", "--is-ancestor", new, "HEAD").code != 0:
         # Never published, or on a branch that is not checked out any more.
         return True
     # What they staged themselves stays, and what a later commit of theirs changed is as that one
     # says.
-    moves = differences(git, old, new)
+    moves = known or differences(git, old, new)
     staged = _staged_paths(git, old, [move.path for move in moves])
     now = {move.path: move.new for move in moves} if head == new else list_tree(git, head)
     due = [
