@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
+from kimi_memory.hooks.host import Host
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 
@@ -161,12 +164,39 @@ def live(memory: Memory) -> list[Card]:
     return [card for card in cards(memory) if card.status in (Status.ACTIVE, Status.STALE)]
 
 
-@pytest.fixture(params=SHAPES.items(), ids=SHAPES)
-def told(request: pytest.FixtureRequest, memory: Memory, clock: Clock) -> Shape:
-    """A shape that the memory has lived through, with all jobs done."""
+@dataclass(frozen=True)
+class Life:
+    """A memory that has lived through a shape, with all jobs done."""
+
+    memory: Memory
+    clock: Clock
+    shape: Shape
+
+
+@pytest.fixture(scope="module", params=SHAPES.items(), ids=SHAPES)
+def life(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Life]:
+    """One for all tests of a shape: the last of them is the only one that adds to it."""
     name, shape = request.param
-    lived(memory, clock, shape, name)
-    return shape
+    folder = tmp_path_factory.mktemp("life")
+    clock = Clock(datetime(2026, 2, 27, 9, 0, tzinfo=UTC))
+    home = Home(folder / "config", folder / "state")
+    host = Host(entry_points=False)
+    opening = Opening(home=home, clock=clock, host=host, background=False)
+    with Memory.create(folder / "memory", opening=opening) as memory:
+        lived(memory, clock, shape, name)
+        yield Life(memory, clock, shape)
+
+
+@pytest.fixture
+def memory(life: Life) -> Memory:
+    return life.memory
+
+
+@pytest.fixture
+def told(life: Life) -> Shape:
+    return life.shape
 
 
 def first_card(memory: Memory, question: str) -> str:
@@ -194,16 +224,6 @@ def test_after_all_jobs_one_value_is_held_true(memory: Memory, told: Shape) -> N
         assert len([card for card in live(memory) if told.now in card.value]) == 1
 
 
-def test_old_words_fed_again_bring_nothing_back(memory: Memory, told: Shape, clock: Clock) -> None:
-    before = {card.id: card.value for card in live(memory)}
-    long_ago = clock() - timedelta(days=30)
-    with memory.session("again", user="Lin") as session:
-        session.turn("user", told.old, at=long_ago)
-        session.turn("assistant", "OK.", at=long_ago)
-    jobs(memory, clock)
-    assert {card.id: card.value for card in live(memory)} == before
-
-
 def test_what_was_so_before_is_still_known(memory: Memory, told: Shape) -> None:
     [old] = [card for card in cards(memory) if told.old in [q.text for q in card.quotes]]
     assert old.status is told.status
@@ -223,3 +243,14 @@ def test_what_was_said_beside_it_is_untouched(memory: Memory, told: Shape) -> No
     kept = [card for card in live(memory) if card.value in BESIDE.values()]
     assert len(kept) == 1
     assert kept[0].confidence > 0.8
+
+
+def test_old_words_fed_again_bring_nothing_back(life: Life) -> None:
+    memory, clock, told = life.memory, life.clock, life.shape
+    before = {card.id: card.value for card in live(memory)}
+    long_ago = clock() - timedelta(days=30)
+    with memory.session("again", user="Lin") as session:
+        session.turn("user", told.old, at=long_ago)
+        session.turn("assistant", "OK.", at=long_ago)
+    jobs(memory, clock)
+    assert {card.id: card.value for card in live(memory)} == before

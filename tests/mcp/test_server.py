@@ -153,30 +153,29 @@ def test_context_is_fenced_and_within_its_budget(root: Path) -> None:
     assert 0 < block["tokens"] <= 300
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "told"),
-    [
-        ("memory_search", {"query": " "}, "nothing to look for"),
-        ("memory_get", {"path": "card-none"}, "card-none"),
-        ("memory_get", {"path": "../../etc/passwd"}, "etc/passwd"),
-        ("memory_get", {"path": ".git/config"}, ".git/config"),
-        ("memory_get", {"path": "USER.md", "startLine": 3, "endLine": 2}, "'endLine' 2 is before"),
-        ("memory_search", {"query": "x", "sources": ["wiki"]}, "sessions"),
-        ("memory_search", {"query": "x", "minScore": 2}, "minScore"),
-        ("memory_trace", {"id": "card-none"}, "card-none"),
-        ("memory_forget", {}, "what to forget"),
-        ("memory_search", {"query": "x", "limit": 9999}, "50"),
-    ],
+MISTAKES = (
+    ("memory_search", {"query": " "}, "nothing to look for"),
+    ("memory_get", {"path": "card-none"}, "card-none"),
+    ("memory_get", {"path": "../../etc/passwd"}, "etc/passwd"),
+    ("memory_get", {"path": ".git/config"}, ".git/config"),
+    ("memory_get", {"path": "USER.md", "startLine": 3, "endLine": 2}, "'endLine' 2 is before"),
+    ("memory_search", {"query": "x", "sources": ["wiki"]}, "sessions"),
+    ("memory_search", {"query": "x", "minScore": 2}, "minScore"),
+    ("memory_trace", {"id": "card-none"}, "card-none"),
+    ("memory_forget", {}, "what to forget"),
+    ("memory_search", {"query": "x", "limit": 9999}, "50"),
 )
-def test_a_mistake_is_told_in_words(root: Path, tool: str, given: dict, told: str) -> None:
-    async def steps(session: Any) -> Any:
-        return await session.call_tool(tool, given)
 
-    result = talk(root, steps)
-    assert is_error(result)
-    text = result.content[0].text
-    assert told in text
-    assert "Traceback" not in text
+
+def test_a_mistake_is_told_in_words(root: Path) -> None:
+    async def steps(session: Any) -> Any:
+        return [await session.call_tool(tool, given) for tool, given, _ in MISTAKES]
+
+    for result, (tool, _, told) in zip(talk(root, steps), MISTAKES, strict=True):
+        assert is_error(result), tool
+        text = result.content[0].text
+        assert told in text
+        assert "Traceback" not in text
 
 
 def test_pages_are_resources_and_a_question_is_a_prompt(root: Path) -> None:
