@@ -87,16 +87,16 @@ class NotAMemoryError(KimiMemoryError):
 
 
 _LISTED_BY = {
-    "branch": "branch list",
-    "remote": "remote list",
-    "conflict": "conflicts",
-    "job": "log",
-    "project": "project list",
-    "skill": "skills list",
-    "suggested link": "link --suggested",
-    "token": "serve token list",
+    "branch": ("branches", "branch list"),
+    "remote": ("remotes", "remote list"),
+    "conflict": ("conflicts", "conflicts"),
+    "job": ("jobs", "log"),
+    "project": ("projects", "project list"),
+    "skill": ("skills", "skills list"),
+    "suggested link": ("suggested links", "link --suggested"),
+    "token": ("tokens", "serve token list"),
 }
-"""The command that lists what may be missing; ``status`` for all else."""
+"""What may be missing: the word for several, and the command that lists them."""
 
 
 class NotFoundError(KimiMemoryError):
@@ -105,7 +105,8 @@ class NotFoundError(KimiMemoryError):
     exit_code = 11
 
     def __init__(self, what: str, id: str) -> None:
-        remedy = f"List what there is with 'kimi-memory {_LISTED_BY.get(what, 'status')}'"
+        several, command = _LISTED_BY.get(what, ("contents of the memory", "status"))
+        remedy = f"List the {several} with 'kimi-memory {command}'"
         if what == "session":
             remedy = "'kimi-memory session list' has the open ones; the others lie in episodic/"
         super().__init__(f"No {what} {id!r}. {remedy}.")

@@ -12,7 +12,7 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
+from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, EventType, Lang, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
@@ -347,16 +347,13 @@ def _make_draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
         key=key,
         title=headline(value),
         value=value,
-        quotes=(Quote(session.id, turn.n, words),),
-        at=turn.at,
         lang=Lang(language_of(value)),
         importance=0.8,
         confidence=0.85,
-        origin=turn.origin,
         tags=(ORDER,),
-        category=slug(session.project, 40) if session.project else "general",
+        category=category_of(session.project),
         project=session.project,
-        participants=(turn.speaker or session.user or str(turn.role),),
+        **said_in(session, turn, words),
     )
 
 
@@ -391,7 +388,7 @@ def _find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator
         importance=0.75,
         confidence=0.75,
         origin=answer.origin,
-        category=slug(session.project, 40) if session.project else "general",
+        category=category_of(session.project),
         project=session.project,
         participants=tuple(
             dict.fromkeys((offer.speaker or "assistant", answer.speaker or session.user or "user"))

@@ -26,7 +26,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.draft import Draft, category_of
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, Lang, Origin, least_trusted
 from kimi_memory.domain.pages import DigestLine
@@ -292,7 +292,7 @@ class _Reading:
             stated=True,
             origin=least_trusted([one.turn.origin for one in found]),
             tags=(topic,) if topic in KNOWN else (),
-            category=slug(session.project, 40) if session.project else "general",
+            category=category_of(session.project),
             project=session.project,
             participants=tuple(
                 dict.fromkeys(one.turn.speaker or str(one.turn.role) for one in found)

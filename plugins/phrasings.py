@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import DATED, ORDER, Draft
-from kimi_memory.domain.note import CardType, EventType, Lang, Quote, Role
+from kimi_memory.domain.draft import DATED, ORDER, Draft, category_of, said_in
+from kimi_memory.domain.note import CardType, EventType, Lang, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
@@ -102,16 +102,13 @@ def _make_draft(session: Session, turn: Turn, words: str, *, ordered: bool) -> D
         key=key_of("rule", value, session.project) if ordered else note,
         title=headline(value),
         value=value,
-        quotes=(Quote(session.id, turn.n, words),),
-        at=turn.at,
         lang=Lang(language_of(value)),
         event=None if ordered else EventType.FINDING,
         importance=0.8,
         confidence=0.75,
-        origin=turn.origin,
         tags=(ORDER,) if ordered else (DATED,),
-        category=slug(session.project, 40) if session.project else "general",
+        category=category_of(session.project),
         project=session.project,
         stated=True,
-        participants=(turn.speaker or session.user or str(turn.role),),
+        **said_in(session, turn, words),
     )

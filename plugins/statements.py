@@ -13,12 +13,11 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import CHANGE, DATED, Draft
+from kimi_memory.domain.draft import CHANGE, DATED, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules import cues, updates
@@ -247,21 +246,17 @@ def _make_draft(session: Session, line: _Line, key: str) -> Draft:
     topic = key.rpartition(".")[2]
     named = is_named(key)
     project = "" if named else session.project
-    place = key.partition(".")[0] if named else slug(project, 40) if project else "general"
+    place = key.partition(".")[0] if named else category_of(project)
     return Draft(
         type=CardType.FACT,
         key=key,
         title=headline(value),
         value=value,
-        quotes=(Quote(session.id, line.turn.n, line.text),),
-        at=line.turn.at,
         lang=Lang(language_of(value)),
         importance=0.6,
         confidence=0.8,
-        origin=line.turn.origin,
         tags=(topic,) if topic in KNOWN else (),
         category="people" if key.startswith("user.") else place,
         project=project,
-        participants=(line.turn.speaker or session.user or str(line.turn.role),),
-        event=None,
+        **said_in(session, line.turn, line.text),
     )

@@ -23,8 +23,8 @@ from functools import lru_cache
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
+from kimi_memory.domain.draft import Draft, category_of, said_in
+from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
 from kimi_memory.nlp.basic.characters import HAN, language_of, simplify
@@ -316,18 +316,15 @@ def _make_draft(
         key=key,
         title=_shorten_title(_THAT.sub("", value) or value),
         value=value,
-        quotes=(Quote(session.id, turn.n, sentence),),
-        at=turn.at,
         lang=Lang(language_of(value)),
         importance=min(1.0, sort.importance + (0.15 if asked else 0.0)),
         confidence=min(1.0, sort.confidence + (0.15 if asked else 0.0)),
         reversal=cues.REVERSAL.search(own) is not None or _is_change(key, sentence),
         gone=sort is _GONE,
-        origin=turn.origin,
         tags=(sort.tag,),
         category=key.partition(".")[0] if is_named(key) else _choose_category(sort, session),
         project="" if is_named(key) else session.project,
-        participants=(turn.speaker or session.user or str(turn.role),),
+        **said_in(session, turn, sentence),
     )
 
 
@@ -342,7 +339,7 @@ def _choose_category(sort: _Sort, session: Session) -> str:
         return "people"
     if sort.type is CardType.PREFERENCE:
         return "preferences"
-    return slug(session.project, 40) if session.project else "general"
+    return category_of(session.project)
 
 
 def _shorten_title(value: str) -> str:

@@ -66,7 +66,7 @@ PUBLIC = tuple(
         # turns on their way in, statements kept at once, jobs of one's own, what a model cost
         *("capture.log", "jobs.remember", "jobs.planner", "llm.usage"),
         # files of a person's own, outside of memories, and the programs beside us
-        "agent_hooks.user_files",
+        *("agent_hooks.user_files", "store.files.outside"),
     )
 )
 """What a plugin may import besides the names in ``kimi_memory.__all__``."""

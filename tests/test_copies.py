@@ -272,7 +272,7 @@ def test_a_journal_that_was_tampered_with_is_found_after_the_next_commit(
 
 
 def sealed_after(content: bytes, text: str) -> bytes:
-    """Return a turn that follows from a session's lines, as whoever knows the format forges it."""
+    """Return a turn that follows from a session's lines, as a forger who knows the format would."""
     context, last = "", 0
     for line in content.splitlines(keepends=True):
         if b'"kind":"turn"' in line:

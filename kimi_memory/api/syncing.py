@@ -1,4 +1,4 @@
-"""Bringing a memory in step with its remotes."""
+"""Syncing a memory with its remotes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Syncing(Parts):
-    """The half of a memory that meets its other copies."""
+    """The methods of a memory that sync it with its other copies."""
 
     def sync(self, *names: str, options: SyncOptions | None = None) -> list[SyncReport]:
         """Bring a memory and its remotes in step; one that fails keeps no other waiting.

@@ -96,9 +96,6 @@ def _format_cause(cause: Cause, *, begins: bool) -> str:
     return "  ".join(part for part in parts if part)
 
 
-# Tests of the whole memory
-
-
 def _run_test(arguments: Namespace) -> int:
     wrong = (arguments.says, arguments.not_says, arguments.status, arguments.below)
     if arguments.what or any(one not in ("", None) for one in wrong):
@@ -110,17 +107,17 @@ def _run_test(arguments: Namespace) -> int:
         good, bad = (
             memory.points.find(text) if text else None for text in (arguments.good, arguments.bad)
         )
-        told: list[Verdict] = []
+        verdicts: list[Verdict] = []
 
         def listen(point: Point) -> Verdict:
-            told.append(judge(point))
-            return told[-1]
+            verdicts.append(judge(point))
+            return verdicts[-1]
 
         flips = find_version_flips(memory.past, listen, good, bad, every=arguments.all)
     if arguments.json:
         show_json(flips)
     elif not flips:
-        failed = any(one.failed for one in told)
+        failed = any(one.failed for one in verdicts)
         show("It fails at every version that was tested." if failed else "It does not fail.")
     for flip in () if arguments.json else flips:
         _show_version(flip)

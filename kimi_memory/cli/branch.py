@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_beliefs
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.operations.branch_diff import diff_beliefs, diff_files
 from kimi_memory.operations.branches import list_branches, remove_branch
 from kimi_memory.operations.new_copies import make_branch
@@ -39,13 +39,13 @@ def run(arguments: Namespace) -> int:
             _add_branch(memory, arguments)
         elif arguments.step == "diff" and arguments.beliefs:
             beliefs = diff_beliefs(memory, arguments.name)
-            _show(arguments, beliefs, "\n".join(format_beliefs(beliefs)))
+            show_result(arguments, beliefs, "\n".join(format_beliefs(beliefs)))
         elif arguments.step == "diff":
             text = diff_files(memory, arguments.name)
-            _show(arguments, {"diff": text}, text or "No difference.")
+            show_result(arguments, {"diff": text}, text or "No difference.")
         elif arguments.step == "remove":
             gone = remove_branch(memory, arguments.name, drop=arguments.drop)
-            _show(arguments, gone, f"Removed {gone.name}: {gone.folder}")
+            show_result(arguments, gone, f"Removed {gone.name}: {gone.folder}")
         else:
             found = list_branches(memory)
             lines = [
@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> int:
                 f"{', changes pending' if one.pending else ''}  {one.folder}"
                 for one in found
             ]
-            _show(arguments, found, "\n".join(lines) or "No branches on this machine.")
+            show_result(arguments, found, "\n".join(lines) or "No branches on this machine.")
     return 0
 
 
@@ -63,11 +63,4 @@ def _add_branch(memory: Memory, arguments: Namespace) -> None:
     point = make_branch(memory, arguments.name, folder, arguments.at)
     made = {"name": arguments.name, "folder": folder, "point": point}
     name = f"v{point.version} ({point.short})" if point.version else point.short
-    _show(arguments, made, f"{arguments.name} begins at {name}: {folder}")
-
-
-def _show(arguments: Namespace, value: object, text: str) -> None:
-    if arguments.json:
-        show_json(value)
-    else:
-        show(text)
+    show_result(arguments, made, f"{arguments.name} begins at {name}: {folder}")

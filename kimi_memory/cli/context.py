@@ -6,7 +6,13 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.as_of import add_as_of, open_exactly
-from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
+from kimi_memory.cli.shared import (
+    add_within,
+    leave,
+    open_memory,
+    show_result,
+    within,
+)
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import UsageError
 from kimi_memory.past.labels import label_block
@@ -41,10 +47,7 @@ def run(arguments: Namespace) -> int:
         else:
             built = _build(arguments, memory, arguments.as_of)
         leave(memory)
-    if arguments.json:
-        show_json(built)
-    else:
-        show(built.text)
+    show_result(arguments, built, built.text)
     return 0
 
 

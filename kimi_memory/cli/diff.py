@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show, show_json, show_result
 from kimi_memory.domain.past import BeliefChange, BeliefDiff
 from kimi_memory.errors import UsageError
 from kimi_memory.past.beliefs import SIGNS
@@ -33,10 +33,7 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         old, new = (_find_commit(memory, text) for text in (arguments.old, arguments.new))
         text = memory.history.diff(old, new, arguments.path)
-    if arguments.json:
-        show_json({"diff": text})
-    else:
-        show(text or "No difference.")
+    show_result(arguments, {"diff": text}, text or "No difference.")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.operations.new_copies import make_fork
 from kimi_memory.past.points import FORMS
 
@@ -22,8 +22,5 @@ def run(arguments: Namespace) -> int:
     folder = arguments.folder.expanduser()
     with open_memory(arguments) as memory:
         id = make_fork(memory, folder, arguments.name, arguments.at)
-    if arguments.json:
-        show_json({"id": id, "folder": folder, "name": arguments.name})
-    else:
-        show(f"{id}  {folder}")
+    show_result(arguments, {"id": id, "folder": folder, "name": arguments.name}, f"{id}  {folder}")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
 from kimi_memory.store.notes.sessions import cite_turn
@@ -38,10 +38,9 @@ def run(arguments: Namespace) -> int:
     first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines
-    if arguments.json:
-        show_json({"path": path, "from": first, "text": "\n".join(lines)})
-    else:
-        show("\n".join(lines))
+    show_result(
+        arguments, {"path": path, "from": first, "text": "\n".join(lines)}, "\n".join(lines)
+    )
     return 0
 
 

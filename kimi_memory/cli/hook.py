@@ -9,7 +9,7 @@ from kimi_memory.agent_hooks import agent_protocols, entrypoint
 from kimi_memory.agent_hooks.inline import drain_here
 from kimi_memory.agent_hooks.install import run_step
 from kimi_memory.agent_hooks.server import serve
-from kimi_memory.cli.shared import find_memory, show, show_json
+from kimi_memory.cli.shared import find_memory, show, show_json, show_result
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -63,10 +63,7 @@ def _run_hook(arguments: Namespace) -> int:
 
 def _drain_spool(arguments: Namespace) -> int:
     count = drain_here(find_memory(arguments))
-    if arguments.json:
-        show_json({"events": count})
-    else:
-        show(f"{count} events taken in.")
+    show_result(arguments, {"events": count}, f"{count} events taken in.")
     return 0
 
 

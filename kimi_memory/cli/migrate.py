@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.migrate import Migrated, migrate, take_back
 
@@ -58,10 +58,7 @@ def run(arguments: Namespace) -> int:
                 dry_run=dry_run,
             )
             line = _describe(moved, dry_run=dry_run)
-    if arguments.json:
-        show_json(found)
-    else:
-        show(line)
+    show_result(arguments, found, line)
     return 0
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.operations.remotes import (
     CHECK_SECONDS,
     add_remote,
@@ -54,13 +54,15 @@ def run(arguments: Namespace) -> int:
                 memory, arguments.name, place, drop=arguments.drop, role=arguments.role
             )
             line = f"{added.name} is {added.url}. Sync with 'kimi-memory sync {added.name}'."
-            _show(arguments, added, line)
+            show_result(arguments, added, line)
         elif arguments.step == "remove":
             gone = remove_remote(memory, arguments.name)
-            _show(arguments, gone, f"Removed {gone.name}; what lies at {gone.url} stays.")
+            show_result(arguments, gone, f"Removed {gone.name}; what lies at {gone.url} stays.")
         elif arguments.step == "check":
             found = check_remote(memory, arguments.name, arguments.timeout)
-            _show(arguments, found, f"{found.name}  {found.status}  {found.main[:10]}".rstrip())
+            show_result(
+                arguments, found, f"{found.name}  {found.status}  {found.main[:10]}".rstrip()
+            )
         else:
             _list_remotes(arguments, memory)
     return 0
@@ -80,11 +82,4 @@ def _list_remotes(arguments: Namespace, memory: Memory) -> None:
         f"git knows {one.url}; to sync with it: kimi-memory remote add {one.name} {one.url}"
         for one in offered
     ]
-    _show(arguments, {"remotes": found, "offered": offered}, "\n".join(lines))
-
-
-def _show(arguments: Namespace, value: object, text: str) -> None:
-    if arguments.json:
-        show_json(value)
-    else:
-        show(text)
+    show_result(arguments, {"remotes": found, "offered": offered}, "\n".join(lines))

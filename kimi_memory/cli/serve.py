@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, utcnow
 from kimi_memory.cli.namespace import add_space, space_of
-from kimi_memory.cli.shared import find_memory, show, show_json
+from kimi_memory.cli.shared import find_memory, show, show_json, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.server.auth import Names
 from kimi_memory.server.principal import Scope
@@ -130,8 +130,9 @@ def _list_tokens(arguments: Namespace) -> int:
 
 def _remove_token(arguments: Namespace) -> int:
     token = _open_tokens(arguments).remove(arguments.id)
-    if arguments.json:
-        show_json({"removed": token.id})
-    else:
-        show(f"Removed {token.id}, {token.name}. A running server refuses it from now on.")
+    show_result(
+        arguments,
+        {"removed": token.id},
+        f"Removed {token.id}, {token.name}. A running server refuses it from now on.",
+    )
     return 0

@@ -15,6 +15,7 @@ from kimi_memory.cli.shared import (
     parse_json,
     show,
     show_json,
+    show_result,
 )
 from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
@@ -90,10 +91,7 @@ def _start_session(memory: Memory, arguments: Namespace) -> int:
         area=given.area,
         host="cli",
     )
-    if arguments.json:
-        show_json(handle.header)
-    else:
-        show(handle.id)
+    show_result(arguments, handle.header, handle.id)
     return 0
 
 

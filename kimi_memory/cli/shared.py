@@ -127,6 +127,14 @@ def show_json(value: object) -> None:
     print(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
+def show_result(arguments: Namespace, value: object, text: str) -> None:
+    """Print a value as JSON where that was asked for, else a text for people."""
+    if arguments.json:
+        show_json(value)
+    else:
+        show(text)
+
+
 def moment(text: str, zone: Zone) -> datetime:
     """Read a date or time argument; one without a zone is meant in that of the memory.
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from kimi_memory.domain.note import CardType, EventType, Lang, LinkRel, Origin, Quote
+from kimi_memory.nlp.basic.safe_text import slug
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.session import Session, Turn
 
 ORDER, DATED, CHANGE = "order", "dated", "change"
 """Tags of an order to the agent, of a statement whose day is named, and of one that says that
@@ -68,3 +72,27 @@ class Draft:
     participants: tuple[str, ...] = ()
     ties: tuple[Tie, ...] = ()
     """What it is linked with; links that its words state are found without."""
+
+
+class Said(TypedDict):
+    """The fields of a draft that tell who said it, and when."""
+
+    quotes: tuple[Quote, ...]
+    at: datetime
+    origin: Origin
+    participants: tuple[str, ...]
+
+
+def said_in(session: Session, turn: Turn, words: str) -> Said:
+    """Return these fields of a draft that rests on the words of one turn."""
+    return Said(
+        quotes=(Quote(session.id, turn.n, words),),
+        at=turn.at,
+        origin=turn.origin,
+        participants=(turn.speaker or session.user or str(turn.role),),
+    )
+
+
+def category_of(project: str) -> str:
+    """Return the category of what belongs to a project, or to none."""
+    return slug(project, 40) if project else "general"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from kimi_memory.domain.draft import CHANGE, ORDER, Draft
+from kimi_memory.domain.draft import CHANGE, ORDER, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, EventType, Lang, Quote
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.earlier import Earlier
@@ -120,16 +120,13 @@ def _build_draft(session: Session, turn: Turn, words: str, type: CardType) -> Dr
         key=f"{'rule' if ruled else 'decision'}.{slug(headline(words), 40)}",
         title=headline(words),
         value=words,
-        quotes=(Quote(session.id, turn.n, words),),
-        at=turn.at,
         lang=Lang(language_of(words)),
         event=None if ruled else EventType.DECISION,
         importance=0.5,
         confidence=0.8,
         stated=True,
-        origin=turn.origin,
         tags=(ORDER, CHANGE) if ruled else (CHANGE,),
-        category=slug(session.project, 40) if session.project else "general",
+        category=category_of(session.project),
         project=session.project,
-        participants=(turn.speaker or session.user or str(turn.role),),
+        **said_in(session, turn, words),
     )

@@ -6,11 +6,9 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import tarfile
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
@@ -18,6 +16,7 @@ from typing import IO, Any, cast
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.errors import UsageError
+from kimi_memory.store.files.outside import check_new_file, write_whole
 from kimi_memory.store.files.paths import PRIVATE
 
 LIST = "BACKUP.json"
@@ -51,24 +50,15 @@ def back_up(memory: Memory, path: Path) -> Backup:
     """
     if path.is_dir():
         path = path / f"{memory.root.name}-{memory.clock():%Y%m%dT%H%M%SZ}.tar.gz"
-    if path.resolve().is_relative_to(memory.root):
-        raise UsageError(f"{path} lies in the memory itself. Name a place outside of it.")
-    if path.exists():
-        raise UsageError(f"{path} is there already. Name another file.")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        # Between the files of a job, or of a commit, an archive would hold half of it.
-        with memory.store.lock("job"), memory.store.lock("git"), part.open("xb") as file:
-            _write_archive(memory.root, file)
-            file.flush()
-            os.fsync(file.fileno())
-        # Under its name only when it is whole.
-        part.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+    check_new_file(memory.root, path)
+    # Between the files of a job, or of a commit, an archive would hold half of it.
+    with (
+        write_whole(path) as part,
+        memory.store.lock("job"),
+        memory.store.lock("git"),
+        part.open("xb") as file,
+    ):
+        _write_archive(memory.root, file)
     return check_backup(path)
 
 

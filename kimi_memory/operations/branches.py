@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening
 from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.operations.new_folders import beside
+from kimi_memory.store.git.read import is_plain_name
 
 _MAIN = "main"
 
@@ -60,7 +61,7 @@ def list_branches(memory: Memory) -> list[Branch]:
 
 def check_name(memory: Memory, name: str) -> None:
     """Refuse a name that no branch can have, or that one on this machine has already."""
-    if not name[:1].isalnum() or not all(sign.isalnum() or sign in "-_" for sign in name):
+    if not is_plain_name(name, "-_"):
         raise UsageError(f"{name!r} cannot be a branch. Use letters, digits, '-' and '_'.")
     # Its name alone is what shows which branch a folder holds.
     taken = memory.root if name == _MAIN else find_branches(memory).get(name)
@@ -108,7 +109,4 @@ def remove_branch(memory: Memory, name: str, *, drop: bool = False) -> Branch:
 
 
 def _open_branch(memory: Memory, folder: Path) -> Memory:
-    opening = Opening(
-        home=memory.home, clock=memory.clock, actor=memory.actor, host=memory.host, background=False
-    )
-    return Memory.open(folder, opening)
+    return Memory.open(folder, beside(memory))

@@ -31,6 +31,7 @@ from kimi_memory.operations.new_folders import (
     write_files,
 )
 from kimi_memory.operations.review_queue import waiting_files
+from kimi_memory.store.files.outside import check_new_file
 from kimi_memory.store.git.bundle import Bundle, Compression, Manifest, read_bundle
 from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.incoming import fill_repository
@@ -90,10 +91,7 @@ def export_bundle(
         UsageError: the file cannot be written, or nothing came after the point.
         HistoryError: there is no history.
     """
-    if path.resolve().is_relative_to(memory.root):
-        raise UsageError(f"{path} lies in the memory itself. Name a place outside of it.")
-    if path.exists():
-        raise UsageError(f"{path} is there already. Name another file.")
+    check_new_file(memory.root, path)
     keys = read_recipients(recipients) if recipients else []
     if not memory.store.read_only:
         memory.repair_merges()

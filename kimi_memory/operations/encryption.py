@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from kimi_memory.errors import UsageError
+from kimi_memory.store.files.outside import write_whole
 
 _MAGIC = b"age-encryption.org/v1\n"
 _KEY_BEGINS = "AGE-SECRET-KEY-"
@@ -79,12 +78,9 @@ def encrypt_file(path: Path, to: Path, recipients: Sequence[Any]) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    part = to.with_name(f".{to.name}.{secrets.token_hex(4)}")
     pyrage = _load_library()
-    _run(to, lambda: pyrage.encrypt_file(str(path), str(part), recipients), part)
-    with part.open("rb") as file:
-        os.fsync(file.fileno())
-    part.replace(to)
+    with write_whole(to) as part:
+        _run(to, lambda: pyrage.encrypt_file(str(path), str(part), recipients), part)
 
 
 def decrypt_file(path: Path, to: Path, identity: Path | None) -> None:

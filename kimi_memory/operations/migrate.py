@@ -18,6 +18,7 @@ from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.new_folders import beside, borrow_folder
 from kimi_memory.operations.review_queue import waiting_files
 from kimi_memory.operations.verify_index import compare_answers
+from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.git.bundle import read_bundle
 
 
@@ -64,8 +65,7 @@ def migrate(
     if memory.store.moved:
         raise MovedError(memory.store.moved)
     place = folder.absolute()
-    if place.resolve().is_relative_to(memory.root):
-        raise UsageError(f"{place} lies in the memory itself. Name a place outside of it.")
+    check_outside(memory.root, place)
     with borrow_folder() as work:
         path = work / "memory.bundle"
         written = export_bundle(memory, path, since=since)
@@ -77,8 +77,9 @@ def migrate(
             return found
         if drop:
             dropped = drop_news(memory, place)
-            checked = (*checked, f"{dropped} is whole") if dropped else checked
-            assert dropped is None or read_bundle(dropped)
+            if dropped:
+                read_bundle(dropped)
+                checked = (*checked, f"{dropped} is whole")
         else:
             checked = _carry(memory, path, place)
     if keep_source:
@@ -112,11 +113,11 @@ def _check_copy(memory: Memory, path: Path, place: Path) -> tuple[str, ...]:
 
 
 def _refuse_problems(place: Path, problems: Iterator[str]) -> None:
-    found = list(problems)
+    found = next(problems, "")
     if found:
         raise GateError(
             "migration",
-            f"{place} is not what this memory is: {found[0]}",
+            f"{place} is not what this memory is: {found}",
             "Nothing was changed here; delete that folder and try again",
         )
 

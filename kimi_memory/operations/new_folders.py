@@ -17,6 +17,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.merging import list_changes
+from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.git.history import History
 from kimi_memory.store.trust.vetting import MERGED
 from kimi_memory.store.wal.records import EXTERNAL, Provenance
@@ -56,7 +57,7 @@ def begin_copy(folder: Path, opening: Opening, files: Mapping[str, File], subjec
 def list_copy(folder: Path, opening: Opening) -> None:
     """Have a new copy stand among the copies on this machine, under its name."""
     with Memory.open(folder, opening) as copy:
-        assert copy.copy_id
+        _ = copy.copy_id  # to ask for it notes the folder
 
 
 @contextmanager
@@ -78,8 +79,8 @@ def lay_folder(folder: Path, memory: Path | None = None, *, keep: bool = True) -
     Raises:
         UsageError: it cannot be used.
     """
-    if memory is not None and folder.resolve().is_relative_to(memory):
-        raise UsageError(f"{folder} lies in the memory itself. Name a place outside of it.")
+    if memory is not None:
+        check_outside(memory, folder)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{folder} is no folder. Name a new one.")
     if folder.is_dir() and any(folder.iterdir()):

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import KimiMemoryError, RemoteError, UsageError
+from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remotes import Remote, Remotes, check_name, check_url, find_configured
@@ -241,8 +242,7 @@ def _find_folder(url: str) -> Path | None:
 
 def _check_folder(root: Path, folder: Path, *, drop: bool) -> None:
     """Refuse a folder that is no bare repository, or where no bundles can be dropped."""
-    if folder.resolve().is_relative_to(root):
-        raise UsageError(f"{folder} lies in the memory itself. Name a place outside of it.")
+    check_outside(root, folder)
     if drop:
         if not folder.is_dir():
             raise UsageError(f"{folder} is no folder. Make it, or connect the disk it is on.")

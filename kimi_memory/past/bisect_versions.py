@@ -86,8 +86,8 @@ Tested = Callable[[int], Verdict]
 
 def _yield_changes(test: Tested, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Yield each pair of versions between which the test changed its mind."""
-    told = [version for version in range(first, last + 1) if test(version).failed is not None]
-    for before, after in pairwise(told):
+    judged = [version for version in range(first, last + 1) if test(version).failed is not None]
+    for before, after in pairwise(judged):
         if test(before).failed is not test(after).failed:
             yield before, after
 
@@ -101,7 +101,7 @@ def _halve(test: Tested, first: int, last: int, *, given: bool) -> list[tuple[in
     bad, passing = last, _find_passing(test, first, last, given=given)
     if not passing:
         return []
-    while (between := range(passing + 1, bad)) and (found := _find_told(test, between)):
+    while (between := range(passing + 1, bad)) and (found := _find_judged(test, between)):
         if test(found).failed:
             bad = found
         else:
@@ -123,7 +123,7 @@ def _find_passing(test: Tested, first: int, last: int, *, given: bool) -> int:
     return first if test(first).failed is False else 0
 
 
-def _find_told(test: Tested, between: range) -> int:
+def _find_judged(test: Tested, between: range) -> int:
     """Return the version nearest to the middle that the test can tell something of; 0 for none."""
     middle = (between.start + between.stop) // 2
     near = sorted(between, key=lambda version: abs(version - middle))

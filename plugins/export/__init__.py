@@ -26,6 +26,7 @@ from kimi_memory.formats.page_lines import TITLES
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.graph import derive
 from kimi_memory.operations.bundles import Compression, export_bundle
+from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Filed, Shelf
 
@@ -87,7 +88,7 @@ def _export(arguments: Namespace) -> int:
             raise UsageError("A bundle holds a history. For a memory of then: branch add --at.")
         return _export_bundle(arguments)
     # The memory of then lies in another folder; this one may not be written to either.
-    _check_outside(find_memory(arguments).resolve(), arguments.path)
+    check_outside(find_memory(arguments).resolve(), arguments.path)
     with open_at(arguments) as memory:
         export = _FORMS[arguments.form]
         found = export(memory, arguments.path, past=arguments.all, force=arguments.force)
@@ -333,14 +334,9 @@ def _plain(value: object) -> object:
     return value
 
 
-def _check_outside(root: Path, path: Path) -> None:
-    if path.resolve().is_relative_to(root):
-        raise UsageError(f"{path} lies in the memory itself. Export to a place outside of it.")
-
-
 def _prepare_folder(memory: Memory, folder: Path, *, force: bool) -> None:
     """Raise UsageError where a folder lies in the memory, or is not empty without `force`."""
-    _check_outside(memory.root, folder)
+    check_outside(memory.root, folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
         raise UsageError(f"{folder} is not empty. Name a new folder, or give --force.")
 
@@ -351,7 +347,7 @@ def _write(memory: Memory, path: Path, content: bytes, *, force: bool) -> None:
     Raises:
         UsageError: it lies in the memory, is there already, or cannot be written.
     """
-    _check_outside(memory.root, path)
+    check_outside(memory.root, path)
     if path.exists() and not force:
         raise UsageError(f"{path} is there already. Name another file, or give --force.")
     try:

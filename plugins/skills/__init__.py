@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.agent_hooks import user_files
-from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json, show_result
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
 
@@ -70,10 +70,7 @@ def _list_skills(memory: Memory, arguments: Namespace) -> int:
 
 def _show_skill(memory: Memory, arguments: Namespace) -> int:
     one = skill(memory, arguments.name)
-    if arguments.json:
-        show_json(one)
-    else:
-        show(one.text.rstrip("\n"))
+    show_result(arguments, one, one.text.rstrip("\n"))
     return 0
 
 
@@ -89,8 +86,9 @@ def _install_skill(memory: Memory, arguments: Namespace) -> int:
         raise UsageError(f"{path} holds another text. Compare them, or add --force.")
     if old != one.text:
         user_files.put(path, one.text)
-    if arguments.json:
-        show_json({"name": one.name, "path": path, "changed": old != one.text})
-    else:
-        show(f"{path}: {'installed' if old != one.text else 'there already'}")
+    show_result(
+        arguments,
+        {"name": one.name, "path": path, "changed": old != one.text},
+        f"{path}: {'installed' if old != one.text else 'there already'}",
+    )
     return 0

@@ -156,6 +156,6 @@ def test_the_commands(memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixt
     assert run(["branch", "remove", "exp", *root]) == 0
     assert not beside.exists()
     assert run(["branch", "remove", "exp", *root]) == NotFoundError.exit_code
-    assert "No branch 'exp'. List what there is with 'kimi-memory branch list'" in (
+    assert "No branch 'exp'. List the branches with 'kimi-memory branch list'" in (
         capsys.readouterr().err
     )

@@ -46,7 +46,7 @@ def test_the_last_sentence_is_the_remedy_and_no_place_is_told() -> None:
     assert "/home/anna" not in str(told)
     remedy = body_of(errors.NotFoundError("note", "a.md"), "/x")["error"]
     assert remedy["message"] == "No note 'a.md'."
-    assert remedy["remedy"].startswith("List what there is")
+    assert remedy["remedy"].startswith("List the contents")
     one = body_of(errors.ModelError("Silent"), "/x")["error"]
     assert (one["message"], one["remedy"]) == ("Silent", "")
 

@@ -15,7 +15,7 @@ _REACH = 160
 _MEMORY = regex(
     r"\b(?:remember|memori[sz]e|note (?:that|this|down|to self)|keep in mind|don't forget|make a note)\b|记住|记得|记下|记一下|别忘|规矩|规则"
 )
-"""An order to keep what follows: the person means it, whoever said it first."""
+"""An order to keep what follows: the person means it, even where somebody else said it first."""
 _CLAUSE = regex(r"[,;，；。]|\b(?:and|but|so|then|because)\b")
 
 _SAY = (

@@ -9,18 +9,17 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from io import BufferedWriter
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, cast
 
 from kimi_memory.errors import UsageError
+from kimi_memory.store.files.outside import write_whole
 from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.read import NAMES, is_plain_name
 
@@ -87,30 +86,20 @@ def write_bundle(git: Git, path: Path, manifest: Manifest) -> Bundle:
         UsageError: it cannot be written.
         HistoryError: git refused.
     """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     head = json.dumps(asdict(manifest), ensure_ascii=False).encode() + b"\n"
-    try:
-        with part.open("xb") as file:
-            file.write(_first_line("0" * 64))
-            body = _Summing(file)
-            body.write(head)
-            with ExitStack() as after:
-                sink = body
-                if manifest.compress == "gzip":
-                    packed = gzip.GzipFile("", "wb", fileobj=cast("IO[bytes]", body), mtime=0)
-                    sink = cast("_Summing", after.enter_context(packed))  # both are written to
-                _stream_bundle(git, sink, manifest)
-            size = file.tell()
-            file.seek(0)
-            file.write(_first_line(body.sum.hexdigest()))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+    with write_whole(path) as part, part.open("xb") as file:
+        file.write(_first_line("0" * 64))
+        body = _Summing(file)
+        body.write(head)
+        with ExitStack() as after:
+            sink = body
+            if manifest.compress == "gzip":
+                packed = gzip.GzipFile("", "wb", fileobj=cast("IO[bytes]", body), mtime=0)
+                sink = cast("_Summing", after.enter_context(packed))  # both are written to
+            _stream_bundle(git, sink, manifest)
+        size = file.tell()
+        file.seek(0)
+        file.write(_first_line(body.sum.hexdigest()))
     first = len(_first_line(""))
     return Bundle(path, manifest, body.sum.hexdigest(), size, first + 64 + len(head))
 

@@ -17,7 +17,7 @@ from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.bundle import Bundle, open_pack
 from kimi_memory.store.git.command import Git, decode, refusal
 from kimi_memory.store.git.files import LARGEST, refused_by_git
-from kimi_memory.store.git.read import NAMES, read_blobs
+from kimi_memory.store.git.read import NAMES, find_types, read_blobs
 from kimi_memory.store.git.transfer import is_large, take_pack
 from kimi_memory.store.git.tree import list_tree
 
@@ -97,9 +97,8 @@ def _refuse(bundle: Bundle, why: str) -> UsageError:
 
 
 def _check_needed(git: Git, bundle: Bundle, needed: tuple[str, ...]) -> None:
-    feed = "".join(f"{one}\n" for one in needed).encode()
-    rows = git.run("cat-file", "--batch-check", feed=feed).decode().splitlines()
-    missing = [row.split()[0][:10] for row in rows if row.split()[1] != "commit"]
+    types = find_types(git, needed)
+    missing = [name[:10] for name, type in types.items() if type != "commit"]
     if missing:
         copy = f"copy {bundle.manifest.copy}" if bundle.manifest.copy else "the copy that wrote it"
         raise HistoryError(
@@ -213,9 +212,8 @@ def fill_repository(root: Path, bundle: Bundle) -> Filled:
     for name, commit in manifest.names.items():
         git.run("update-ref", f"{NAMES}/{name}", commit)
     entries = list_tree(git, manifest.head)
-    feed = "".join(f"{one}\n" for one in filter(None, manifest.waiting.values())).encode()
-    rows = git.run("cat-file", "--batch-check", feed=feed).decode().splitlines()
-    known = {row.split()[0] for row in rows if row.split()[1] == "blob"}
+    types = find_types(git, filter(None, manifest.waiting.values()))
+    known = {name for name, type in types.items() if type == "blob"}
     contents = read_blobs(git, sorted({*known, *(one.blob for one in entries.values())}))
     waiting = {path: blob for path, blob in manifest.waiting.items() if path in entries}
     return Filled(

@@ -27,7 +27,7 @@ from kimi_memory.store.git.incoming import has_rewritten, keep_objects, unpack_a
 from kimi_memory.store.git.log import ident, message
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
-from kimi_memory.store.git.read import find_jobs, read_blobs, resolve
+from kimi_memory.store.git.read import find_jobs, find_types, read_blobs, resolve
 from kimi_memory.store.git.remote_copy import SEEN, Place, RemoteCopy
 from kimi_memory.store.git.remotes import Remote
 from kimi_memory.store.git.repo_check import check_owner
@@ -192,10 +192,8 @@ class Merger:
     def find_blobs(self, contents: Mapping[str, bytes]) -> dict[str, str]:
         """Return the blobs of contents by their paths; those that no commit has are left out."""
         blobs = {path: blob_name(content) for path, content in contents.items()}
-        feed = "".join(f"{blob}\n" for blob in blobs.values()).encode()
-        rows = self._git.run("cat-file", "--batch-check", feed=feed).decode().splitlines()
-        known = {row.split()[0] for row in rows if not row.endswith(" missing")}
-        return {path: blob for path, blob in blobs.items() if blob in known}
+        types = find_types(self._git, blobs.values())
+        return {path: blob for path, blob in blobs.items() if types[blob] != "missing"}
 
     def take_bundle(self, bundle: Bundle, *, purged: bool = False) -> str:
         """Take over what a bundle brings, once it was looked through; return its commit.

@@ -126,12 +126,11 @@ def call_remote(git: Git, folder: Path, deadline: Deadline, *arguments: str) -> 
         timer.start()
         try:
             process.wait()
-        except BaseException:
-            _end_session(process)
-            process.wait()
-            raise
         finally:
             timer.cancel()
+            if process.returncode is None:  # an interrupt came first
+                _end_session(process)
+                process.wait()
         if late.is_set():
             raise TimeoutError
         return Result(process.returncode, _read_all(out), _read_all(err).decode("utf-8", "replace"))

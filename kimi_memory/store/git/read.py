@@ -20,9 +20,14 @@ NAMES = "refs/kimi/names"
 """Where the names of commits stand."""
 
 
-def is_plain_name(name: str) -> bool:
-    """Whether a version, or a branch, may have this name."""
-    return name[:1].isalnum() and all(sign.isalnum() or sign in "-._" for sign in name)
+def is_plain_name(name: str, signs: str = "-._") -> bool:
+    """Whether a version, a branch or a remote may have this name.
+
+    Args:
+        name: what it is to be called.
+        signs: what the name may have besides letters and digits.
+    """
+    return name[:1].isalnum() and all(sign.isalnum() or sign in signs for sign in name)
 
 
 class Version(NamedTuple):
@@ -64,6 +69,13 @@ def resolve(git: Git, commit: str) -> str:
     if result.code != 0 or not commit:
         raise HistoryError(f"No commit {commit!r} here. List them with 'kimi-memory log'.")
     return result.text
+
+
+def find_types(git: Git, names: Iterable[str]) -> dict[str, str]:
+    """Return the types of objects by their names; ``missing`` for those that are not here."""
+    feed = "".join(f"{name}\n" for name in names).encode()
+    rows = git.run("cat-file", "--batch-check", feed=feed).decode().splitlines()
+    return {name: type for name, type, *_ in map(str.split, rows)}
 
 
 def read_head(git: Git) -> str:

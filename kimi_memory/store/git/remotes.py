@@ -16,6 +16,7 @@ from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.git.command import Git, decode
+from kimi_memory.store.git.read import is_plain_name
 
 _SCHEMES = ("https", "ssh", "file")
 _HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
@@ -41,8 +42,7 @@ class Remote:
 
 def check_name(name: str) -> str:
     """Return the name of a remote; UsageError where it cannot be one."""
-    plain = name[:1].isalnum() and all(sign.isalnum() or sign in "-_" for sign in name)
-    if not plain or len(name) > _LONGEST_NAME:
+    if not is_plain_name(name, "-_") or len(name) > _LONGEST_NAME:
         raise UsageError(
             f"{name[:_LONGEST_NAME]!r} cannot be a remote's name. Use letters, digits, '-' and "
             f"'_', {_LONGEST_NAME} at most."

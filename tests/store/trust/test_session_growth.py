@@ -38,7 +38,7 @@ def talk(memory: Memory, *texts: str, id: str = "s") -> Path:
 
 
 def forge(path: Path, *texts: str, ended: bool = False) -> None:
-    """Add turns to a session's file as whoever knows the format does."""
+    """Add turns to a session's file as a forger who knows the format would."""
     for text in texts:
         content = path.read_bytes()
         turns = [line for line in content.splitlines(keepends=True) if b'"kind":"turn"' in line]
