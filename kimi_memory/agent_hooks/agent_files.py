@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from kimi_memory.agent_hooks import settings
 from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 
 PLUGIN = "kimi-memory"
 _PROVIDER = "kimi_memory"

@@ -10,7 +10,6 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +17,7 @@ from kimi_memory.agent_hooks import settings
 from kimi_memory.agent_hooks.agent_files import OURS, Place, places_of
 from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 
 Step = Literal["install", "remove", "status"]
 

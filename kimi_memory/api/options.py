@@ -10,7 +10,6 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.marks import has_marks, split_marks
 from kimi_memory.store.files.ownership import claim
 from kimi_memory.store.store import Store

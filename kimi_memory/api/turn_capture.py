@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Json, Session, Turn
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -20,6 +20,7 @@ from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.hooks.host import Host
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ from kimi_memory.formats.jsonl import (
     view_json,
 )
 from kimi_memory.hooks.host import Host
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import HAN
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.injection import gives_orders

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.formats.json_values import plain
+from kimi_memory.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

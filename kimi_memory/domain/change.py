@@ -7,10 +7,10 @@ SHA-256 (hex) of the bytes the stage read; a change over another content is refu
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kimi_memory.domain.note import Origin
+from kimi_memory.lazy_dataclass import dataclass
 
 
 class Actor(NamedTuple):

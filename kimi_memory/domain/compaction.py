@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 
 Message = Mapping[str, Any]
 """One message of a chat API: ``role``, ``content`` (text or parts), and whatever else."""

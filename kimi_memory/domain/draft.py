@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from kimi_memory.domain.note import CardType, EventType, Lang, LinkRel, Origin, Quote
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import slug
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kimi_memory.domain.note import Card, Link, LinkRel
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import slug
 
 SUGGESTED = "suggested"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ from kimi_memory.domain.change import Change, Effect
 from kimi_memory.domain.note import Card, Lang, Note
 from kimi_memory.domain.pages import Agent, Digest, Event, Identity, Project
 from kimi_memory.domain.session import Session
+from kimi_memory.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from kimi_memory.nlp.dates.zone import Zone

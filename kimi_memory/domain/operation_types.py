@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from kimi_memory.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

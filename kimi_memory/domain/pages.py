@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from typing import ClassVar
 
 from kimi_memory.domain.note import Card, EventType, Lang, Note, Quote, Rel
 from kimi_memory.domain.session import Json
+from kimi_memory.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from kimi_memory.lazy_dataclass import dataclass
 
 
 # Flat texts and no job or commit objects: each of these is shown, sent over HTTP and compared, and

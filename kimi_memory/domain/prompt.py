@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.session import Json
+from kimi_memory.lazy_dataclass import dataclass
 
 Schema = Mapping[str, Json]
 """A JSON schema: types, properties, required, items, enum and bounds of lists and texts."""

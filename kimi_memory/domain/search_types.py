@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal, NamedTuple
+
+from kimi_memory.lazy_dataclass import dataclass
 
 Purpose = Literal["start", "task", "live"]
 """What a context block is for."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import islice, pairwise
 
 from kimi_memory.domain.note import Origin, Role
+from kimi_memory.lazy_dataclass import dataclass
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 # A pasted log full of "I" and "we" would otherwise become facts about a person.

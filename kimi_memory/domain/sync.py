@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kimi_memory.domain.job import Operation
+from kimi_memory.lazy_dataclass import dataclass
 
 SECONDS = 300.0
 """How long a remote may take in all."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import bare, normalise
 from kimi_memory.nlp.basic.sentences import sentences
 

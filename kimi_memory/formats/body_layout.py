@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
@@ -17,6 +17,7 @@ from itertools import pairwise
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats.labels import fold, label, spellings
 from kimi_memory.formats.scalar import clean, one_line
+from kimi_memory.lazy_dataclass import dataclass
 
 HEADING = re.compile(r"##(?:[ \t]+(?P<label>.*))?")
 _TITLE = re.compile(r"#(?:[ \t]+(?P<title>.*))?")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.frontmatter import BOM, Block, find_block, load_block, read
 from kimi_memory.formats.scalar import Value, after_key, entry, same, written
+from kimi_memory.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from kimi_memory.formats.frontmatter_yaml import Place

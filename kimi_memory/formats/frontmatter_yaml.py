@@ -8,12 +8,13 @@ nesting, one mapping.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import yaml
 
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.scalar import Value, typed
+from kimi_memory.lazy_dataclass import dataclass
 
 # Notes need 2; each level is a call more on Python's own stack.
 MAX_DEPTH = 20

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Generic, TypedDict, TypeVar
@@ -16,6 +15,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats.body_layout import Body, Layout, Style, quote_block, quoted
 from kimi_memory.formats.frontmatter import FrontMatter
 from kimi_memory.formats.scalar import Value, clean, one_line
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import slug as short
 
 E = TypeVar("E", bound=StrEnum)

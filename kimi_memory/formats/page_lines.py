@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kimi_memory.domain.brief import Section
 from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.formats.frontmatter import BOM
 from kimi_memory.formats.labels import fold
 from kimi_memory.formats.scalar import clean, lines_of
+from kimi_memory.lazy_dataclass import dataclass
 
 TITLES: dict[CardType, tuple[str, str]] = {
     CardType.CONCEPT: ("概念", "Concepts"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from threading import RLock
 
 from kimi_memory.api.memory import Memory
@@ -13,6 +12,7 @@ from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import named
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.lazy_dataclass import dataclass
 
 log = logging.getLogger("kimi_memory.frameworks")
 

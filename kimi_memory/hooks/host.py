@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +22,7 @@ import pluggy
 from kimi_memory.errors import KimiMemoryError, PluginError
 from kimi_memory.hooks import specs
 from kimi_memory.hooks.lazy import found_behind, is_silent, stand_in
+from kimi_memory.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import logging

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from kimi_memory.errors import PluginError
@@ -20,6 +20,7 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Progress, Read, Sync
 from kimi_memory.index.table import Table
 from kimi_memory.index.words import Words
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 

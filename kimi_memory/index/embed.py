@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from kimi_memory.index.files import Files
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.units import Split, served_units
+from kimi_memory.lazy_dataclass import dataclass
 
 BATCH = 256
 """Units between two writes; what a model is sent at once, its plugin decides."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from heapq import merge
 from itertools import groupby
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.index.searcher import Ints, Searcher
+from kimi_memory.lazy_dataclass import dataclass
 
 SHOWN = 5
 _REMEDY = "Run 'kimi-memory index --full'"

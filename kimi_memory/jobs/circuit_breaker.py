@@ -6,12 +6,13 @@ import hmac
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from kimi_memory.config import GatesTable
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import GateError, KimiMemoryError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.store import Store
 
 FOLDER = ".kimi/breaker"

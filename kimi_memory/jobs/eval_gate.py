@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from kimi_memory.domain.change import Change, Create, Delete, Update
@@ -16,6 +15,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.index.files import is_searchable
 from kimi_memory.index.units import guard
 from kimi_memory.index.words import Words
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.store import Store
 
 _HIDDEN = frozenset({str(Status.SUPERSEDED), str(Status.ARCHIVED)})

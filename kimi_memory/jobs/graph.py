@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
 from kimi_memory.domain.graph import Edge, Graph, links_of, mentioned, name_of
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Note, Status
 from kimi_memory.domain.session import SHARED
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Filed
 
 _LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}

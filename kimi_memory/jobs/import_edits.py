@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from kimi_memory.domain.ids import derived_id
@@ -36,6 +36,7 @@ from kimi_memory.jobs.page_edits import Edits, Rules, says_same
 from kimi_memory.jobs.pages import SECTION, Pages, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 FEW = 8

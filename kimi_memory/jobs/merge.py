@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 
@@ -13,6 +13,7 @@ from kimi_memory.domain.engine import Embedding
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, Link, LinkRel, Status
 from kimi_memory.hooks.host import Host
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.similarity import same_claim

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from kimi_memory.domain.change import Change, Create
 from kimi_memory.domain.job import JobReport
@@ -18,6 +17,7 @@ from kimi_memory.jobs.merging import (
 )
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.settle import Brought, Settle
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.marks import has_marks, split_marks
 from kimi_memory.merge.trees import Tree, join

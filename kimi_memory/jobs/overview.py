@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from kimi_memory.domain.note import CardType, Lang, Status
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.page_lines import BLANK, NOTES, TITLES, UNSURE, signed
 from kimi_memory.formats.templates import fill, source
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import Zone
 
 PAGE = "MEMORY.md"

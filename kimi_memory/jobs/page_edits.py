@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.domain.ids import derived_id
@@ -12,6 +12,7 @@ from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Note, O
 from kimi_memory.formats.page_lines import Line, shown, type_of
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of, normalise
 from kimi_memory.nlp.basic.safe_text import slug
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 
 from kimi_memory.config import Settings
@@ -30,6 +29,7 @@ from kimi_memory.jobs.first_pages import translate_first_pages
 from kimi_memory.jobs.memory_page import memory_sheet
 from kimi_memory.jobs.overview import PAGE, ROOM, Sheet
 from kimi_memory.jobs.render import Render
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.known import Known
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
@@ -26,6 +26,7 @@ from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
 from kimi_memory.jobs.runner import FOLDER, job_path
 from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.store.files.paths import TOMBSTONES

@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.session import Json
@@ -15,6 +15,7 @@ from kimi_memory.domain.tombstone import PURGED, Keyed, keyed_digits
 from kimi_memory.formats.checksum import is_whole, seal, unseal
 from kimi_memory.formats.jsonl import chain_start, context_of
 from kimi_memory.formats.page_lines import is_generated
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.safe_text import slug
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.domain.ids import derived_id
@@ -13,6 +13,7 @@ from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.pages import Dispute, Pages, disputes
 from kimi_memory.jobs.planner import JobContext
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 
 from kimi_memory.domain.change import Append, Change, Delete, digest
@@ -23,6 +23,7 @@ from kimi_memory.jobs.pages import Pages, confirmed_notes, is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
 from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate, page_scope, subject_of
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Filed, Shelf

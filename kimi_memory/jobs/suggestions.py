@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.domain.graph import REJECTED, SUGGESTED
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, Link, LinkRel, Status
 from kimi_memory.jobs.tombstone_gate import LIVE
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Shelf
 
 PREFIX = "link-"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from kimi_memory.domain.note import Card, Note, Quote, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.git.history import Commit, History
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
@@ -16,6 +16,7 @@ from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import Zone, day_in
 from kimi_memory.store.copy import copy_id, known_copy
 from kimi_memory.store.store import Store

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from kimi_memory.domain.note import Card, Link, Note, Quote, Rel, Source, Status
 from kimi_memory.domain.pages import Event, Todo
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.lines import keep_both
 from kimi_memory.merge.statements import REGISTER, WORDS, has_words_of, merge_statements
 from kimi_memory.merge.three_way import merge_sets, merge_tables, pick

@@ -9,13 +9,13 @@ import os
 import tarfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.outside import check_new_file, write_whole
 from kimi_memory.store.files.paths import PRIVATE
 

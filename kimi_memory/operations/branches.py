@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.new_folders import beside
 from kimi_memory.store.git.read import is_plain_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
@@ -13,6 +13,7 @@ from kimi_memory.config import MARKER
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, MovedError, UsageError
 from kimi_memory.jobs.merging import read_id
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.encryption import (
     decrypt_file,
     encrypt_file,

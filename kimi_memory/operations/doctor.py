@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
@@ -21,6 +20,7 @@ from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.runner import FOLDER as JOBS
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.jobs.usage import Usage, counted, heats, histogram
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.marks import line_of_marks
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.health_checks import (

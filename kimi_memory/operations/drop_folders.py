@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.bundles import describe_memory, take_names
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.merge_copy import merge_copy

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kimi_memory.errors import FormatError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import Page, file_name
 
 _OPEN, _CLOSE = "```json\n", "\n```"

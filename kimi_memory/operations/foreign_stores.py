@@ -6,7 +6,7 @@ import io
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -15,6 +15,7 @@ from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import FormatError, TranscriptError, UsageError
 from kimi_memory.hooks.host import Host
+from kimi_memory.lazy_dataclass import dataclass
 
 LARGEST = 64 * 1024 * 1024
 """A larger file is named and not read."""

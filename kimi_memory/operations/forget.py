@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, combinations_with_replacement
 
 from kimi_memory.api.memory import Memory
@@ -18,6 +18,7 @@ from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.jobs.runner import job_path
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git.repo_check import kept_outside

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from kimi_memory.api.scaffold import starter_lines
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import JobReport
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.foreign_stores import Skipped, read_store
 from kimi_memory.operations.import_notes import Adopt, Offer, imported_from
 from kimi_memory.store.notes import sessions

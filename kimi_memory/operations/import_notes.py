@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.api.memory import Memory
@@ -31,6 +31,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
 from kimi_memory.jobs.new_cards import new_card
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of, normalise
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.store.notes import sessions

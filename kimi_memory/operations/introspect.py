@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.introspect import Introspect
 from kimi_memory.jobs.introspect_state import Summary
+from kimi_memory.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

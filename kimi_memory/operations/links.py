@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.graph import MUTUAL, REJECTED, SUGGESTED, Edge
@@ -14,6 +14,7 @@ from kimi_memory.domain.session import SHARED
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.graph import derive, missing
 from kimi_memory.jobs.planner import OneJob
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Shelf
 
 KIND = "link"

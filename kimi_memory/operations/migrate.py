@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Update, digest
 from kimi_memory.errors import GateError, MovedError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import MOVED, remove_moved, set_entries
 from kimi_memory.operations.bundles import export_bundle, import_bundle, unpack_copy
 from kimi_memory.operations.doctor import verify

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job import Operation
 from kimi_memory.errors import NotFoundError
 from kimi_memory.jobs.merging import write_views
 from kimi_memory.jobs.pick import Choice, Pick
 from kimi_memory.jobs.settle import Brought, Settle
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.merge_copy import find_bases, find_source
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import KimiMemoryError, RemoteError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.network import Deadline

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.past import BeliefChange
 from kimi_memory.jobs.rollback import Returned, Rollback, Target
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.beliefs import LIVE, describe_change, statement_of
 from kimi_memory.past.points import Point
 

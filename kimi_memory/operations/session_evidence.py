@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from kimi_memory.api.memory import Memory
@@ -20,6 +20,7 @@ from kimi_memory.domain.session import Json, Transcript
 from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.render import Render
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.copy import copy_id, copy_of
 from kimi_memory.store.git.merge_commit import RULES
 from kimi_memory.store.notes import sessions

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from kimi_memory.api.memory import Memory
@@ -13,6 +12,7 @@ from kimi_memory.index.index import Index
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.sync import Progress
 from kimi_memory.index.verify import Digest, IndexStatus, compare, digest
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.recall.ranking import candidates
 
 QUESTIONS = 24

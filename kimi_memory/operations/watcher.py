@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Event, Thread
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.config import MARKER
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, ReadOnlyError, StoreError
+from kimi_memory.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from watchfiles import Change

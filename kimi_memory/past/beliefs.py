@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.past import BeliefChange, BeliefDiff, Cause
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 
@@ -60,7 +61,7 @@ def compare_beliefs(
     reader: PastReader,
     old: Point,
     new: Point | None,
-    wanted: BeliefFilter = BeliefFilter(),
+    wanted: BeliefFilter = BeliefFilter(),  # noqa: B008  a frozen value
     *,
     why: bool = False,
 ) -> BeliefDiff:

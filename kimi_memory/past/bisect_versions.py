@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from kimi_memory.domain.past import BeliefChange, Cause
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.beliefs import compare_beliefs
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader

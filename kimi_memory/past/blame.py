@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 
 from kimi_memory.domain.note import Card, Note
@@ -13,6 +13,7 @@ from kimi_memory.errors import HistoryError, NotFoundError, UsageError
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.jobs.trace import Evidence, Tracer
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.past.beliefs import LIVE, Sees, statement_of
 from kimi_memory.past.points import Point

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.points import Point, Points
 from kimi_memory.store.git.history import History
 

@@ -9,11 +9,12 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import KimiMemoryError, ServerError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy import protocols
 from kimi_memory.proxy.chat import Reply, chat_of, is_aside
 from kimi_memory.proxy.conversation import Asker

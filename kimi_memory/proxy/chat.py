@@ -6,9 +6,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import strip_injected
 
 Body = Mapping[str, Any]

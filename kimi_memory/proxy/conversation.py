@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy.chat import Chat, tail_of
 from kimi_memory.proxy.window import Fitting
 from kimi_memory.server.principal import Caller, Namespace

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import dropwhile, takewhile
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import KimiMemoryError, ServerError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.proxy.chat import Chat, Said
 from kimi_memory.proxy.conversation import Asker, Conversations, Shown, candidates

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy.chat import Body, after_opening, beside, text_of
 
 _SESSION = re.compile(r"session(?:_id)?[\"'\s:_=]{1,6}([A-Za-z0-9-]{8,64})")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy.app import Proxy, Station
 from kimi_memory.proxy.memory_bridge import Budgets
 from kimi_memory.proxy.upstream import Upstream

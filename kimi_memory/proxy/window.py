@@ -7,11 +7,12 @@ in another way with each request would be computed anew each time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.compaction import Limits, Spoken
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy.chat import OPENING, Chat
 
 _TRY_AGAIN = 10

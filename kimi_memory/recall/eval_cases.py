@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.eval_case import Case, hits_of, is_id, read_cases
 from kimi_memory.formats.frontmatter import decode
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import Zone, start_of
 from kimi_memory.recall.context import build
 from kimi_memory.recall.engine import Recall

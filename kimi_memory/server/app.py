@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from starlette.applications import Starlette
@@ -23,6 +23,7 @@ from starlette.types import Scope as Connection
 
 from kimi_memory.errors import KimiMemoryError, ServerError, UsageError
 from kimi_memory.formats.json_values import plain
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server import errors, events
 from kimi_memory.server.auth import Door, Names, headers_of
 from kimi_memory.server.metrics import Metrics

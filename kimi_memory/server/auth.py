@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from kimi_memory.errors import ServerError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.tokens import Tokens
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message
 from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, denied
 from kimi_memory.server.responses import History
 from kimi_memory.server.schema import Given

@@ -6,7 +6,7 @@ A namespace is enforced before anything is ranked or read, and every write is ma
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,6 +25,7 @@ from kimi_memory.domain.session import (
     visible,
 )
 from kimi_memory.errors import FormatError, NotFoundError, ServerError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Filed, Shelf

@@ -5,11 +5,11 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop, TimerHandle
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
 from kimi_memory.errors import ServerError
+from kimi_memory.lazy_dataclass import dataclass
 
 _MOST_KEYS = 10_000
 HEAD_SECONDS = 10.0

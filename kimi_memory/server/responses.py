@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_memory.domain.operation_types import Commit
+from kimi_memory.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from kimi_memory.domain.note import Card

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import Zone, from_clocks
 from kimi_memory.server.principal import Caller, Scope
 

@@ -11,13 +11,14 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.watcher import keep_index_informed
 from kimi_memory.server.auth import Names
 from kimi_memory.server.rate_limit import HEAD_SECONDS, Limits, Line, Lines

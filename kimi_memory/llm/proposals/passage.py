@@ -8,10 +8,10 @@ session in windows of such lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Transcript, Turn
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules import cues, strength, utterance

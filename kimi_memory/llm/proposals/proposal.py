@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from kimi_memory.domain.note import CardType, EventType, LinkRel
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.rules.strip_code import headline
 
 LONGEST = 600

@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from kimi_memory.errors import ModelError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.llm.remote.retry import Limits, Patience
 from kimi_memory.llm.remote.settings import Choices
 from kimi_memory.nlp.basic.patterns import regex

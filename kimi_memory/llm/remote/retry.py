@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from kimi_memory.errors import ModelError
+from kimi_memory.lazy_dataclass import dataclass
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class Patience:
     def __init__(
         self,
         name: str,
-        limits: Limits = Limits(),
+        limits: Limits = Limits(),  # noqa: B008  a frozen value
         *,
         seed: int | None = None,
         clock: Callable[[], float] = time.monotonic,

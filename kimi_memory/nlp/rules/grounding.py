@@ -9,9 +9,9 @@ means, 6万2 may become 6.2万, and no name, sum or cause is invented.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.amounts import amounts_in, is_among

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.cues import fold_case
 from kimi_memory.nlp.rules.self_facts import self_of

@@ -10,8 +10,7 @@ and encouragement), by figures and names, and by who it is about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import HAN
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 

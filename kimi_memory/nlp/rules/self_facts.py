@@ -9,9 +9,9 @@ Each row gives an attribute the frames in which a value stands. A frame is what 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import rule
 
 _TRADE = (

@@ -8,8 +8,9 @@ A slot has a cardinality: of ``one`` a second value is another value of the same
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from kimi_memory.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of, simplify
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug

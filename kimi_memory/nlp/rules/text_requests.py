@@ -8,9 +8,9 @@ to ask: a verb that is done to texts, something that points at a text, or a colo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.introductions import introduces_foreign
 

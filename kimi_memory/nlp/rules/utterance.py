@@ -11,9 +11,10 @@ by what it is about.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.casual_spelling import restore_apostrophes
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences

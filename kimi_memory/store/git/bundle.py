@@ -13,12 +13,13 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from io import BufferedWriter
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, cast
 
 from kimi_memory.errors import UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.outside import write_whole
 from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.read import NAMES, is_plain_name

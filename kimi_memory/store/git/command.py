@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.errors import HistoryError
+from kimi_memory.lazy_dataclass import dataclass
 
 NAME = "kimi_memory"
 EMAIL = "kimi-memory@localhost"

@@ -12,11 +12,12 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.git.bundle import Bundle, Manifest, read_bundle
 from kimi_memory.store.git.merge_commit import Merger

@@ -11,10 +11,10 @@ import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.git.command import Git, Result, decode
 from kimi_memory.store.git.incoming import has_rewritten
 from kimi_memory.store.git.network import (

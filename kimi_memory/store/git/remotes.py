@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.git.command import Git, decode
 from kimi_memory.store.git.read import is_plain_name

@@ -6,11 +6,11 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from kimi_memory.errors import HistoryError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.command import Git, decode, encode

@@ -15,9 +15,10 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.stat import Stat, settled_stat
 from kimi_memory.store.git.cache import Entry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from kimi_memory.domain.note import Card, Note, Quote
@@ -21,6 +21,7 @@ from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.jsonl import tombstone_line, tombstone_of
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.file_cache import Catalog, Survey
 from kimi_memory.store.notes.note_index import Entry, Listing, Register, may_be_note, read_entry

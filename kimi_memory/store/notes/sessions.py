@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -21,6 +21,7 @@ from kimi_memory.formats.jsonl import (
     read_transcript_lines,
     turn_of,
 )
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.store import Store
