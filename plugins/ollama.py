@@ -23,6 +23,7 @@ Settings, in ``[plugins.ollama]`` of your own config.toml:
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -31,11 +32,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.addresses import is_local_url
 from kimi_memory.domain.prompt import Prompt, Reply
 from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import model_server
 from kimi_memory.llm.remote.embeddings import unit
-from kimi_memory.llm.remote.http import PASSING, is_loopback
+from kimi_memory.llm.remote.http import PASSING
 from kimi_memory.llm.remote.model_server import ModelServer
 from kimi_memory.llm.remote.settings import Choices, find_key
 from kimi_memory.nlp.basic.tokens import estimate
@@ -140,7 +142,7 @@ class Ollama(ModelServer):
                     timeout=seconds,
                     headers=self._request_headers(),
                     # A proxy from the environment would take requests to 127.0.0.1 as well.
-                    trust_env=not is_loopback(self._host),
+                    trust_env=not is_local_url(self._host),
                     # A server must not send prompts on to another host.
                     follow_redirects=False,
                     # Nobody tells a plugin that it is over: a kept line would be left open.
@@ -154,7 +156,7 @@ class Ollama(ModelServer):
             return {"authorization": f"Bearer {key}"}
         official = f".{urlsplit(self._host).hostname or ''}".endswith(OFFICIAL)
         # Without one, the client sends OLLAMA_API_KEY to any host it is pointed at.
-        return {} if official or is_loopback(self._host) else {"authorization": "none"}
+        return {} if official or is_local_url(self._host) else {"authorization": "none"}
 
     def _server_error(self, why: str, *, passing: bool = False, status: int = 0) -> ModelError:
         told = " ".join(why.split())[:300]
@@ -173,7 +175,7 @@ def _collect_pieces(pieces: Any, deadline: float) -> list[Any]:
 
 def _import_libraries() -> tuple[Any, Any]:
     """Return the client and what it raises unwrapped; they take longer to load than a recall."""
-    import ollama
-    from ollama._client import httpx  # type: ignore[attr-defined]  # its own import
+    import ollama._client
 
-    return ollama, httpx
+    # Its own import of httpx; in the package, the name of the module means something else.
+    return ollama, sys.modules["ollama._client"].httpx

@@ -1,3 +1,7 @@
+"""Data classes whose methods are compiled late are as those that are compiled at once."""
+
+from __future__ import annotations
+
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, asdict, field, fields, replace
@@ -63,7 +67,7 @@ def test_each_class_makes_its_own_instances() -> None:
     with pytest.raises(ValueError, match=r"^$"):
         Named(1, name="")
     with pytest.raises(TypeError, match="missing 1 required"):
-        Named(1)  # type: ignore[call-arg]  that is the point
+        Named(1)  # type: ignore[call-arg]  # that is the point
 
 
 def test_an_instance_cannot_be_changed() -> None:

@@ -19,6 +19,7 @@ from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
 from kimi_memory.domain.session import Session
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
 from kimi_memory.recall.request import Request
+from kimi_memory.store.notes.notes import Shelf
 
 if TYPE_CHECKING:
     from kimi_memory.api.consolidation import Consolidation
@@ -342,8 +343,6 @@ class Memory(PastReading, Syncing, ChatWindow):
 
     def get(self, id: str) -> Filed:
         """Return a note by its id, or a unique prefix of it."""
-        from kimi_memory.store.notes.notes import Shelf
-
         shelf = Shelf(self.store)
         return shelf.file(shelf.find(id, self._find_indexed_paths(id)).path)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
@@ -17,6 +18,7 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies
+from kimi_memory.store.git.autocommit import Batch
 from kimi_memory.store.git.head_log import list_unexamined
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from kimi_memory.past.reader import PastReader
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.receipts import Receipts
-    from kimi_memory.store.git.autocommit import Batch
     from kimi_memory.store.git.history import History
     from kimi_memory.store.git.signing_key import SigningKey
     from kimi_memory.store.trust.vetting import Vetting
@@ -135,8 +136,6 @@ class Parts:
     @cached_property
     def batch(self) -> Batch:
         """What was written since the last commit."""
-        from kimi_memory.store.git.autocommit import Batch
-
         return Batch(
             self.root,
             lambda subject, trailers, looks: self.history.commit(
@@ -244,8 +243,6 @@ class Parts:
             try:
                 self.batch.flush()
             except KimiMemoryError as error:
-                import logging  # Most processes have nothing to say there.
-
                 # The batch stays pending.
                 logging.getLogger("kimi_memory").warning("history is behind: %s", error)
         # The store last: the others still need its folder.

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from kimi_memory.client import asks, wire
+from kimi_memory.client import wire
 from kimi_memory.domain.compaction import Compaction, Flushed, Message
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
@@ -30,7 +30,7 @@ class AsyncSession:
 
     def __init__(self, client: AsyncClient, header: Session) -> None:
         self._client, self.header = client, header
-        self._path = f"/v1/sessions/{asks.segment(header.id)}"
+        self._path = f"/v1/sessions/{wire.segment(header.id)}"
 
     @property
     def id(self) -> str:
@@ -48,7 +48,7 @@ class AsyncSession:
         origin: str = "",
     ) -> responses.Stored:
         """Store one turn; it is durable when this returns."""
-        ask = asks.post(
+        ask = wire.post(
             f"{self._path}/turns", responses.Stored, role=role, text=text, speaker=speaker, at=at,
             ref=ref, origin=origin,
         )  # fmt: skip
@@ -61,7 +61,7 @@ class AsyncSession:
         variables: Mapping[str, Any] | None = None,
     ) -> None:
         """Record the current task, or temporary variables."""
-        ask = asks.post(f"{self._path}/state", Session, task=task, variables=variables)
+        ask = wire.post(f"{self._path}/state", Session, task=task, variables=variables)
         await self._client.send(ask)
 
     async def end(self) -> JobReport:
@@ -102,7 +102,7 @@ class AsyncClient:
         """Let go of the connections."""
         await self._http.aclose()
 
-    async def send(self, ask: asks.Ask[T]) -> T:
+    async def send(self, ask: wire.Ask[T]) -> T:
         """Send a request and return what it asks for.
 
         Raises:
@@ -121,18 +121,18 @@ class AsyncClient:
         self, query: str, *, limit: int = 6, min_score: float = 0.0
     ) -> tuple[responses.Place, ...]:
         """Return the lines that answer a question, best first."""
-        ask = asks.post("/search", responses.Places, query=query, limit=limit, minScore=min_score)
+        ask = wire.post("/search", responses.Places, query=query, limit=limit, minScore=min_score)
         return (await self.send(ask)).results
 
     async def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return a file of the memory, or some lines of it."""
         said = {"path": path, "startLine": start_line, "endLine": end_line}
-        return (await self.send(asks.get("/get", responses.Piece, **said))).text
+        return (await self.send(wire.get("/get", responses.Piece, **said))).text
 
     async def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
         """Keep some text: a note of a day, or something to remember."""
         said = {"content": content, "path": path, "ref": ref}
-        return await self.send(asks.post("/append", responses.Kept, **said))
+        return await self.send(wire.post("/append", responses.Kept, **said))
 
     # Capture
 
@@ -152,15 +152,15 @@ class AsyncClient:
             "id": id, "agent": agent, "user": user, "project": project, "host": host,
             "title": title, "area": area,
         }  # fmt: skip
-        return AsyncSession(self, await self.send(asks.post("/v1/sessions", Session, **said)))
+        return AsyncSession(self, await self.send(wire.post("/v1/sessions", Session, **said)))
 
     async def sessions(self) -> tuple[str, ...]:
         """Return the ids of open sessions."""
-        return (await self.send(asks.get("/v1/sessions", responses.Sessions))).sessions
+        return (await self.send(wire.get("/v1/sessions", responses.Sessions))).sessions
 
     async def end(self, id: str) -> JobReport:
         """End a session: it is archived and distilled."""
-        return await self.send(asks.post(f"/v1/sessions/{asks.segment(id)}/end", JobReport))
+        return await self.send(wire.post(f"/v1/sessions/{wire.segment(id)}/end", JobReport))
 
     async def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
@@ -176,7 +176,7 @@ class AsyncClient:
         """Keep a statement at once, as a turn and as a card that quotes it."""
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
         said |= {"user": user, "area": area}
-        return await self.send(asks.post("/v1/remember", JobReport, **said))
+        return await self.send(wire.post("/v1/remember", JobReport, **said))
 
     # Chats
 
@@ -204,7 +204,7 @@ class AsyncClient:
             "share": share,
         }
         said |= {"keep": keep, "force": force}
-        return await self.send(asks.post("/v1/compact", Compaction, **said))
+        return await self.send(wire.post("/v1/compact", Compaction, **said))
 
     async def flush(
         self,
@@ -218,19 +218,19 @@ class AsyncClient:
     ) -> Flushed:
         """Store what of a chat is not stored yet, before a program cuts it."""
         said = {"messages": messages, "session": session, "project": project, "agent": agent}
-        return await self.send(asks.post("/v1/flush", Flushed, **said, user=user, area=area))
+        return await self.send(wire.post("/v1/flush", Flushed, **said, user=user, area=area))
 
     async def window(self, session: str, budget_tokens: int = 0, *, keep: int = 0) -> list[Message]:
         """Return the history to resume a session with: a summary, then the latest turns."""
-        path = f"/v1/sessions/{asks.segment(session)}/window"
-        ask = asks.get(path, responses.History, budget=budget_tokens, keep=keep)
+        path = f"/v1/sessions/{wire.segment(session)}/window"
+        ask = wire.get(path, responses.History, budget=budget_tokens, keep=keep)
         return list((await self.send(ask)).messages)
 
     # Recall
 
     async def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
         """Return the lines that answer a question."""
-        return await self.send(asks.recall(query, limit))
+        return await self.send(wire.recall(query, limit))
 
     async def context(
         self,
@@ -239,41 +239,41 @@ class AsyncClient:
         *,
         budget: int = 0,
         session: str = "",
-        within: asks.Scopes = None,
+        within: wire.Scopes = None,
         project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        ask = asks.post(
+        ask = wire.post(
             "/v1/context", Context, purpose=purpose, query=query, budget=budget, session=session,
-            project=project, within=asks.sent_scopes(within),
+            project=project, within=wire.sent_scopes(within),
         )  # fmt: skip
         return await self.send(ask)
 
     async def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
         """Return a note by its id, or a file by its path."""
         said = {"what": what, "first": first, "lines": lines}
-        return await self.send(asks.get("/v1/get", responses.Text, **said))
+        return await self.send(wire.get("/v1/get", responses.Text, **said))
 
     async def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
-        return await self.send(asks.get("/v1/trace", responses.Origins, id=id))
+        return await self.send(wire.get("/v1/trace", responses.Origins, id=id))
 
     async def timeline(self, key: str, since: str = "", until: str = "") -> list[TimelineEntry]:
         """Return the states of a note or of all notes of a key, oldest first."""
-        path = f"/v1/timeline/{asks.segment(key)}"
-        return await self.send(asks.get(path, list[TimelineEntry], since=since, until=until))
+        path = f"/v1/timeline/{wire.segment(key)}"
+        return await self.send(wire.get(path, list[TimelineEntry], since=since, until=until))
 
     async def blame(self, id: str, field: str = "") -> list[BlameLine]:
         """Return since when a note says what it says, by which job, from which turns."""
-        path = f"/v1/blame/{asks.segment(id)}"
-        return await self.send(asks.get(path, list[BlameLine], field=field))
+        path = f"/v1/blame/{wire.segment(id)}"
+        return await self.send(wire.get(path, list[BlameLine], field=field))
 
     # Consolidation and care
 
     async def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
         """Distil one session, or all that wait."""
         said = {"session": session, "dry_run": dry_run}
-        return await self.send(asks.post("/v1/distil", list[JobReport], **said))
+        return await self.send(wire.post("/v1/distil", list[JobReport], **said))
 
     async def consolidate(
         self,
@@ -284,43 +284,43 @@ class AsyncClient:
     ) -> list[JobReport]:
         """Run a scheduled job, such as daily or weekly."""
         said = {"period": period, "day": day, "dry_run": dry_run}
-        return await self.send(asks.post("/v1/consolidate", list[JobReport], **said))
+        return await self.send(wire.post("/v1/consolidate", list[JobReport], **said))
 
     async def undo(self, job: str) -> Job:
         """Take a job back, byte for byte."""
-        return await self.send(asks.post("/v1/undo", Job, job=job))
+        return await self.send(wire.post("/v1/undo", Job, job=job))
 
     async def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
         """Archive notes so that they do not come back."""
         said = {f.name: getattr(wanted, f.name) for f in fields(wanted)}
-        return await self.send(asks.post("/v1/forget", JobReport, **said, dry_run=dry_run))
+        return await self.send(wire.post("/v1/forget", JobReport, **said, dry_run=dry_run))
 
     async def review(self) -> list[Waiting]:
         """Return what waits for a person's word."""
-        return await self.send(asks.get("/v1/review", list[Waiting]))
+        return await self.send(wire.get("/v1/review", list[Waiting]))
 
     async def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
-        return await self.send(asks.get("/v1/conflicts", list[responses.Quarrel]))
+        return await self.send(wire.get("/v1/conflicts", list[responses.Quarrel]))
 
     # State and history
 
     async def log(self, limit: int = 20, path: str = "") -> list[Commit]:
         """Return commits, newest first."""
-        return await self.send(asks.get("/v1/log", list[Commit], limit=limit, path=path))
+        return await self.send(wire.get("/v1/log", list[Commit], limit=limit, path=path))
 
     async def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return what differs between two commits, or one and the files."""
-        ask = asks.get("/v1/diff", responses.Difference, old=old, new=new, path=path)
+        ask = wire.get("/v1/diff", responses.Difference, old=old, new=new, path=path)
         return (await self.send(ask)).diff
 
     async def status(self) -> responses.State:
         """Return counts of what is in the memory."""
-        return await self.send(asks.get("/v1/status", responses.State))
+        return await self.send(wire.get("/v1/status", responses.State))
 
     async def health(self) -> responses.Health:
         """Return whether the server works."""
-        return await self.send(asks.get("/v1/health", responses.Health))
+        return await self.send(wire.get("/v1/health", responses.Health))
 
     async def metrics(self) -> str:
         """Return figures in the text form of Prometheus."""

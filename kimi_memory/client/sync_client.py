@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from kimi_memory.client import asks, wire
+from kimi_memory.client import wire
 from kimi_memory.domain.compaction import Compaction, Flushed, Message
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
@@ -27,7 +27,7 @@ class ClientSession:
 
     def __init__(self, client: Client, header: Session) -> None:
         self._client, self.header = client, header
-        self._path = f"/v1/sessions/{asks.segment(header.id)}"
+        self._path = f"/v1/sessions/{wire.segment(header.id)}"
 
     @property
     def id(self) -> str:
@@ -45,7 +45,7 @@ class ClientSession:
         origin: str = "",
     ) -> responses.Stored:
         """Store one turn; it is durable when this returns."""
-        ask = asks.post(
+        ask = wire.post(
             f"{self._path}/turns", responses.Stored, role=role, text=text, speaker=speaker, at=at,
             ref=ref, origin=origin,
         )  # fmt: skip
@@ -58,7 +58,7 @@ class ClientSession:
         variables: Mapping[str, Any] | None = None,
     ) -> None:
         """Record the current task, or temporary variables."""
-        ask = asks.post(f"{self._path}/state", Session, task=task, variables=variables)
+        ask = wire.post(f"{self._path}/state", Session, task=task, variables=variables)
         self._client.send(ask)
 
     def end(self) -> JobReport:
@@ -99,7 +99,7 @@ class Client:
         """Let go of the connections."""
         self._http.close()
 
-    def send(self, ask: asks.Ask[T]) -> T:
+    def send(self, ask: wire.Ask[T]) -> T:
         """Send a request and return what it asks for.
 
         Raises:
@@ -118,18 +118,18 @@ class Client:
         self, query: str, *, limit: int = 6, min_score: float = 0.0
     ) -> tuple[responses.Place, ...]:
         """Return the lines that answer a question, best first."""
-        ask = asks.post("/search", responses.Places, query=query, limit=limit, minScore=min_score)
+        ask = wire.post("/search", responses.Places, query=query, limit=limit, minScore=min_score)
         return (self.send(ask)).results
 
     def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return a file of the memory, or some lines of it."""
         said = {"path": path, "startLine": start_line, "endLine": end_line}
-        return (self.send(asks.get("/get", responses.Piece, **said))).text
+        return (self.send(wire.get("/get", responses.Piece, **said))).text
 
     def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
         """Keep some text: a note of a day, or something to remember."""
         said = {"content": content, "path": path, "ref": ref}
-        return self.send(asks.post("/append", responses.Kept, **said))
+        return self.send(wire.post("/append", responses.Kept, **said))
 
     # Capture
 
@@ -149,15 +149,15 @@ class Client:
             "id": id, "agent": agent, "user": user, "project": project, "host": host,
             "title": title, "area": area,
         }  # fmt: skip
-        return ClientSession(self, self.send(asks.post("/v1/sessions", Session, **said)))
+        return ClientSession(self, self.send(wire.post("/v1/sessions", Session, **said)))
 
     def sessions(self) -> tuple[str, ...]:
         """Return the ids of open sessions."""
-        return (self.send(asks.get("/v1/sessions", responses.Sessions))).sessions
+        return (self.send(wire.get("/v1/sessions", responses.Sessions))).sessions
 
     def end(self, id: str) -> JobReport:
         """End a session: it is archived and distilled."""
-        return self.send(asks.post(f"/v1/sessions/{asks.segment(id)}/end", JobReport))
+        return self.send(wire.post(f"/v1/sessions/{wire.segment(id)}/end", JobReport))
 
     def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
@@ -173,7 +173,7 @@ class Client:
         """Keep a statement at once, as a turn and as a card that quotes it."""
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
         said |= {"user": user, "area": area}
-        return self.send(asks.post("/v1/remember", JobReport, **said))
+        return self.send(wire.post("/v1/remember", JobReport, **said))
 
     # Chats
 
@@ -201,7 +201,7 @@ class Client:
             "share": share,
         }
         said |= {"keep": keep, "force": force}
-        return self.send(asks.post("/v1/compact", Compaction, **said))
+        return self.send(wire.post("/v1/compact", Compaction, **said))
 
     def flush(
         self,
@@ -215,19 +215,19 @@ class Client:
     ) -> Flushed:
         """Store what of a chat is not stored yet, before a program cuts it."""
         said = {"messages": messages, "session": session, "project": project, "agent": agent}
-        return self.send(asks.post("/v1/flush", Flushed, **said, user=user, area=area))
+        return self.send(wire.post("/v1/flush", Flushed, **said, user=user, area=area))
 
     def window(self, session: str, budget_tokens: int = 0, *, keep: int = 0) -> list[Message]:
         """Return the history to resume a session with: a summary, then the latest turns."""
-        path = f"/v1/sessions/{asks.segment(session)}/window"
-        ask = asks.get(path, responses.History, budget=budget_tokens, keep=keep)
+        path = f"/v1/sessions/{wire.segment(session)}/window"
+        ask = wire.get(path, responses.History, budget=budget_tokens, keep=keep)
         return list((self.send(ask)).messages)
 
     # Recall
 
     def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
         """Return the lines that answer a question."""
-        return self.send(asks.recall(query, limit))
+        return self.send(wire.recall(query, limit))
 
     def context(
         self,
@@ -236,41 +236,41 @@ class Client:
         *,
         budget: int = 0,
         session: str = "",
-        within: asks.Scopes = None,
+        within: wire.Scopes = None,
         project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        ask = asks.post(
+        ask = wire.post(
             "/v1/context", Context, purpose=purpose, query=query, budget=budget, session=session,
-            project=project, within=asks.sent_scopes(within),
+            project=project, within=wire.sent_scopes(within),
         )  # fmt: skip
         return self.send(ask)
 
     def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
         """Return a note by its id, or a file by its path."""
         said = {"what": what, "first": first, "lines": lines}
-        return self.send(asks.get("/v1/get", responses.Text, **said))
+        return self.send(wire.get("/v1/get", responses.Text, **said))
 
     def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
-        return self.send(asks.get("/v1/trace", responses.Origins, id=id))
+        return self.send(wire.get("/v1/trace", responses.Origins, id=id))
 
     def timeline(self, key: str, since: str = "", until: str = "") -> list[TimelineEntry]:
         """Return the states of a note or of all notes of a key, oldest first."""
-        path = f"/v1/timeline/{asks.segment(key)}"
-        return self.send(asks.get(path, list[TimelineEntry], since=since, until=until))
+        path = f"/v1/timeline/{wire.segment(key)}"
+        return self.send(wire.get(path, list[TimelineEntry], since=since, until=until))
 
     def blame(self, id: str, field: str = "") -> list[BlameLine]:
         """Return since when a note says what it says, by which job, from which turns."""
-        path = f"/v1/blame/{asks.segment(id)}"
-        return self.send(asks.get(path, list[BlameLine], field=field))
+        path = f"/v1/blame/{wire.segment(id)}"
+        return self.send(wire.get(path, list[BlameLine], field=field))
 
     # Consolidation and care
 
     def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
         """Distil one session, or all that wait."""
         said = {"session": session, "dry_run": dry_run}
-        return self.send(asks.post("/v1/distil", list[JobReport], **said))
+        return self.send(wire.post("/v1/distil", list[JobReport], **said))
 
     def consolidate(
         self,
@@ -281,43 +281,43 @@ class Client:
     ) -> list[JobReport]:
         """Run a scheduled job, such as daily or weekly."""
         said = {"period": period, "day": day, "dry_run": dry_run}
-        return self.send(asks.post("/v1/consolidate", list[JobReport], **said))
+        return self.send(wire.post("/v1/consolidate", list[JobReport], **said))
 
     def undo(self, job: str) -> Job:
         """Take a job back, byte for byte."""
-        return self.send(asks.post("/v1/undo", Job, job=job))
+        return self.send(wire.post("/v1/undo", Job, job=job))
 
     def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
         """Archive notes so that they do not come back."""
         said = {f.name: getattr(wanted, f.name) for f in fields(wanted)}
-        return self.send(asks.post("/v1/forget", JobReport, **said, dry_run=dry_run))
+        return self.send(wire.post("/v1/forget", JobReport, **said, dry_run=dry_run))
 
     def review(self) -> list[Waiting]:
         """Return what waits for a person's word."""
-        return self.send(asks.get("/v1/review", list[Waiting]))
+        return self.send(wire.get("/v1/review", list[Waiting]))
 
     def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
-        return self.send(asks.get("/v1/conflicts", list[responses.Quarrel]))
+        return self.send(wire.get("/v1/conflicts", list[responses.Quarrel]))
 
     # State and history
 
     def log(self, limit: int = 20, path: str = "") -> list[Commit]:
         """Return commits, newest first."""
-        return self.send(asks.get("/v1/log", list[Commit], limit=limit, path=path))
+        return self.send(wire.get("/v1/log", list[Commit], limit=limit, path=path))
 
     def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return what differs between two commits, or one and the files."""
-        ask = asks.get("/v1/diff", responses.Difference, old=old, new=new, path=path)
+        ask = wire.get("/v1/diff", responses.Difference, old=old, new=new, path=path)
         return (self.send(ask)).diff
 
     def status(self) -> responses.State:
         """Return counts of what is in the memory."""
-        return self.send(asks.get("/v1/status", responses.State))
+        return self.send(wire.get("/v1/status", responses.State))
 
     def health(self) -> responses.Health:
         """Return whether the server works."""
-        return self.send(asks.get("/v1/health", responses.Health))
+        return self.send(wire.get("/v1/health", responses.Health))
 
     def metrics(self) -> str:
         """Return figures in the text form of Prometheus."""

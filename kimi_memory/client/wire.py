@@ -1,25 +1,84 @@
-"""The wire of both clients: requests out, answers and errors of the library back."""
+"""Requests of both clients with the types of their answers, and what goes over the wire."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from dataclasses import field, fields
+from typing import Any, Generic, Literal, TypeVar
+from urllib.parse import quote
 
 import httpx
 
-from kimi_memory.client.asks import Ask
+from kimi_memory.domain.addresses import is_local_url
+from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.errors import ServerError
-from kimi_memory.llm.remote.http import is_loopback
+from kimi_memory.formats.json_values import plain, revive
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.errors import raised
 from kimi_memory.server.responses import Event
-from kimi_memory.server.values import revive
 
 URL = "http://127.0.0.1:8378"
 SECONDS = 120.0
 """So long a client waits for an answer; a job over many sessions may take longer."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[T]):
+    """One request."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    gives: Any
+    """The type of the answer."""
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What it says, without what is empty."""
+        return {name: plain(value) for name, value in self.said.items() if not _is_empty(value)}
+
+
+def _is_empty(value: Any) -> bool:
+    # Zero is not empty: the default of the server may be another number.
+    return value is None or value is False or value in ("", ())
+
+
+def get(path: str, gives: type[T], /, **said: Any) -> Ask[T]:
+    """Return a request for what stands at a path."""
+    return Ask("GET", path, gives, said)
+
+
+def post(path: str, gives: type[T], /, **said: Any) -> Ask[T]:
+    """Return a request to do something at a path."""
+    return Ask("POST", path, gives, said)
+
+
+def segment(name: str) -> str:
+    """Return a name as one part of a path."""
+    return quote(name, safe="")
+
+
+Scopes = tuple[str, ...] | None
+"""Private scopes; None for all that may be seen."""
+
+
+def recall(query: Query | str, limit: int) -> Ask[Answer]:
+    """Return the request for the lines that answer a question."""
+    if isinstance(query, str):
+        return post("/v1/recall", Answer, query=query, limit=limit)
+    # How silent blocks are is the server's to say.
+    said = {f.name: getattr(query, f.name) for f in fields(query) if f.name != "min_relevance"}
+    said |= {"within": sent_scopes(query.within), "limit": limit or query.limit}
+    return post("/v1/recall", Answer, **said)
+
+
+def sent_scopes(within: Scopes) -> Scopes:
+    """Return private scopes as they are sent: None is left out, none at all is not."""
+    # An empty list is left out of a request like None, and would then show everything.
+    return ("",) if within == () else within
 
 
 def settings(url: str, token: str, seconds: float) -> dict[str, Any]:
@@ -30,7 +89,7 @@ def settings(url: str, token: str, seconds: float) -> dict[str, Any]:
         # A server that is not there is known after ten seconds; only a job may take longer.
         "timeout": httpx.Timeout(seconds, connect=10.0),
         # No proxy stands between a machine and itself.
-        "trust_env": not is_loopback(url),
+        "trust_env": not is_local_url(url),
     }
 
 

@@ -16,14 +16,14 @@ _PACKAGE = "kimi_memory.templates"
 
 
 @lru_cache(maxsize=1)
-def _make_environment() -> Environment:
-    from jinja2 import PackageLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+def _load_library() -> tuple[Environment, type[Exception]]:
+    """Return what renders our templates, and what it raises."""
+    import jinja2.sandbox
 
     # Words of people fill these templates; taken for a template by mistake, they run no code.
-    env = ImmutableSandboxedEnvironment(
-        loader=PackageLoader(_PACKAGE, ""),
-        undefined=StrictUndefined,
+    env = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        loader=jinja2.PackageLoader(_PACKAGE, ""),
+        undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -32,7 +32,7 @@ def _make_environment() -> Environment:
     # Nothing a template of ours needs, and the sandbox is as small as it can be.
     for name in ("range", "lipsum", "cycler", "joiner", "namespace"):
         env.globals.pop(name, None)
-    return env
+    return env, jinja2.TemplateError
 
 
 def source(template: str, lang: str) -> str:
@@ -59,9 +59,8 @@ def fill(template: str, lang: str, /, **values: object) -> str:
     Raises:
         UsageError: there is no such template, or a value is missing.
     """
-    from jinja2 import TemplateError
-
+    env, template_error = _load_library()
     try:
-        return _make_environment().get_template(f"{template}.{lang}.md.j2").render(values)
-    except TemplateError as error:
+        return env.get_template(f"{template}.{lang}.md.j2").render(values)
+    except template_error as error:
         raise UsageError(f"Template {template}.{lang} cannot be rendered: {error}.") from error

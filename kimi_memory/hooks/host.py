@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,11 +26,10 @@ from kimi_memory.hooks.lazy import found_behind, is_silent, stand_in
 from kimi_memory.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    import logging
-
     from kimi_memory.domain.prompt import Ask
 
 GROUP = "kimi_memory"
+log = logging.getLogger("kimi_memory.hooks.host")
 _METADATA = (".dist-info", ".egg-info")
 
 
@@ -128,7 +128,6 @@ class Host:
                 with _foreign_code():
                     implementation.function(**wanted)
             except (KimiMemoryError, _PluginFailedError):
-                log = _get_logger()
                 log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
 
     @cached_property
@@ -250,7 +249,7 @@ class Host:
             with _foreign_code():
                 self.register(find(), name, origin)
         except (KimiMemoryError, _PluginFailedError) as error:  # the memory works without it
-            _get_logger().warning("plugin %s from %s was skipped: %s", name, origin, error)
+            log.warning("plugin %s from %s was skipped: %s", name, origin, error)
             why = str(error) if isinstance(error, _PluginFailedError) else _describe_error(error)
             self._record_skipped(name, origin, why)
 
@@ -308,13 +307,6 @@ def _has_our_group(path: Path) -> bool:
 
 def _import_bundled(name: str) -> ModuleType:
     return importlib.import_module(f"kimi_memory.plugins.{name}")
-
-
-def _get_logger() -> logging.Logger:
-    """Return the log of what plugins do wrong; few processes need one."""
-    import logging
-
-    return logging.getLogger("kimi_memory.hooks.host")
 
 
 class _PluginFailedError(Exception):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kimi_memory.errors import PluginError
 from kimi_memory.hooks.host import Host
+from kimi_memory.index.base import Base
 from kimi_memory.index.cache import FOLDER as CACHE
 from kimi_memory.index.cache import Cache
 from kimi_memory.index.columns import FileRow
@@ -68,14 +69,19 @@ class Build:
     embedder: Embedder
     sync: Sync
 
-    def start(self, current: Start, *, full: bool) -> Start:
-        """Return what to start from: a build that was cut short before anything else."""
+    def start(self, base: Base | None, *, full: bool) -> Start:
+        """Return what to start from: a build that was cut short before anything else.
+
+        Args:
+            base: what is in use.
+            full: whether all is to be built anew.
+        """
         found = self.shelf.unfinished(scratch=full)
         # Words of another splitter are of no use, however far that build came.
         if found is not None and found.manifest.words == self.words.fingerprint:
             return Start(found, Stored.open(found.folder / TABLE))
         # Asked for in full, nothing is taken over from an index that may be wrong.
-        return Start() if full else current
+        return Start() if full or base is None else Start(base.generation, base.table)
 
     def run(
         self, start: Start, progress: Progress | None = None, *, embed: bool = True

@@ -14,7 +14,7 @@ from kimi_memory.index.cache import Cache, Kept
 from kimi_memory.index.files import Files
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.stored import Stored
-from kimi_memory.index.units import Split, served_units
+from kimi_memory.index.units import Split, passage, served_units
 from kimi_memory.lazy_dataclass import dataclass
 
 BATCH = 256
@@ -30,12 +30,6 @@ class Embedded:
     dimensions: int = 0
     upto: int = 0
     """Rows of smaller keys have a vector."""
-
-
-def passage(unit: Unit) -> str:
-    """Return the text of a unit as a model should see it: day, speaker, title, words."""
-    head = [f"{unit.at:%Y-%m-%d}" if unit.at else "", unit.speaker, unit.title]
-    return "\n".join([*(" ".join(part for part in head if part),), unit.text]).strip()
 
 
 def _is_near(unit: Unit) -> bool:

@@ -29,7 +29,7 @@ from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
     from kimi_memory.domain.health import Finding
-    from kimi_memory.index.build import Build, Built, Start
+    from kimi_memory.index.build import Build, Built
 
 LOCK = "index"
 BESIDE = "index-check"
@@ -97,7 +97,7 @@ class Index:
         with self.guard, self._store.lock(self._lock):
             self._open_current(ignore=full)
             self._sync.scan()
-            start = self._index_builder.start(self._build_start(), full=full)
+            start = self._index_builder.start(self._base, full=full)
             try:
                 made = self._index_builder.run(start, progress, embed=embed)
             except OSError as error:
@@ -271,18 +271,13 @@ class Index:
 
         return build_of(self._store, self._host, self._shelf, self._sync, self._key)
 
-    def _build_start(self) -> Start:
-        from kimi_memory.index.build import Start
-
-        return Start(self._base.generation, self._base.table) if self._base else Start()
-
     def _flush_changes(self) -> bool:
         try:
             # Somebody who asks must not wait for another process: without the lock, it is read in
             # memory.
             with self._store.lock(self._lock, timeout_seconds=0):
                 self._open_current()
-                start = self._index_builder.start(self._build_start(), full=False)
+                start = self._index_builder.start(self._base, full=False)
                 self._index_builder.run(start, embed=False)
         except (LockTimeoutError, KimiMemoryError, OSError):
             return False

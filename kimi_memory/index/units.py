@@ -294,3 +294,9 @@ def _cap_unit(unit: Unit, cap: Origin) -> Unit:
     doubted = unit.kind != "turn" and unit.status in _HELD
     status = str(Status.CANDIDATE) if doubted else unit.status
     return replace(unit, trust=str(least_trusted([*known, cap])), status=status)
+
+
+def passage(unit: Unit) -> str:
+    """Return the text of a unit as a model should see it: day, speaker, title, words."""
+    head = [f"{unit.at:%Y-%m-%d}" if unit.at else "", unit.speaker, unit.title]
+    return "\n".join([*(" ".join(part for part in head if part),), unit.text]).strip()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import HistoryError, SignatureError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.trees import Tree
 from kimi_memory.store.copy import TRAILER
 from kimi_memory.store.files.cache_files import put

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from kimi_memory.domain.addresses import is_local_url
 from kimi_memory.errors import ServerError, UsageError
-from kimi_memory.llm.remote.http import is_loopback
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -48,7 +48,7 @@ class Upstream:
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             follow_redirects=False,
             # No proxy stands between a machine and itself.
-            trust_env=not is_loopback(url),
+            trust_env=not is_local_url(url),
         )
 
     def address(self, path: str, query: str) -> str:

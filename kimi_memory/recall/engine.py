@@ -19,11 +19,13 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.rules.relations import relations_asked
 from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
 from kimi_memory.recall.ranking import Ranked, candidates
 from kimi_memory.recall.redaction import redact_hits
 from kimi_memory.recall.related import followed, with_related
+from kimi_memory.recall.rerank import ROWS, reranked
 from kimi_memory.recall.valid_at import as_then
 
 if TYPE_CHECKING:
@@ -141,15 +143,11 @@ class Recall:
     def _looked_at_again(self) -> int:
         if not self._host.offers("rerank"):
             return 0
-        from kimi_memory.recall.rerank import ROWS
-
         return ROWS
 
     def _rerank_hits(self, query: Query, hits: list[Hit]) -> tuple[list[Hit], str]:
         if not self._host.offers("rerank"):
             return hits, ""
-        from kimi_memory.recall.rerank import reranked
-
         return reranked(self._host, query.text, hits)
 
     def _candidate_count(self, query: Query) -> int:
@@ -219,8 +217,6 @@ class Recall:
         hops = self._settings.hops if query.hops is None else query.hops
         if (hops <= 0 and query.hops is not None) or not hits or not _any_links(searcher):
             return hits
-        from kimi_memory.nlp.rules.relations import relations_asked
-
         rels = relations_asked(query.text) if hops <= 0 else frozenset[str]()
         if hops <= 0 and not rels:
             return hits

@@ -9,7 +9,7 @@ from dataclasses import replace
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import ModelError, PluginError
 from kimi_memory.hooks.host import Host
-from kimi_memory.index.embed import passage
+from kimi_memory.index.units import passage
 
 ROWS = 30
 """So many of the best hits are looked at again."""

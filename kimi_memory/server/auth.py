@@ -10,6 +10,7 @@ import ipaddress
 from collections.abc import Collection, Iterable, Mapping
 from urllib.parse import urlsplit
 
+from kimi_memory.domain.addresses import is_loopback
 from kimi_memory.errors import ServerError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller
@@ -28,16 +29,6 @@ def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
         # Two Host headers: a proxy may obey the one and we the other, so neither is believed.
         found[name] = f"{found[name]}, {text}" if name in found else text
     return found
-
-
-def is_loopback(name: str) -> bool:
-    """Whether a host name or address means this machine."""
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kimi_memory import __version__
+from kimi_memory.formats.json_values import schema
 from kimi_memory.server.principal import Scope
 from kimi_memory.server.responses import Event
 from kimi_memory.server.schema import Field, Route
-from kimi_memory.server.values import schema
 
 _TOLD = {400: "A mistake in the request.", 500: "A fault of the server."}
 _GUARDED = {

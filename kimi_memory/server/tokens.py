@@ -14,10 +14,9 @@ from pathlib import Path
 from kimi_memory.agent_hooks.user_files import put, text_at
 from kimi_memory.api.options import Home
 from kimi_memory.errors import NotFoundError, ServerError, UsageError
-from kimi_memory.formats.json_values import plain
+from kimi_memory.formats.json_values import plain, revive
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, Scope
-from kimi_memory.server.values import revive
 from kimi_memory.store.files.stat import Stat, signature
 
 FILE = "tokens.json"

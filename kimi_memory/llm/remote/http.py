@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from kimi_memory.domain.addresses import is_local_url
 from kimi_memory.errors import ModelError
 
 if TYPE_CHECKING:
@@ -22,17 +21,6 @@ BEARER = "Authorization"
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Status codes that may be gone at the next try."""
 log = logging.getLogger("kimi_memory.llm.remote")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address means this machine, which no proxy can reach."""
-    name = urlsplit(host if "//" in host else f"//{host}").hostname or ""
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 class Wire:
@@ -71,9 +59,12 @@ class Wire:
         deadline = time.monotonic() + (seconds or self._seconds)
         limit = httpx.Timeout(seconds or self._seconds)
         try:
-            asked = self._connect_client().stream(
-                "POST", self.base + path, json=body, timeout=limit
-            )
+            with self._lock:
+                if self._client is None:
+                    # Nobody tells a plugin that it is over: a kept line would be left open.
+                    lines = httpx.Limits(max_keepalive_connections=0)
+                    self._client = httpx.Client(limits=lines, **self._describe_client())
+            asked = self._client.stream("POST", self.base + path, json=body, timeout=limit)
             with asked as answer:
                 content = self._read_answer(answer, deadline)
         except httpx.TimeoutException as error:
@@ -90,27 +81,19 @@ class Wire:
         """Return the error of an answer that has not the form of the API."""
         return self._build_error(f"gave {what}", passing=True)
 
-    def _connect_client(self) -> httpx.Client:
-        import httpx
-
-        with self._lock:
-            if self._client is None:
-                key, local = self._key(), is_loopback(self.base)
-                if key and not local and self.base.startswith("http://"):
-                    log.warning("%s gets its key unencrypted. Use https.", self.base)
-                token = f"Bearer {key}" if self._header == BEARER else key
-                headers = {self._header: token} if key else {}
-                # Nobody tells a plugin that it is over: a line that is kept would be left open.
-                self._client = httpx.Client(
-                    headers=headers,
-                    # A proxy set for the internet would get what is meant for a server on this
-                    # machine.
-                    trust_env=not local,
-                    # The key would go along to wherever the answer points.
-                    follow_redirects=False,
-                    limits=httpx.Limits(max_keepalive_connections=0),
-                )
-            return self._client
+    def _describe_client(self) -> dict[str, Any]:
+        """Return how the client is made; the key is asked for here."""
+        key, local = self._key(), is_local_url(self.base)
+        if key and not local and self.base.startswith("http://"):
+            log.warning("%s gets its key unencrypted. Use https.", self.base)
+        token = f"Bearer {key}" if self._header == BEARER else key
+        return {
+            "headers": {self._header: token} if key else {},
+            # A proxy set for the internet would get what is meant for a server on this machine.
+            "trust_env": not local,
+            # The key would go along to wherever the answer points.
+            "follow_redirects": False,
+        }
 
     def _read_answer(self, answer: httpx.Response, deadline: float) -> bytes:
         parts, size = [], 0

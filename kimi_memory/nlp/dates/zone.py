@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 Zone = tzinfo
@@ -88,7 +89,6 @@ def mark_of(zone: Zone) -> str:
 
 def nearest_zone(name: str) -> str:
     """Return the known zone whose name is most like a misspelt one."""
-    import difflib
     from zoneinfo import available_timezones
 
     names = sorted(available_timezones())

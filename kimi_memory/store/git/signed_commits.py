@@ -7,8 +7,8 @@ So its signature vouches for all others, and nothing before it need be looked at
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.read import Touched, parse_objects, read_content, read_touched

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.git.signatures import (
     GIT,

@@ -18,6 +18,7 @@ from kimi_memory.domain.change import Change, Create, Update, digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import FormatError, HistoryError
+from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode, id_of
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import TOMBSTONES
@@ -370,8 +371,6 @@ def _read_marks(records: Iterable[Mapping[str, Json]]) -> _Marks:
 
 def _make_candidate(path: str, content: bytes, cap: Origin) -> bytes:
     """Return a card as the candidate that it is; nothing for what is no card."""
-    from kimi_memory.formats import codec
-
     try:
         text = decode(content, path)
         note = codec.parse(text, path) if path.endswith(".md") else None

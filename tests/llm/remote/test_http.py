@@ -9,7 +9,7 @@ import pytest
 from fakes.llm import Manner, Script, serve
 
 from kimi_memory.errors import ModelError
-from kimi_memory.llm.remote.http import Wire, is_loopback
+from kimi_memory.llm.remote.http import Wire
 
 BODY = {"messages": [{"role": "user", "content": "你好"}]}
 
@@ -104,18 +104,3 @@ def test_a_proxy_never_stands_before_this_machine(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serve(Script()) as host:
         assert post(host)
-
-
-@pytest.mark.parametrize(
-    ("host", "local"),
-    [
-        ("http://127.0.0.1:11434", True),
-        ("localhost:11434", True),
-        ("http://[::1]:11434", True),
-        ("https://example.com", False),
-        ("http://127.0.0.1.example.com", False),
-        ("192.168.1.5", False),
-    ],
-)
-def test_loopback_is_told_from_elsewhere(host: str, local: bool) -> None:
-    assert is_loopback(host) is local

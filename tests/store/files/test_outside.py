@@ -1,3 +1,7 @@
+"""Files outside of the memory."""
+
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest
