@@ -51,9 +51,10 @@ class JobRuns:
 
     def keep_wanted(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> None:
         """Make cards of the drafts that state something, and of the turns that they quote."""
-        from kimi_memory.jobs.strength import graded
+        from kimi_memory.jobs.strength import graded, with_doubt
 
-        kept, _ = graded(drafts)
+        turns = {one.turn.n: one.turn for one in captured}
+        kept, _ = graded(with_doubt(draft, turns) for draft in drafts)
         if kept:
             try:
                 self._keep_drafts(kept, captured)

@@ -23,7 +23,7 @@ from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
-from kimi_memory.jobs.strength import graded, with_holder
+from kimi_memory.jobs.strength import graded, with_doubt, with_holder
 from kimi_memory.jobs.undistilled import KIND, inputs_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
@@ -124,7 +124,8 @@ class Distil:
         drafts = list(apart(cast("list[Draft]", answer or [])))  # what the hook's annotation says
         scope = scope_of(transcript.session)
         drafts = [replace(draft, scope=scope) for draft in drafts]
-        drafts = [with_holder(draft, transcript) for draft in drafts]
+        turns = {turn.n: turn for turn in transcript.turns}
+        drafts = [with_holder(with_doubt(draft, turns), transcript) for draft in drafts]
         good = [d for d in drafts if d.importance >= self._settings.min_importance]
         tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
         # What a model wrote was proven one by one, and is bounded by what it may propose.

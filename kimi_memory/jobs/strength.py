@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Role
-from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.rules.led_in import is_led_in
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strength import Strength, strength_of
@@ -25,6 +26,8 @@ _ASKED = regex(
     r"|记住|记下(?!了)|记一下|记牢|牢记|切记|(?:别|不要|勿)忘|记得(?!吗|你|我|上次)|记到|写进)",
     2,
 )
+_BEGINNING = 12
+"""So many characters of a quote find its place."""
 _SLOTS = (*SINGLE, *(f".{name}" for name in OPEN))
 
 
@@ -43,6 +46,24 @@ def graded(drafts: Iterable[Draft]) -> tuple[list[Draft], list[str]]:
         else:
             kept.append(replace(draft, weak=draft.weak or strength is Strength.WEAK))
     return kept, left_out
+
+
+def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
+    """Return a draft marked weak where its turn may bring in somebody else's words before it.
+
+    Args:
+        draft: what was proposed.
+        turns: the turns that its quotes are from, by their numbers.
+    """
+    if draft.weak or draft.origin is not Origin.HUMAN or not draft.quotes or draft.stated:
+        return draft
+    quote = draft.quotes[-1]
+    turn = turns.get(quote.n)
+    if turn is None or not turn.by_person:
+        return draft
+    # A quote may have other white space than its turn.
+    at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
+    return replace(draft, weak=is_led_in(turn.text, at))
 
 
 def with_holder(draft: Draft, transcript: Transcript) -> Draft:

@@ -73,7 +73,7 @@ _ROLE_INLINE = regex(
 )
 _SPEAKER = regex(
     r"\s{0,6}(?:[-*•]\s)?(?:\[?(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2},? ?)?(?P<time>\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?)?\]?\s?[-–—]?\s?)"
-    r"(?P<name>@?[A-Z][\w.'-]{0,20}(?: [A-Z][\w.'-]{0,20}){0,2}|[\u3400-\u9fff]{1,6})\s?(?:\(\d{1,2}:\d\d[^)\n]{0,6}\)|（[^）\n]{1,10}）|\[\d{1,2}:\d\d[^\]\n]{0,6}\])?\s?(?::(?!//)|：)\s?(?=\S)"
+    r"(?P<name>@?[A-Z][\w.'-]{0,20}(?: [A-Z][\w.'-]{0,20}){0,2}|[\u3400-\u9fff]{1,6})\s?(?:(?P<told>\(\d{1,2}:\d\d[^)\n]{0,6}\))|（[^）\n]{1,10}）|\[\d{1,2}:\d\d[^\]\n]{0,6}\])?\s?(?::(?!//)|：)\s?(?=\S)"
 )
 _NAME_AND_TIME = regex(
     r"\s{0,3}(?:@?[\w\u3400-\u9fff.'·-]{1,24}(?: [\w.'-]{1,20}){0,2}\s{1,4}(?:\d{4}[-/年.]\d{1,2}[-/月.]\d{1,2}日?[ ,]{0,3}|(?:today|yesterday|昨天|今天|上午|下午|晚上|星期.)\s?(?:at )?){0,2}\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?"
@@ -288,7 +288,7 @@ def transcribed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
             yield n, n
             spoken.append((n, role[0].strip(), True))
         elif name and not _is_field(name["name"]):
-            spoken.append((n, name["name"], bool(name["time"])))
+            spoken.append((n, name["name"], bool(name["time"] or name["told"])))
         elif len(_ROLE_INLINE.findall(line)) >= 2:
             yield n, n
     # A name with a time on a line of its own, and words below it: a chat that was copied.
@@ -304,7 +304,8 @@ def _is_field(name: str) -> bool:
 
 def _is_talk(text: str, lines: Sequence[Span], spoken: list[tuple[int, str, bool]]) -> bool:
     names = Counter(name for _, name, _ in spoken)
-    if len(names) < 2:
+    timed = sum(sure for _, _, sure in spoken)
+    if len(names) < 2 and timed < 2:
         return False
     # Speakers far apart are headings that end in a colon.
     near = all(b[0] - a[0] <= 6 for a, b in pairwise(spoken))

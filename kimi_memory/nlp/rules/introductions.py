@@ -21,7 +21,7 @@ _CLAUSE = regex(r"[,;，；。]|\b(?:and|but|so|then|because)\b")
 _SAY = (
     r"(?:says?|said|writes?|wrote|written|posts?|posted|sends?|sent|repl(?:y|ies|ied)|answer(?:s|ed)|e?mail(?:s|ed)|text(?:s|ed)|messag(?:es|ed)"
     r"|tweet(?:s|ed)|comment(?:s|ed)|claims?|claimed|announc(?:es|ed)|stat(?:es|ed)|reads?|describes?|described|told|tells?|shar(?:es|ed)"
-    r"|publish(?:es|ed)|forward(?:s|ed)|pasted|quot(?:es|ed)|printed|gave|handed|advertis(?:es|ed)|pitch(?:es|ed)|promis(?:es|ed)|dm'?e?d|ping(?:s|ed)|slack(?:s|ed)|whatsapp(?:s|ed)|mail(?:s|ed))"
+    r"|publish(?:es|ed)|forward(?:s|ed)|pasted|quot(?:es|ed)|printed|gave|handed|advertis(?:es|ed)|pitch(?:es|ed)|promis(?:es|ed)|dm'?e?d|ping(?:s|ed)|slack(?:s|ed)|whatsapp(?:s|ed)|mail(?:s|ed)|\w{2,12}ed (?=me\b|us\b))"
 )
 _TAIL = r"(?: [\w'@#&./-]{1,30}){0,6}"
 _OTHERS = r"(?:he|she|they|it|someone|somebody|people|everyone|everybody|some \w{1,20})"
@@ -39,7 +39,7 @@ _BY_OTHERS = regex(
     r"|\b(?:someone|somebody|people|some \w{1,20}|a \w{1,20}|the \w{1,20}) (?:just |has |have )?(?:put|left|pinned|stuck|hung|scribbled)\b"
     + _TAIL
     + r"\s*$"
-    r"|^(?!(?:i|we)\b)(?:[\w'@&./-]{1,30} ){1,6}?(?:just |also |then |once |recently |has |have ){0,2}(?:wrote|posted|replied|emailed|texted|messaged|tweeted|commented|announced|forwarded|claims?|claimed|(?:gave|sent|told|handed|showed|mailed|dm'?ed) (?:me|us|everyone|everybody|the team))\b"
+    r"|^(?!(?:i|we)\b)(?:[\w'@&./-]{1,30} ){1,6}?(?:just |also |then |once |recently |has |have ){0,2}(?:wrote|posted|replied|emailed|texted|messaged|tweeted|commented|announced|forwarded|claims?|claimed|(?:\w{2,12}ed|gave|sent|told|handed|showed|mailed|dm'?ed) (?:me|us|everyone|everybody|the team))\b"
     + _TAIL
     + r"\s*$"
     r"|\b(?:his|her|their|its|(?!(?:here|there|that|what|it|how|who|this|let|where)')[\w-]{1,30}'s?) (?:(?!(?:my|our)\b)\w{1,20} ){0,2}?(?:words?|reply|replies|answers?|response|statement|pitch|quotes?|comments?|tweets?|claims?)(?: (?:was|is|were|are|on|to|about|in)\b"
@@ -70,7 +70,7 @@ _BY_OTHERS_ZH = regex(
     r"|(?:他们?|她们?|它|对方|有人|别人|人家|客服|官方|网友)(?:又|还|都|就|刚|也)?(?:说|讲|称|写|发|回|答|问)$"
     r"|(?:给|向|对|跟)(?:我们?|大家)(?:发|说|写|留|转|推|看)了?[^，。]{0,6}$"
     r"|(?:是|上|里|中)?(?:这么|这样|如此)(?:写|说|讲|介绍|描述)的?$"
-    r"|原话(?:是|如下|为|这样说|是这样的?)?$|(?:的|给我)(?:回复|回答|答复|留言|说法|介绍|简介|原话|评论|声明|宣传语|文案|反馈|意见)(?:是|如下|为)?$|(?:竞品|对手|同行|他们|官网|官方|客户|供应商|甲方)(?:文案|页面|介绍|说法|宣传|回复|反馈|原文)(?:是|如下)?$"
+    r"|原话(?:是|如下|为|这样说|是这样的?)?$|(?:的|给我)(?:回复|回答|答复|留言|说法|介绍|简介|原话|评论|声明|宣传语|文案|反馈|意见|日记|台词|提示词|弹幕|评价|口号|传单|标语|遗嘱|来信|朋友圈)(?:是|如下|为)?$|(?:竞品|对手|同行|他们|官网|官方|客户|供应商|甲方)(?:文案|页面|介绍|说法|宣传|回复|反馈|原文)(?:是|如下)?$"
     r"|^(?:按照?|根据|据)[^我咱，]{1,20}(?:说法|说|称|介绍|网站|官网|页面)$"
     r"|(?:发|转|寄|推|传|甩)(?:来|过来|给我|给我们|我|我们|给大家)(?:的|了|的是)?(?:这个|这段|这条|一段)?$"
     r"|(?:贴|写|挂|印|标|刻)着$"
@@ -96,3 +96,19 @@ def introduces_foreign(lead: str) -> bool:
     if any(one.search(clause) for one in (_BY_OTHERS, _FOUND, _BY_OTHERS_ZH, _FOUND_ZH)):
         return True
     return clause != near and _BY_OTHERS.search(near) is not None and not _BY_SELF.search(near)
+
+
+_REPORTED = regex(
+    r"\b(?:voice ?mail|ad|advert|sign|flyer|poster|leaflet|note|e?mail|message|text|letter|label|caption|headline|article|page|site|website|post|tweet|review|comment|bot|banner|popup|sticker|brochure|manual|spec|contract|ticket|prompt|song|book)s?(?: (?:that|which))? (?:says?|said|reads?|states?|stated|goes|claims?|claimed|told me)\b(?: that)? (?=(?:i|we|from now|always|never|my|our)\b)"
+)
+_REPORTED_ZH = regex(
+    r"(?:广告|海报|传单|公告|通知|标语|短信|邮件|弹幕|评论|网页|网站|标签|说明书|合同|条款|告示|横幅|台词|歌词|书|报纸|新闻|文章|帖子|视频|字幕)[上里中]?(?:面|都|也|就|还|全)?(?:在|是)?(?:写着|写道|写的是|说|刷|印着|标着|唱|喊|是)[ \s]?(?=[我咱从以今一凡所每永绝])"
+    r"|^(?!.{0,12}[我咱])[\u3400-\u9fff]{1,8}(?:在[\u3400-\u9fff]{1,8})?(?:说|讲|写|发|喊|吼|通知|宣布) (?=\S)"
+)
+
+
+def find_report(sentence: str) -> int:
+    """Return where the words begin that a thing says: "the ad said …", 广告上写着…; else -1."""
+    low = sentence[:_REACH].lower().replace("’", "'")
+    found = _REPORTED.search(low) or _REPORTED_ZH.search(low)
+    return found.end() if found else -1

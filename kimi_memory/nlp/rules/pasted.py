@@ -16,6 +16,12 @@ from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
 from kimi_memory.nlp.rules.console import printed
+from kimi_memory.nlp.rules.copied_pages import (
+    begins_copy,
+    find_options,
+    find_rows,
+    find_signed,
+)
 from kimi_memory.nlp.rules.retractions import standing
 from kimi_memory.nlp.rules.strip_code import is_prose, spoken_spans
 from kimi_memory.nlp.rules.text_requests import Request, Where, introduced_at, text_request
@@ -108,6 +114,8 @@ def _find_pasted_spans(text: str) -> tuple[Span, ...]:
     found += [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
     found += [(lines[a][0], lines[b][1]) for a, b in documents.transcribed(text, lines)]
     found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
+    found += [(lines[a][0], lines[b][1]) for a, b in find_rows(text, lines)]
+    found += [*find_signed(text, lines), *find_options(text)]
     found += [
         lines[n]
         for n in range(len(lines))
@@ -140,7 +148,8 @@ def _find_undelimited_spans(
         if at in blocks:
             at = blocks[at]
             continue
-        begin = lines[at][0] if documents.begins_document(text, lines, at) else -1
+        is_document = documents.begins_document(text, lines, at) or begins_copy(text, lines, at)
+        begin = lines[at][0] if is_document else -1
         if begin < 0:
             spans, begin = _find_requested_spans(text, lines, blocks, at)
             yield from spans

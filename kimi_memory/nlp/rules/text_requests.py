@@ -12,7 +12,7 @@ from enum import Enum
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.rules.introductions import introduces_foreign
+from kimi_memory.nlp.rules.introductions import find_report, introduces_foreign
 
 _REACH = 400
 """More of a sentence is not read: a request comes first."""
@@ -24,7 +24,7 @@ _NOUNS = (
     r"|sentences?|abstracts?|contracts?|agreements?|transcripts?|chats?|conversations?|documents?|papers?|reports?|notices?"
     r"|announcements?|newsletters?|press releases?|reviews?|comments?|stor(?:y|ies)|poems?|speech(?:es)?|web ?pages?|readmes?"
     r"|changelogs?|manuals?|terms|polic(?:y|ies)|clauses?|drafts?|logs?|stack ?traces?|tracebacks?|error messages?|snippets?"
-    r"|memos?|minutes|meeting notes|blogs?|lyrics|recipes?|invoices?|quotes?|quotations?|content|lines|words|statements?)"
+    r"|memos?|minutes|testimonials?|screenshots?|captions?|subtitles?|voice ?mails?|prompts?|bios?|arguments?|positions?|opinions?|answers?|recordings?|essays?|diar(?:y|ies)|meeting notes|blogs?|lyrics|recipes?|invoices?|quotes?|quotations?|content|lines|words|statements?)"
 )
 _IT = r"(?:this|these|it|that|the following)"
 _CHANGE_EN = (
@@ -39,8 +39,8 @@ _CHANGE_EN = (
     rf"|give {_IT} an? (?:[\w-]{{1,20}} ){{0,2}}(?:once-over|look|read|polish|title|headline|edit|review|rewrite|summary)|run an? [\w -]{{1,20}} on {_IT}"
     rf"|help me (?:to )?(?:understand|make sense of|reply to|answer|respond to|phrase|word|digest) {_IT}|tell me (?:what|whether|if|how|who|why) {_IT}"
     rf"|(?:write|make|compose|create|craft|draft) (?:me )?an? (?:[\w-]{{1,20}} ){{0,3}}?(?:headline|title|haiku|poem|tweet|comeback|reply|answer|response|rebuttal|caption|slogan|summary|blurb|song|limerick|hook|abstract|outline|quiz|tl;?dr) (?:out )?(?:to|of|from|for|about|on) {_IT}\b|fill in the (?:blanks|gaps)|fact[- ]?check"
-    r"|(?:continue|finish|complete|extend) (?:this|the|my) (?:following )?(?:story|poem|text|essay|article|letter|paragraph|sentence|dialogue|conversation)"
-    r"|eli5|explain (?:it )?like i'm (?:five|5)|(?:key |main )?takeaways(?= ?\?| (?:of|from) (?:this|these|the following))|(?:sentiment|tone) (?:of|analysis|check)|title for)"
+    r"|(?:continue|finish|complete|extend) (?:this|the|my) (?:[\w-]{1,20} ){0,2}?(?:story|poem|text|essay|article|letter|paragraph|sentence|dialogue|conversation)"
+    r"|eli ?\d{1,2}\b|(?:argue|debate) (?:against|for) (?:this|these|the following|it)\b|(?:rebut|refute|counter|debunk|roast|steelman|punctuate|conjugate|caption|subtitle|dub|rhyme|parody|anonymi[sz]e|type out|type (?:this|these|it) (?:out|up))\b|(?:label|tag|mark|score|rate|rank|grade|classify) (?:each|every|all)\b|make the following\b|grade (?:my|his|her|their) (?:[\w-]{1,20}'s? )|explain (?:it )?like i'm (?:five|5)|(?:key |main )?takeaways(?= ?\?| (?:of|from) (?:this|these|the following))|(?:sentiment|tone) (?:of|analysis|check)|title for)"
 )
 _WORK_EN = (
     r"(?:edit|correct|fix|improve|expand|shorten|simplify|format|reformat|convert|classify|categori[sz]e|extract|pull out|outline|grade"
@@ -58,6 +58,8 @@ _ASKS_EN = regex(
     r"\bwhat (?:does|do|did|is|are|was) (?:this|these|the (?:following|text|article|e?mail|message|author|writer))\b.{0,60}(?:mean|say|about|trying|tell)"
     r"|\bwhat(?:'s| is) (?:wrong with this|the (?:gist|point|tone|meaning|main (?:point|idea)) of)\b|\bwhat do you (?:think|make) of (?:this|the following)\b"
     rf"|\bhow (?:should|would|do|can|could) (?:i|we|you) (?:reply|respond|answer)\b|\b(?:is|are) (?:this|these|the following) (?:{_NOUNS} )?(?:correct|true|legit|legitimate|spam|a scam|phishing|grammatical|ok|okay|real|genuine|safe|fake)\b"
+    rf"|\b(?:does|do|did|is|are|was|were|would|will|can|could|should|has) (?:this|these|the following) (?:[\w-]{{1,20}} ){{0,2}}?{_NOUNS}\b"
+    rf"|\b(?:thoughts?|vibe check|feedback|opinions?|takes?|views?|comments?|second opinion) on (?:this|these|the following|what (?!(?:i|we)\b))"
     r"|\bwhat(?:'s| is)? (?:the )?(?:tone|sentiment|mood|register)\b.{0,30}\b(?:this|these|it)\b"
     r"|\bany (?:typos|mistakes|errors)\b|\b(?:in|into) (?:english|french|german|spanish|chinese|japanese|mandarin|portuguese)\s*[:：]"
 )
@@ -83,10 +85,10 @@ _ABOVE_LINE_EN = regex(
 
 _NOUNS_ZH = (
     r"(?:文章|文本|文字|邮件|来信|信件|信|短信|消息|通知|公告|新闻|合同|条款|协议|论文|报告|日志|报错|聊天|对话|会议|纪要|记录|帖子|评论"
-    r"|作文|文案|文档|材料|内容|段落|段|句子|句|话|原文|诗|故事|小说|简历|英文|中文|外文|摘要|说明|微博|推文|稿子?|译文|声明|资料|笔记)"
+    r"|作文|文案|文档|材料|内容|段落|段|句子|句|话|原文|诗|故事|小说|简历|英文|中文|外文|摘要|说明|微博|推文|稿子?|译文|声明|资料|笔记|观点|说法|提示词|台词|日记|评价|回答|弹幕|海报|录音|字幕|口播|作业|传单|广告)"
 )
 _CHANGE_ZH = (
-    r"(?:翻译|翻成|翻一下|译成|译为|译一下|润色|校对|改写|重写|转述|缩写|扩写|续写|精简|概述|复述|仿写|纠错|改错|改病句|回信|回一下"
+    r"(?:翻译|翻成|翻一下|译成|译为|译一下|润色|校对|改写|重写|转述|缩写|扩写|续写|精简|概述|复述|仿写|纠错|改错|改病句|反驳|打个?分(?=\s|[：:，,。]|$)|断句|标注|标点|缩成|扩成|赏析|点评|押韵|配音|造句|(?:接着|继续)?往下[写编]|接龙|(?:写|列|做)个?(?:大纲|提纲|要点)|改成(?:文言|白话|诗|对话|第[一二三]人称)|判断[^，。：:]{0,12}(?:情感|情绪|真假|对错|正负|语气)|回信|回一下"
     r"|回复(?!我|的时候|时|要|都|请|一律|必须)|总结|概括|归纳|摘要|提炼"
     r"|(?:改|写)得(?:更|再)?(?:客气|礼貌|正式|口语|简洁|简短|通顺|流畅|委婉|温柔|友好|专业|生动|书面|自然|地道|通俗|活泼|幽默)化?一?[点些]?"
     r"|(?:压缩|缩短|缩减|精炼|浓缩)(?:到|成|至|为)?\s?\d{1,5}\s?个?[字词]|缩短一?[点些下](?=[：:])|换[个种](?:说法|表达|语气)|翻成|做成(?:表格|清单|列表|思维导图|幻灯片)"
@@ -108,7 +110,7 @@ _WORKS_ZH = regex(
 _RECAPS_ZH = regex(rf"^(?:简单|先|再|我)?(?:来)?{_RECAP_ZH}(?:一下|下)?\s*[:：,，]")
 _ASKS_ZH = regex(
     r"什么意思|啥意思|(?:讲|说|写)了(?:些)?(?:什么|啥)|(?:讲|说|写)的是(?:什么|啥)|(?:怎么|如何|怎样)回(?:复|答|信|他|她|对方)?|是真的吗|是不是(?:诈骗|骗|真的|谣言)"
-    r"|有没有(?:错别字|语病|语法|问题|错误)|有什么(?:问题|错误|毛病)|对不对|怎么看|(?:语气|口吻)(?:怎么样|如何|合适吗|对吗|好吗)|通顺吗|通不通顺|是(?:诈骗|骗子|谣言|骗局)[^，。]{0,6}吗|(?:短信|消息|邮件|新闻)[^，。]{0,6}(?:靠谱|可信|是真的|真实)吗"
+    r"|有没有(?:错别字|语病|语法|问题|错误)|有什么(?:问题|错误|毛病)|对不对|怎么看|(?:语气|口吻)(?:怎么样|如何|合适吗|对吗|好吗)|通顺吗|通不通顺|是(?:诈骗|骗子|谣言|骗局)[^，。]{0,6}吗|用?[\u3400-\u9fff]{1,4}[语文话]怎么(?:说|讲|表达|写|翻)|怎么(?:翻译|表达)|(?:这样|这么)(?:写|说|讲)(?:行|对|好|可以|合适)|(?:短信|消息|邮件|新闻)[^，。]{0,6}(?:靠谱|可信|是真的|真实)吗"
 )
 _FOLLOWS_ZH = regex(r"以下|下面|下列|如下|下文|下方|下边")
 _NAMED_ZH = regex(
@@ -116,9 +118,17 @@ _NAMED_ZH = regex(
 )
 _BARE_ZH = regex(r"(?:这|这个|这些|它)(?=$|[，,。：:；？?！!]|什么|是|翻|译|总|讲|说)")
 _ABOVE_ZH = regex(r"上面|上文|上述|以上|前面|前文|这(?:段|篇|封|句|些|个)?")
-_ABOVE_LINE_ZH = regex(r"上面|上文|上述|以上|前面|前文|这(?:段|句)话?")
+_ABOVE_LINE_ZH = regex(
+    r"上面|上文|上述|以上|前面|前文|这(?:段|句)话?|^用?[\u3400-\u9fff]{1,4}[语文话]怎么"
+)
 
 # A link, a file or an attachment: what follows in the turn is not the text.
+# "In pirate speak please:", "Write a bio for this user:", 给每句话标注正负面：
+_POLITE = regex(
+    rf"\b(?:please|pls|plz|kindly|(?:can|could|would) you)\b(?!.{0, 200}\b(?:remember|note|keep|know|always|never|stop|don't)\b)"
+    rf"|^(?:write|make(?! sure)|create|design|draft|generate|compose|invent|suggest|propose|guess|describe|imagine|do|run|apply)\b.{0, 200}\b(?:of|for|from|about|on|to|with) (?:this|these|the following)\b|\b(?:ocr|text|transcri\w+|copy|contents?) of (?:the|this|an?) (?:\w+ )?(?:screenshot|image|photo|picture|scan|page|slide|sign|label|video|audio|call)"
+    r"|^(?!.{0,30}(?:我|咱|记))(?:请|帮|给|把|将|对|按|接着|继续|根据)[^，。：:]{2,24}$"
+)
 _ELSEWHERE = regex(
     r"https?://|\battach(?:ed|ment)\b|\b[\w-]{1,64}\.(?:pdf|docx?|md|txt|png|jpe?g|py|js|ts|go|rs|html?|csv|xlsx?|pptx?)\b|附件|链接|截图|图片|照片|文件夹"
 )
@@ -132,7 +142,7 @@ _INTRODUCES = regex(
     r"|^(?!我|咱|.{0,8}我说|简单|换句|换言|也就|就是|总的|总之|总体|具体|坦白|老实|一般|比如|例如|譬如|准确|严格|确切|直白|通俗|一句话|再|应该|可以|跟你|和你|对你)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|回|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^[^我咱]{0,12}(?:看到|刷到|读到)(?:的|了)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知|(?:代码)?(?:评审|审查|审核)(?:意见|评论|建议|反馈))$"
 )
 _ORDERS_MEMORY = regex(
-    r"\b(?:remember|note|keep in mind|don't forget|my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定|换句话|一句话"
+    r"\b(?:remember|note|keep in mind|don't forget)\b[^:]{0,40}$|^(?!here (?:are|is) the\b|here's the\b).{0,200}\b(?:my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定|换句话|一句话"
 )
 
 
@@ -173,11 +183,14 @@ def text_request(sentence: str) -> Request | None:
     changes = _CHANGES_EN.search(low) or _CHANGES_ZH.search(low)
     works = _WORKS_EN.search(low) or _WORKS_ZH.search(low)
     asks = _ASKS_EN.search(low) or _ASKS_ZH.search(low)
-    found = changes or works or asks
+    colon = _COLON.search(low)
+    polite = _POLITE.search(low, 0, colon.start()) if colon else None
+    found = changes or works or asks or polite
     if found is None or (changes and _is_recap(low)):
         return None
     colon = _COLON.search(low, found.start())
-    where = _locate_text(low, bool(changes), bool(asks), colon.start() if colon else -1)
+    asks_for = bool(asks or polite)
+    where = _locate_text(low, bool(changes), asks_for, colon.start() if colon else -1)
     if where is None:
         return None
     points = bool(changes) and not _ELSEWHERE.search(low)
@@ -192,7 +205,7 @@ def text_request(sentence: str) -> Request | None:
 
 
 def introduced_at(sentence: str) -> int:
-    """Return where the text begins that a sentence introduces with a colon, else -1."""
+    """Return where the text begins that a sentence introduces, mostly with a colon, else -1."""
     low = sentence[:_REACH].lower().replace("’", "'")
     for colon in _COLON.finditer(low):
         lead = low[: colon.start()].strip()
@@ -200,7 +213,7 @@ def introduced_at(sentence: str) -> int:
         if named or introduces_foreign(lead):
             return colon.end()
         break
-    return -1
+    return find_report(sentence)
 
 
 def _locate_text(low: str, changes: bool, asks: bool, colon: int) -> Where | None:

@@ -50,7 +50,9 @@ def test_a_quantity_is_not_strong(value: str) -> None:
         ("birch lagoon grove dune", True),
         ("birch-lagoon-grove-dune", True),
         ("easier to remember than digits", False),
-        ("birch lagoon grove", False),
+        ("birch lagoon grove", True),
+        ("birch lagoon", False),
+        ("ask somebody else", False),
     ],
 )
 def test_drawn_words_are_told_from_a_sentence(words: str, expected: bool) -> None:

@@ -1,0 +1,126 @@
+"""What stands before a statement in its turn and may bring in somebody else's words.
+
+A pasted text shows its form, or is asked about; but people have more ways to bring one than
+patterns can list. Where a statement stands behind a question about a text, a heading or
+words of others, it is not taken as the speaker's belief at once: it waits for a second word.
+"""
+
+# ruff: noqa: E501  an alternation of words is read by its groups, not by its width
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import sentences
+
+_REACH = 600
+"""What stands further before a statement does not bring it in."""
+_SHORTEST = 3
+"""A word of greeting is not longer."""
+_LEAD = 90
+"""So much of a sentence can stand before the words of somebody else."""
+# Things that somebody wrote or said, and what is done to their words. A commit message or an
+# error is one of a program at work, about which people give orders of their own.
+_TEXTS = (
+    r"(?:notices?|announcements?|feedback|testimonials?|newsletters?|brochures?|leaflets?|flyers?|posters?|blurbs?|slogans?|mottos?|jingles?"
+    r"|letters?|e-?mails?|mails?|paragraphs?|passages?|excerpts?|essays?|articles?|tweets?|captions?|headlines?|subtitles?|lyrics|poems?|haikus?|songs?|stor(?:y|ies)|novels?|chapters?|scenes?|dialogues?|monologues?|speech(?:es)?"
+    r"|sentences?|phrases?|quotes?|quotations?|sayings?|proverbs?|words|commas?|grammar|spelling|wording|adverbs?|nouns?|synonyms?|tense"
+    r"|contracts?|clauses?|terms|polic(?:y|ies)|agreements?|minutes|transcripts?|recordings?|interviews?|testimon(?:y|ies)|statements?|arguments?|positions?|opinions?"
+    r"|homework|assignments?|exam|exercises?|worksheets?|question \d+|cover letters?|resumes?|cvs?|bios?|personas?|prompts?|piece|drafts?|reviews?|ratings?|surveys?|questionnaires?"
+    r"|customers?|clients?|reporters?|reviewers?|competitors?|landlord|neighbou?rs?|readers?|audience|character|hero(?:ine)?|protagonist|narrator|candidate|applicant|students?|pupils?"
+    r"|ads?|adverts?|advertisements?|voice ?mails?|podcasts?|episodes?|videos?|screenshots?|subreddit|linkedin|facebook|instagram|twitter|reddit|youtube|tiktok|whatsapp|chatgpt|gpt|gemini|copilot|grok|chatbot|wiki|manual|toast|tattoo|verbatim|quoting|wikipedia|newspaper|magazine|press)"
+)
+_WORDING = (
+    r"(?:say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
+    r"|come next|comes next|in (?:german|french|spanish|chinese|english|japanese|korean|italian|latin|reported speech|other words|one sentence|a haiku|plain english|bullet points)|under \d+ (?:words|characters)|to \d+ (?:words|characters))"
+)
+_POINTS = r"(?:the following|below|as follows|quote|unquote|(?:this|these|that|those) (?:[\w-]{1,20} ){0,2}(?:lines?|texts?|strings?|inputs?|examples?|samples?|snippets?|notes?|messages?|comments?|posts?|pages?|documents?|entry|entries|options?|claims?|tips?|advice|jokes?|riddles?))"
+_SPEAKS_OF_TEXT = regex(
+    rf"(?<!commit )(?<!error )(?<!log )(?<!you )(?<!to )\b(?:{_TEXTS}|{_WORDING}|{_POINTS})\b", 2
+)
+_SPEAKS_OF_TEXT_ZH = regex(
+    r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧"
+    r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|豆包|文心|通义|元宝|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
+    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:]{0,2}$"
+)
+_WRITTEN = regex(
+    r"\b(?:pasted?|copied|copy|quoted?|found|got|received|saw|seen|read|heard|forwarded|translated?|says?|said|wrote|writes|hero|character|novel|story|poem|song|homework|essay)\b|贴|抄|复制|转发|收到|看到|读到|听到|刷到|小说|主角|故事|台词|歌|说|写|回|告诉|翻",
+    2,
+)
+_OWN = regex(
+    r"\W{0,3}(?:(?:so|and|but|well|ok(?:ay)?|yes|no|hi|hey|also|then|now|today|yesterday|actually|btw|by the way)\W{1,3}){0,3}(?:I|i|we|We|let's|Let's)\b|\W{0,3}(?:(?:嗨|你好|好的|对了|另外|其实|现在|今天|昨天)[，,]?){0,2}(?:我|咱)(?:们)?(?!们?的)"
+)
+_SELF = regex(r"\b(?:I|i|we|We|my|My|our|Our|us|me)\b|[我咱]")
+# Where the words of somebody begin inside a sentence.
+_BEGINS = regex(
+    r"(?<![\w'])(?:I|i|we|We|my|My|our|Our)\b|\b[Ff]rom now on\b|\b[Aa]lways\b|\b[Nn]ever\b|(?<![给对向跟问叫让教劝找])[我咱]|从现在起|从今以后|以后|一律|永远"
+)
+_MEMORY = regex(
+    r"\b(?:remember|note|keep in mind|don't forget|for the record|fyi|memori[sz]e)\b|记住|记下|记得|记一下|别忘|牢记|切记",
+    2,
+)
+_POINTS_BACK = regex(
+    r"\bwho (?:said|says|wrote)\b|\bthe above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
+    2,
+)
+# A question on a line of its own is about what follows: "too harsh?", 会不会太凶？
+_HEADING = regex(r"[^\n.!。！…~)）]{3,80}$")
+_COMMAS = (",", "，", ";", "；")
+_SAYS = regex(r"(?:说|讲|写道|says?|said|writes?|wrote|quoting [\w' ]{1,30})\W{0,3}$", 2)
+_HANZI = regex(r"[\u3400-\u9fff]")
+_APART = regex(r"[\u3400-\u9fff”」）)][ \u3000\n]$")
+"""Chinese writes no space inside a sentence: behind one, a text begins."""
+_ITEM = regex(r"\s{0,8}(?:[-*•+]|\d{1,2}[.)、])\s{0,3}|\s{0,3}(?://|#|;|--)\s")
+_COMMENTS = regex(r"\s{0,3}(?://|#(?!\w)|;;|--) ?\S")
+_BRACKETED = regex(r"\s{0,3}[\[【][^\[\]【】\n]{1,20}[\]】]\s?\S")
+
+
+def is_led_in(text: str, at: int) -> bool:
+    """Whether what stands before a place of a person's turn may bring in another's words.
+
+    Args:
+        text: the turn.
+        at: where the statement begins, or the sentence that holds it.
+    """
+    line = text[text.rfind("\n", 0, at) + 1 : at + _LEAD].split("\n", maxsplit=1)[0]
+    if _COMMENTS.match(line) or _BRACKETED.match(line):
+        return True
+    if _MEMORY.search(text, max(0, at - _LEAD), at + _LEAD):
+        return False
+    end = text.find("\n", at)
+    if _POINTS_BACK.search(text, end if end >= 0 else at, at + _REACH):
+        return True
+    lead = _lead_of(text, at)
+    if _APART.search(lead) and len(lead) > _SHORTEST:
+        return True
+    return _brings_in(lead) or any(map(_brings_in, _pieces(text, at)))
+
+
+def _lead_of(text: str, at: int) -> str:
+    """Return what of the sentence itself stands before its first words of somebody."""
+    begun = _BEGINS.search(text, at, min(len(text), at + _LEAD))
+    return text[at : begun.start()] if begun else ""
+
+
+def _pieces(text: str, at: int) -> Iterator[str]:
+    """Yield the sentences before a place, and the line of a heading among them."""
+    before = text[max(0, at - _REACH) : at]
+    for start, end in sentences(before):
+        yield before[start:end]
+    for line in before.split("\n")[:-1]:
+        if _HEADING.fullmatch(line.strip()) and not _ITEM.match(line) and not _SELF.search(line):
+            yield f"{line.strip()}\n"
+
+
+def _brings_in(piece: str) -> bool:
+    """Whether a sentence speaks of a text or of another's words, or is a heading."""
+    if piece.endswith("\n") and (len(piece.split()) > 1 or len(_HANZI.findall(piece)) > _SHORTEST):
+        return True
+    # A clause that a comma ends is a statement beside the other: 合同没写不准养宠物，我家猫….
+    if piece.rstrip().endswith(_COMMAS) and not _SAYS.search(piece):
+        return False
+    if not (_SPEAKS_OF_TEXT.search(piece) or _SPEAKS_OF_TEXT_ZH.search(piece)):
+        return False
+    # "I wrote two letters." speaks of oneself; "I pasted their terms." brings a text.
+    return _OWN.match(piece) is None or _WRITTEN.search(piece) is not None

@@ -1,0 +1,61 @@
+"""What stands before a statement and may bring in somebody else's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.led_in import is_led_in
+
+EN, ZH = "We decided to use Redis.", "我们决定用 Redis。"
+BROUGHT = [
+    "Our landlord put up a notice in the hallway. {}",
+    "Client feedback - {}",
+    "Need a title for this piece.\n\n{}",
+    "Before signing, I pasted their terms.\n{}",
+    "Suppose a customer writes {}",
+    "too harsh?\n\n{}",
+    "Ticket 4411\n{}",
+    "// {}",
+    "[tom] {}",
+    "Wedding toast of my brother, make it funnier. {}",
+    "{}\nWho said that sentence?",
+    "楼下贴了张告示\n{}",
+    "买家评论：{}",
+    "同学给我留言 {}",
+    "黑板上抄的 {}",
+    "会不会太凶\n\n{}",
+    "假如客户写{}",
+    "老板在群里说 {}",
+    "{}这句话用日语怎么讲？",
+]
+OWN = [
+    "{}",
+    "Hey Joanna! That's cool! {}",
+    "hi again. {}",
+    "I looked at both yesterday. {}",
+    "Fix the login bug. {}",
+    "Fix the commit message. {}",
+    "still open: {}",
+    "My setup:\n- I like tabs\n- {}",
+    "Remember the following: {}",
+    "nobody knows yet, so don't mention it in anything you write for my parents. {}",
+    "来聊装修啦。{}",
+    "这么讲我就懂了，{}",
+    "合同没写不准养宠物，{}",
+    "记住下面这句：{}",
+    "把登录的错误修一下。{}",
+]
+
+
+@pytest.mark.parametrize("around", BROUGHT)
+def test_a_text_of_others_is_led_in(around: str) -> None:
+    said = EN if around.isascii() else ZH
+    text = around.format(said)
+    assert is_led_in(text, text.index(said))
+
+
+@pytest.mark.parametrize("around", OWN)
+def test_ones_own_words_are_not(around: str) -> None:
+    said = EN if around.isascii() else ZH
+    text = around.format(said)
+    assert not is_led_in(text, text.index(said))
