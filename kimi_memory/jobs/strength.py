@@ -55,7 +55,7 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
         draft: what was proposed.
         turns: the turns that its quotes are from, by their numbers.
     """
-    if draft.weak or draft.origin is not Origin.HUMAN or not draft.quotes or draft.stated:
+    if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
         return draft
     quote = draft.quotes[-1]
     turn = turns.get(quote.n)

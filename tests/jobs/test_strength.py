@@ -10,7 +10,8 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role
-from kimi_memory.jobs.strength import graded
+from kimi_memory.domain.session import Turn
+from kimi_memory.jobs.strength import graded, with_doubt
 from kimi_memory.store.notes.notes import Shelf
 
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
@@ -99,3 +100,12 @@ def test_among_several_people_a_card_names_who_said_it(memory: Memory) -> None:
         "Gina: I prefer the sea to the mountains.",
         "Jon: I prefer contemporary dance to ballet.",
     ]
+
+
+def test_a_task_is_not_doubted_but_a_belief_behind_a_text_is() -> None:
+    text = "Their notice reads:\nWe decided to use Redis."
+    turn = Turn(1, NOON, Role.USER, text)
+    belief = draft("We decided to use Redis.", type=CardType.DECISION)
+    task = draft("We decided to use Redis.", type=CardType.TASK_STATE)
+    assert with_doubt(belief, {1: turn}).weak
+    assert not with_doubt(task, {1: turn}).weak

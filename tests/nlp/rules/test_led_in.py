@@ -40,6 +40,7 @@ OWN = [
     "Remember the following: {}",
     "nobody knows yet, so don't mention it in anything you write for my parents. {}",
     "来聊装修啦。{}",
+    "豆包是我家的猫。{}",
     "这么讲我就懂了，{}",
     "合同没写不准养宠物，{}",
     "记住下面这句：{}",
