@@ -64,6 +64,7 @@ _SECTIONS = {
 _MOST = 80
 """More points of a section than could ever have room are not looked at."""
 _ORDER = {CardType.RULE: 0}
+_LEFT_OUT = "…"
 _SELF = "user."
 NAME = "user.name"
 """The key of how somebody is called, which is said first."""
@@ -153,8 +154,11 @@ def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
         words = bare(point.text)
         # The line of a project repeats what stands elsewhere, and is not said by that.
         whole = point.section is Section.PROJECTS
-        # There may be hundreds, so each is looked for in all others at once.
-        if words and (whole or not (words in joined or _is_mostly_said(words, said))):
+        # There may be hundreds, so each is looked for in all others at once; of a line that leaves
+        # out words, each part.
+        parts = [bare(part) for part in point.text.split(_LEFT_OUT)]
+        stands = all(part in joined for part in parts)
+        if words and (whole or not (stands or _is_mostly_said(words, said))):
             if not whole:
                 said.append(words)
                 joined = f"{joined}\0{words}"

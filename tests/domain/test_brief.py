@@ -78,3 +78,17 @@ def test_no_section_takes_the_room_of_another() -> None:
 def test_without_room_there_is_nothing() -> None:
     assert choose([point(Section.HOW, LONG)], 3) == []
     assert choose([], 100) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "stands"),
+    [
+        ("No lectures on nights out. … just the numbers", True),
+        ("No lectures on nights out. … and no emoji", False),
+        ("…just the numbers", True),
+    ],
+)
+def test_a_line_that_leaves_out_words_repeats_what_has_each_part(line: str, stands: bool) -> None:
+    card = point(Section.HOW, "No lectures on nights out. I know. Just the numbers.")
+    lines = choose([card, point(Section.HOW, line, "turn-1")], 200)
+    assert (len(lines) == 1) == stands
