@@ -120,7 +120,8 @@ _MARCH = regex(
 _WORD = regex(
     rf"md:\d\d-\d\d|d:\d{{4}}-\d\d-\d\d|[wkmy]:[\w-]+|t:\d\d:\d\d|u:\w+|e:\w+|[a-z][a-z0-9+#'_]*(?:[.\-/][a-z0-9+#_]+)*|\d+(?:[.:/-]\d+)*|[{HAN}]|[^\W_]"
 )
-_PLURAL = regex(r"(?<=[a-rt-z]{3})s$|(?<=[a-z]{3}(?:sh|ch|ss))es$|'s$")
+_PLURAL = regex(r"(?<=[a-rt-z]{3})s$|(?<=[a-z]{3}(?:sh|ch|ss))es$")
+_OWNER = regex(r"'s?$")
 _SAME = {
     "postgresql": "postgres", "mongo": "mongodb", "golang": "go", "k8s": "kubernetes", "js": "javascript", "ts": "typescript", "licence": "license", "colour": "color", "favourite": "favorite",
     "vegetarians": "vegetarian", "mum": "mother", "mom": "mother", "dad": "father", "metre": "meter", "don't": NOT, "celiac": "coeliac", "asthmatic": "asthma", "diabetic": "diabetes", "epileptic": "epilepsy", "e-mail": "email", "everyday": "daily",
@@ -171,7 +172,8 @@ def claim_words(statement: str, *, whole: bool = False) -> tuple[str, ...]:
 
 
 def _strip_plural(word: str) -> str:
-    return word if ":" in word else _PLURAL.sub("", word)
+    # First of whom it is: the region of Borealis is Borealis's region.
+    return word if ":" in word else _PLURAL.sub("", _OWNER.sub("", word))
 
 
 def _normalise_numbers(text: str) -> str:

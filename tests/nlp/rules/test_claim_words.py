@@ -14,6 +14,7 @@ from kimi_memory.nlp.rules.claim_words import claim_words
         ("We don't ship on Fridays", "We do not ship on Friday"),
         ("The rent is £900 a month", "the rent is 900 pounds per month"),
         ("twenty-five minutes", "25 min"),
+        ("Alexis flat", "Alexis's flat"),
         ("The call is at 3 pm", "The call is at 15:00"),
         ("房租一个月三千五百块", "房租每月3500元"),
         ("部署无需审批", "部署不需要审批"),
