@@ -38,6 +38,10 @@ _PICK = regex(
     r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
     2,
 )
+_COUNT = regex(
+    r"\b(?:the|these|those|all|both|other|last|first|next|top|my|your|here are)\s+(?P<n>\d{1,2})(?!\d|st|nd|rd|th)(?=\s+(?:[\w-]+\s+){0,2}?[\w-]{2,}s\b|\s*[:：])|[这那][几]?(?P<zh>[两二三四五六\d])(?:个|条|项|处|点)"
+)
+"""How many there are, which is no label: "the 2 issues you found", "these 2:"."""
 _BEGINS = regex(
     r"\W*(?:ok(?:ay)?[,.]? |yes[,.]? |i'?d (?:go|say) |go (?:with|for) |let'?s do |option |就|选|还是|用|要|那就?|方案 ?){0,2}(?P<all>(?:[a-e]|\d{1,2}|[一二三四五六](?=$|[\s，,。]))(?:\s?(?:[,，、+&/和与跟]|and)\s?(?:[a-e]|\d{1,2})){0,4})(?=\s*(?:$|[,，。.!！;；:：\u3400-\u9fff])|\s(?:because|cause|cos|cuz|as|since|please|pls|then|but|for|thanks)\b)(?!点|月|天|年|号下|块|元|[个位]人|:?[\\/])",
     2,
@@ -187,7 +191,11 @@ def _find_by_place(answer: str, offers: list[Offer]) -> list[Offer]:
 
 def _find_named_labels(answer: str, asked: list[Clause]) -> Iterator[str]:
     """Yield the labels that an answer names outside of its questions."""
+    counts = {max(one.span("n"), one.span("zh")) for one in _COUNT.finditer(answer.lower())}
     for found in _PICK.finditer(answer.lower()):
+        label = max(found.span(name) for name in ("en", "zh", "nth"))
+        if label in counts:
+            continue
         if not any(one.start <= found.start() < one.end for one in asked):
             yield _normalise_label(found["en"] or found["zh"] or found["nth"] or "")
 

@@ -47,7 +47,7 @@ _FRAMING = frozenset(
     fixed assigned choice choose chose chosen picked selected settled decided decision confirmed stays remains
     official officially everyone everybody know known all we agree tell told let like fact thing settle final finally definitely sure certain certainly
     患 今 记 下 这 边 定 每 用 项 目 系 统 团 队 家 人 名 字 这 边 那 里 常 地 址 公 司 时 间 点 号 日 上 下 对 于 关 和 个 说
-    确 敲 商 量 好 同 意 大 有 件 事 要 住 到 它 成 为 讲 提 话 告 诉 知 道 正 式 最 终 统 一""".split()
+    确 设 敲 商 量 好 同 意 大 有 件 事 要 住 到 它 成 为 讲 提 话 告 诉 知 道 正 式 最 终 统 一""".split()
 )
 """Words that put the same value in another way and add nothing to it."""
 _PIECES = 3

@@ -178,3 +178,18 @@ def test_a_list_of_ways_leaves_a_choice(text: str) -> None:
 def test_of_two_lists_the_later_one_is_answered() -> None:
     message = "Open now:\n1. the mill\n2. the well\n\nShall I\n1. paint the gate\n2. mow the lawn?"
     assert [offer.text for offer in picked("1", offers_in(message))] == ["paint the gate"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "yup, let's go ahead and address the 2 version issues you found",
+        "Let's address these 2: the flag and the token",
+        "fix all 3 findings",
+        "这两个都改了吧",
+    ],
+)
+def test_how_many_there_are_picks_none_of_them(answer: str) -> None:
+    offers = offers_in("1. Rename the flag\n2. Cache the token\n3. Pin the version\n")
+    assert picked(answer, offers) == []
+    assert [one.label for one in picked("take the 3", offers)] == ["3"]
