@@ -35,9 +35,11 @@ SPECIFIC, WORDS = 2, 3
 MAX_VALUE = 200
 """Most characters of a clause with those that it leans on."""
 _ASKS_BACK = regex(
-    r"\b(?:remind|tell) me (?:again )?(?:what|where|who|when|which|how|why|of)\b|来着", 2
+    r"\b(?:remind|tell) me (?:again )?(?:what|where|who|when|which|how|why|of)\b|来着"
+    r"|我(?:先|都|也|已经?)?记(?:下|住)(?:来|了)",
+    2,
 )
-"""Who asks what it was wants to be told it."""
+"""Who asks what it was wants to be told it; who says that they noted it asks for nothing."""
 _BARS = frozenset(cues.Bar) - {cues.Bar.PLAN, cues.Bar.FINISHED, cues.Bar.FLEETING}
 
 

@@ -43,3 +43,18 @@ def test_questions_wishes_for_now_and_words_of_others_are_none(text: str) -> Non
 def test_a_pasted_text_has_no_clauses_of_the_speaker() -> None:
     text = 'Translate this: "Dear all, no exclamation marks in your replies to me."'
     assert Act.ORDER not in {clause.act for clause in chat_clauses(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "这个强度安排可以接受，谢谢你的建议。",
+        "我需要一个框架来快速排序，并确保都能高效推进。",
+        "东西不少，想听听你对先后顺序的看法。",
+        "Thank you for being so patient with all my questions tonight.",
+        "I'd like you to help me plan the route so that my parents don't get tired.",
+        "My shop is small, so I want to know which fabrics sell without much storage.",
+    ],
+)
+def test_thanks_wishes_for_now_and_circumstances_order_nothing_for_ever(text: str) -> None:
+    assert Act.ORDER not in {clause.act for clause in chat_clauses(text)}
