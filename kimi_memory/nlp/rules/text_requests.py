@@ -125,8 +125,8 @@ _ABOVE_LINE_ZH = regex(
 # A link, a file or an attachment: what follows in the turn is not the text.
 # "In pirate speak please:", "Write a bio for this user:", 给每句话标注正负面：
 _POLITE = regex(
-    rf"\b(?:please|pls|plz|kindly|(?:can|could|would) you)\b(?!.{0, 200}\b(?:remember|note|keep|know|always|never|stop|don't)\b)"
-    rf"|^(?:write|make(?! sure)|create|design|draft|generate|compose|invent|suggest|propose|guess|describe|imagine|do|run|apply)\b.{0, 200}\b(?:of|for|from|about|on|to|with) (?:this|these|the following)\b|\b(?:ocr|text|transcri\w+|copy|contents?) of (?:the|this|an?) (?:\w+ )?(?:screenshot|image|photo|picture|scan|page|slide|sign|label|video|audio|call)"
+    r"\b(?:please|pls|plz|kindly|(?:can|could|would) you)\b(?!.{0,200}\b(?:remember|note|keep|know|always|never|stop|don't)\b)"
+    r"|^(?:write|make(?! sure)|create|design|draft|generate|compose|invent|suggest|propose|guess|describe|imagine|do|run|apply)\b.{0,200}\b(?:of|for|from|about|on|to|with) (?:this|these|the following)\b|\b(?:ocr|text|transcri\w+|copy|contents?) of (?:the|this|an?) (?:\w+ )?(?:screenshot|image|photo|picture|scan|page|slide|sign|label|video|audio|call)"
     r"|^(?!.{0,30}(?:我|咱|记))(?:请|帮|给|把|将|对|按|接着|继续|根据)[^，。：:]{2,24}$"
 )
 _ELSEWHERE = regex(
