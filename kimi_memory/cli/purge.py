@@ -6,8 +6,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
+from kimi_memory.operations.purge_everywhere import purge_everywhere
 
 # The whole list stands in the JSON; on a terminal the counts would scroll away behind it.
 _SHOWN = 20
@@ -22,15 +25,29 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--session", action="append", default=[], metavar="ID", help="destroy all its turns"
     )
     parser.add_argument(
+        "--follow",
+        metavar="SOURCE",
+        help="do here what another copy purged: a remote, the copy's folder, or a bundle",
+    )
+    parser.add_argument(
+        "--everywhere",
+        action="store_true",
+        help="in the other copies on this machine and at remotes, too; alone: what was purged here",
+    )
+    parser.add_argument(
         "--yes", action="store_true", help="do it; without, only show what would go"
     )
 
 
 def run(arguments: Namespace) -> int:
     """Show what would be destroyed, or destroy it."""
+    if arguments.follow:
+        return _follow(arguments)
     # From standard input, so that a secret need not stand in the shell's history or in `ps`.
     texts = tuple(sys.stdin.read() if text == "-" else text for text in arguments.text)
     doomed = Doomed(texts, tuple(arguments.session))
+    if arguments.everywhere:
+        return _purge_everywhere(arguments, doomed)
     with open_memory(arguments) as memory:
         report = purge(memory, doomed, yes=arguments.yes)
     if arguments.json:
@@ -42,6 +59,38 @@ def run(arguments: Namespace) -> int:
         shown = name if " " in name else repr(name)
         warning = f"warning: history was shared with {shown}; purge it there as well"
         print(f"kimi-memory: {printable(warning)}", file=sys.stderr)
+    return 0
+
+
+def _follow(arguments: Namespace) -> int:
+    if arguments.text or arguments.session or arguments.everywhere:
+        raise UsageError("--follow finds by itself what was purged. Give it alone.")
+    with open_memory(arguments) as memory:
+        followed = follow_purges(memory, arguments.follow, yes=arguments.yes)
+    if arguments.json:
+        show_json(followed)
+    elif followed.report is None:
+        show(f"Nothing to follow: {followed.source} purged nothing that was not purged here.")
+    else:
+        found = [f"{followed.texts} texts"] if followed.texts else []
+        found += [f"{len(followed.sessions)} sessions"] if followed.sessions else []
+        show(f"{followed.source} purged {' and '.join(found)} ({', '.join(followed.purges)}).")
+        _print_report(followed.report)
+    return 0
+
+
+def _purge_everywhere(arguments: Namespace, doomed: Doomed) -> int:
+    with open_memory(arguments) as memory:
+        found = purge_everywhere(memory, doomed, yes=arguments.yes)
+    if arguments.json:
+        show_json(found)
+        return 0
+    if found.report is not None:
+        _print_report(found.report)
+    for one in found.reached:
+        show(f"{one.state:<9}  {one.name}  {one.why}")
+    if not found.reached:
+        show("No other copy and no remote is known here.")
     return 0
 
 

@@ -38,6 +38,12 @@ def job_json(job: Job, **more: Json) -> bytes:
     return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
 
 
+def add_member(content: bytes, name: str, value: Json) -> bytes:
+    """Return the file of a job with one more member."""
+    record = {**json.loads(content), name: value}
+    return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
+
+
 def job_of(content: bytes) -> Job:
     """Return the job of its file; ValueError says what is wrong."""
     record = unseal(content)

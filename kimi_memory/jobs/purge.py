@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
@@ -14,6 +14,7 @@ from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.job import Job, Op, Operation, digest_of
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Digest, Event, Proposal
+from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
@@ -49,6 +50,8 @@ class Doomed:
     texts: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     """Sessions of which every turn is to go; ids or unique prefixes."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Ids and hashes made of the texts, with what another copy put in their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +72,7 @@ class Removal:
 
 
 def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the texts, stripped.
-
-    Raises:
-        UsageError: one is so short that it would hit what nobody means.
-    """
+    """Return the texts, stripped; UsageError where one would hit what nobody means."""
     found = tuple(text.strip() for text in texts)
     for text in found:
         words = normalise(text)
@@ -111,7 +110,8 @@ class Purge:
         # A session's id may hold the purged words: it is part of file names, and of every citation.
         renamed = {id: safe_session_id(scrub.name(id)) for id in named if scrub.count(id.encode())}
         literals = literals_of([*spoken, *derived], _LITERAL_BYTES)
-        return Targets(texts, literals, ids, traces.ids | renamed, traces.digests)
+        new, hashes = traces.ids | renamed, traces.digests
+        return Targets(texts, literals, ids, {**new, **doomed.names}, {**hashes, **doomed.names})
 
     def removal(self, scrub: Scrub, doomed: Targets) -> Removal:
         """Return the changes that take the targets out of every file of truth."""
@@ -164,9 +164,17 @@ class Purge:
         return pages.texts(cards, {}).get(path, "").encode()
 
     def receipt(
-        self, doomed: Targets, removal: Removal, counts: Mapping[str, int], head: str
+        self,
+        doomed: Targets,
+        removal: Removal,
+        counts: Mapping[str, int],
+        head: str,
+        follows: Sequence[str] = (),
     ) -> tuple[str, list[Change]]:
-        """Return the id of a purge and the change that files its record, without content."""
+        """Return the id of a purge and the change that files its record, without content.
+
+        `follows` are the purges of other copies that it carries out here.
+        """
         id, hashes = self.id_of(doomed), self._hashes_of(doomed)
         scrub = Scrub(doomed, self._keyed)
         effects = [_describe_effect(change, scrub) for change in removal.changes]
@@ -181,7 +189,8 @@ class Purge:
             operations=removal.operations,
             effects=tuple(effects),
         )
-        content = job_json(job, hashes=[*hashes], counts=dict(counts))
+        more: dict[str, Json] = {"follows": [*follows]} if follows else {}
+        content = job_json(job, hashes=[*hashes], counts=dict(counts), **more)
         path = job_path(id)
         if not self._store.exists(path):
             return id, [Create(path, content)]

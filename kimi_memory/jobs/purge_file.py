@@ -37,7 +37,7 @@ _SIGNED = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
 _BASE = re.compile(rb"^(generated: )([0-9a-f]{12})$", re.MULTILINE)
 _HASH = re.compile(rb"(?<![0-9a-f])[0-9a-f]{10,64}(?![0-9a-f])")
 _MARK = PURGED.encode()
-_SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|md)")
+SESSION_FILE = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|md)")
 
 
 def spellings(texts: Sequence[str]) -> re.Pattern[bytes]:
@@ -178,7 +178,7 @@ class Scrub:
 
     def content(self, path: str, content: bytes) -> bytes:
         """Return the bytes of a file without the targets; it stays a file of its kind."""
-        found = _SESSION.fullmatch(path)
+        found = SESSION_FILE.fullmatch(path)
         blank = bool(found and found["id"] in self._sessions)
         # As JSON and not as text: an escaped letter is found, and the line is sealed anew.
         if path.endswith(".jsonl"):

@@ -160,12 +160,12 @@ def import_bundle(
         HistoryError: it is of another memory, or builds on commits that are not here.
         GateError: too many notes would go.
     """
-    with _open_bundle(path, identity) as bundle:
+    with open_bundle(path, identity) as bundle:
         return replace(merge_bundle(memory, bundle, dry_run=dry_run), path=path)
 
 
 @contextmanager
-def _open_bundle(path: Path, identity: Path | None) -> Iterator[Bundle]:
+def open_bundle(path: Path, identity: Path | None) -> Iterator[Bundle]:
     """Give a bundle of which every byte was checked, decrypted where it is not plain."""
     if not is_encrypted(path):
         yield read_bundle(path)
@@ -245,7 +245,7 @@ def unpack_copy(
         HistoryError: the bundle holds only what came after some commit.
     """
     with (
-        _open_bundle(path, identity) as bundle,
+        open_bundle(path, identity) as bundle,
         lay_folder(folder, keep=not dry_run) as part,
     ):
         history = make_history(part, opening)

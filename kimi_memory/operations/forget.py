@@ -8,12 +8,16 @@ from dataclasses import replace
 from itertools import chain, combinations_with_replacement
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.change import Actor, Update, digest
 from kimi_memory.domain.job import JobReport, Op
+from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.domain.session import Json
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
+from kimi_memory.formats.job_file import add_member
 from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
+from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
 from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
@@ -21,6 +25,7 @@ from kimi_memory.jobs.runner import job_path
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.copy import checkpoint
+from kimi_memory.store.git.purged_pairs import Onto
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
 from kimi_memory.store.notes.notes import read_tombstones
@@ -107,7 +112,19 @@ def _warn_agent_notes(memory: Memory) -> Iterator[str]:
             yield f"{path}: an agent's note says it; recall keeps it to itself, 'purge' destroys it"
 
 
-def purge(memory: Memory, doomed: Doomed, *, yes: bool = False) -> PurgeReport:
+@dataclass(frozen=True, slots=True)
+class Following:
+    """Purges of another copy that are to be carried out here."""
+
+    onto: Onto
+    """The history that the other copy has rewritten."""
+    purges: tuple[str, ...]
+    """Their ids."""
+
+
+def purge(
+    memory: Memory, doomed: Doomed, *, yes: bool = False, following: Following | None = None
+) -> PurgeReport:
     """Destroy texts, or every word of sessions, in files, history, journal and index.
 
     Nothing can restore them; that they are gone is proven by a scan of every byte.
@@ -116,6 +133,7 @@ def purge(memory: Memory, doomed: Doomed, *, yes: bool = False) -> PurgeReport:
         memory: an open memory.
         doomed: what is to go.
         yes: do it; else only report what would be destroyed.
+        following: the purges of another copy that named it.
 
     Raises:
         UsageError: nothing is named, or a text is too short, or stands in ids and dates.
@@ -124,7 +142,7 @@ def purge(memory: Memory, doomed: Doomed, *, yes: bool = False) -> PurgeReport:
     """
     if not doomed.texts and not doomed.sessions:
         raise UsageError("Say what to purge: a text or a session.")
-    run = _Purge(memory, doomed)
+    run = _Purge(memory, doomed, following)
     if not yes:
         return run.preview()
     if memory.store.read_only:
@@ -137,8 +155,8 @@ def purge(memory: Memory, doomed: Doomed, *, yes: bool = False) -> PurgeReport:
 class _Purge:
     """One purge; lives for one call."""
 
-    def __init__(self, memory: Memory, doomed: Doomed) -> None:
-        self._memory, self._store = memory, memory.store
+    def __init__(self, memory: Memory, doomed: Doomed, following: Following | None) -> None:
+        self._memory, self._store, self._following = memory, memory.store, following
         self._rewrite = Rewrite(memory.root)
         self._purge = Purge(memory.store, memory.settings, memory.actor.name, memory.clock())
         past = self._rewrite.blobs() if self._rewrite.present else ()
@@ -161,6 +179,8 @@ class _Purge:
         indexed = (self._memory.root / INDEX).exists()
         if rekey(self._store):
             seen, removal = self._find_targets()
+        # What waits for a person's word still waits when the journal was begun anew.
+        self._waiting = find_unconfirmed(self._store)
         # Files first: from here on the text is in no new commit, whatever happens.
         id = self._clear_files(seen, removal)
         self._clear_history()
@@ -169,7 +189,9 @@ class _Purge:
         # Before the proof: it looks at the index as well.
         if indexed:
             self._memory.index.refresh(full=True)
-        self._verify_purged()
+        found = self._verify_purged()
+        if self._following:
+            commit = self._file_proof(id, found)
         return PurgeReport(
             True, id, seen.files, seen.notes, seen.lines, seen.private, seen.objects,
             seen.commits, seen.remotes, commit,
@@ -206,7 +228,8 @@ class _Purge:
             "commits": seen.commits,
         }
         head = self._rewrite.head() if self._rewrite.present else ""
-        id, receipt = self._purge.receipt(self._targets, removal, counts, head)
+        follows = self._following.purges if self._following else ()
+        id, receipt = self._purge.receipt(self._targets, removal, counts, head, follows)
         actor = Actor("job:purge", self._memory.actor.origin, job="purge")
         self._store.apply([*removal.changes, *receipt], actor, subject=id)
         return id
@@ -214,7 +237,7 @@ class _Purge:
     def _clear_history(self) -> None:
         if self._rewrite.present:
             with self._store.lock("git"):
-                self._rewrite.run(self._scrub)
+                self._rewrite.run(self._scrub, self._following.onto if self._following else None)
 
     def _clear_private(self) -> None:
         root = self._memory.root
@@ -223,7 +246,7 @@ class _Purge:
         # Its records hold the hash of every line. What is on disk now must not look like an
         # edit to a journal that begins here.
         self._store.reconcile()
-        restart_journal(self._store)
+        restart_journal(self._store, keep_waiting(self._store, self._waiting, self._scrub))
 
     def _commit_purge(self, id: str) -> str:
         if not self._memory.history.ready():
@@ -240,17 +263,25 @@ class _Purge:
             return ""
         return "" if history.content("HEAD", path) else self._commit_purge(id)
 
-    def _verify_purged(self) -> None:
+    def _file_proof(self, id: str, found: Found) -> str:
+        """Have the record say that nothing is left here; return the commit."""
+        proof: dict[str, Json] = {"copy": self._memory.copy_id, "at": zulu(self._memory.clock())}
+        proof |= {"objects": found.read, "bytes": found.bytes, "hits": found.objects}
+        path = job_path(id)
+        content = self._store.read(path)
+        change = Update(path, digest(content), add_member(content, "proof", proof))
+        self._store.apply([change], Actor("job:purge", job="purge"), subject=id)
+        return self._commit_purge(id)
+
+    def _verify_purged(self) -> Found:
         # Not believed but looked for, in every byte of the folder.
-        left = list(self._find_leftovers())
+        found = self._rewrite.search(self._scrub) if self._rewrite.present else Found()
+        left = [*places(self._memory.root, self._scrub)]
+        left += ["objects of .git"] if found.objects else []
         if left:
             shown = ", ".join(map(self._scrub.name, left[:_SHOWN]))
             raise StoreError(
                 f"{len(left)} places still hold it: {shown}. "
                 "Close the programs that have them open, then purge again."
             )
-
-    def _find_leftovers(self) -> Iterator[str]:
-        yield from places(self._memory.root, self._scrub)
-        if self._rewrite.present and self._rewrite.search(self._scrub).objects:
-            yield "objects of .git"
+        return found

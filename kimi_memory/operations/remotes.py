@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
@@ -16,7 +15,14 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.network import Deadline
-from kimi_memory.store.git.remotes import Remote, Remotes, check_name, check_url, find_configured
+from kimi_memory.store.git.remotes import (
+    Remote,
+    Remotes,
+    check_name,
+    check_url,
+    find_configured,
+    find_folder,
+)
 
 _OUTCOMES = f"{PRIVATE}/remotes.json"
 CHECK_SECONDS = 60.0
@@ -151,7 +157,7 @@ def _measure_lag(memory: Memory, seen: str) -> int | None:
 
 
 def _measure_folder(memory: Memory, remote: Remote) -> int | None:
-    folder = _find_folder(remote.url)
+    folder = find_folder(remote.url)
     if folder is None or not folder.is_dir():
         return None
     if remote.drop:
@@ -183,7 +189,7 @@ def add_remote(
     """
     since = memory.clock().isoformat(timespec="seconds")
     remote = Remote(check_name(name), check_url(url), drop, role, since)
-    folder = _find_folder(remote.url)
+    folder = find_folder(remote.url)
     if folder is not None:
         _check_folder(memory.root, folder, drop=drop)
         remote = replace(remote, url=str(folder)) if drop else remote
@@ -233,12 +239,6 @@ def check_remote(memory: Memory, name: str, seconds: float = CHECK_SECONDS) -> R
 def open_remotes(memory: Memory) -> Remotes:
     """Return the list of a memory's remotes."""
     return Remotes(memory.home.config, memory.settings.memory.id)
-
-
-def _find_folder(url: str) -> Path | None:
-    if url.startswith("file:"):
-        return Path(unquote(urlsplit(url).path))
-    return Path(url) if url.startswith("/") else None
 
 
 def _check_folder(root: Path, folder: Path, *, drop: bool) -> None:

@@ -156,13 +156,16 @@ class Sync:
             self._report = replace(self._report, head=merger.ours)
             return True
         if heads.main and not merger.has(heads.main):
-            # First of all, so that no race and no replaced history can lose it.
+            main = there.fetch()
+            self._check_memory(there, main)
+            self._check_purges(there, main)
+            # Before anything is merged, so that no race and no replaced history can lose it.
             if self._options.push and merger.ours not in (heads.own, self._seen(merger)):
                 self._send(merger, there, None)
             if not self._options.pull:
                 self._leave_out("it has what is not here; sync without --push to send to its main")
                 return True
-            main = self._receive(merger, there)
+            self._receive(merger, there, main)
             merger = self._flush()
             if merger.ours == main or self._options.dry_run:
                 return True
@@ -173,11 +176,8 @@ class Sync:
             return True
         return self._send(merger, there, main)
 
-    def _receive(self, merger: Merger, there: RemoteCopy) -> str:
-        """Fetch the branch, look at it, and merge it; return its commit."""
-        main = there.fetch()
-        self._check_memory(there, main)
-        self._check_purges(there, main)
+    def _receive(self, merger: Merger, there: RemoteCopy, main: str) -> None:
+        """Look at a branch that was fetched, and merge it."""
         self._check_forced(merger, there, main)
         self._check_beginning(merger, there, main)
         there.admit(main)
@@ -188,7 +188,6 @@ class Sync:
         named = replace(merged, source=self._remote.name)
         self._report = replace(self._report, merged=(*self._report.merged, named))
         self._note_seen(self._memory.history.merger(), main)
-        return main
 
     def _send(self, merger: Merger, there: RemoteCopy, lease: str | None) -> bool:
         count = merger.count_since(lease or "") if lease is not None else 0
@@ -236,19 +235,20 @@ class Sync:
 
     def _check_purges(self, there: RemoteCopy, main: str) -> None:
         """Refuse what would bring back, here or there, what a purge destroyed."""
-        here = bool(find_purged_heads(self._memory))
-        if not (here or there.brings_purge(main)) or not there.has_rewritten(main):
+        brings = there.brings_purge(main)
+        here = brings or bool(find_purged_heads(self._memory))
+        if not here or not there.has_rewritten(main):
             return
-        if here:
+        if not brings:
             raise DivergedError(
                 self._remote.name,
                 "it still has the history from before a purge of this memory",
-                "Purge the same text in the copies that send to it, and make it anew",
+                "Have 'kimi-memory purge --everywhere' carry the purge out there",
             )
         raise DivergedError(
             self._remote.name,
             "another copy purged a text that the history here still has",
-            "Copy the memory anew from there, and import what only this copy knows",
+            f"Carry it out here: 'kimi-memory purge --follow {self._remote.name}'",
         )
 
     def _check_forced(self, merger: Merger, there: RemoteCopy, main: str) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from kimi_memory.domain.change import Actor
 from kimi_memory.store.copy import PATH as COPY
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.git.rewrite import Wash
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.plan import UNDO
+from kimi_memory.store.wal.records import Entry
 
 JOURNAL = f"{PRIVATE}/journal"
 _LOCKS = f"{PRIVATE}/locks"
@@ -72,17 +74,18 @@ def wipe(root: Path, wash: Wash) -> int:
     return len(found)
 
 
-def restart_journal(store: Store) -> None:
+def restart_journal(store: Store, waiting: Sequence[Entry] = ()) -> None:
     """Begin the journal anew, where its records name what is to be forgotten.
 
-    The files that are there count as they are from now on. The copy gets another id: the
-    checkpoints of this one tell of records that are no more.
+    The files that are there count as they are from now on, but for those that are waiting. The
+    copy gets another id: the checkpoints of this one tell of records that are no more.
     """
     (store.root / COPY).unlink(missing_ok=True)
     with store.lock("journal"):
         for segment in (store.root / JOURNAL).iterdir():
             segment.unlink()
         store.journal.start()
+    store.journal.add(waiting, Actor("purge"))
 
 
 def _is_ours(root: Path, path: str) -> bool:

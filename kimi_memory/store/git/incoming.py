@@ -26,6 +26,7 @@ _AHEAD = "incoming-"
 # delta of a few bytes can stand for gigabytes.
 _BOUNDS = ("-c", f"core.bigFileThreshold={LARGEST}")
 _ALLOWED = {"GIT_ALLOC_LIMIT": str(5 * LARGEST)}
+_PURGES = "mid-term/jobs/purge-"
 _MOST_FILES = 1_000_000
 _ROOM = 1 << 30
 """So many bytes of files are taken of any bundle …"""
@@ -170,20 +171,27 @@ def find_fault(mode: str, path: str, size: str) -> str:
     return "larger than 50 MB" if int(size) > LARGEST else ""
 
 
-def has_rewritten(git: Git, ours: str, theirs: str, **where: str) -> bool:
+def list_purges(git: Git, commit: str) -> dict[str, str]:
+    """Return the records of purges in a commit: their paths, and the blob of each."""
+    rows = git.run("ls-tree", "-z", "--full-tree", commit, "mid-term/jobs/").split(b"\0")[:-1]
+    parted = (decode(row).partition("\t") for row in rows)
+    return {path: about.split(" ")[2] for about, _, path in parted if path.startswith(_PURGES)}
+
+
+def brings_purge(git: Git, ours: str, theirs: str) -> bool:
+    """Whether theirs has the record of a purge that ours has not."""
+    found = list_purges(git, theirs)
+    return bool(found) and not found.keys() <= list_purges(git, ours).keys()
+
+
+def has_rewritten(git: Git, ours: str, theirs: str) -> bool:
     """Whether theirs has a commit that a purge rewrote in ours.
 
     A purge keeps moment, author and message of the commits that it rewrites.
-
-    Args:
-        git: the repository that has ours.
-        ours: a commit.
-        theirs: a commit.
-        where: what git's environment says of where they are.
     """
     sides = [f"{ours}..{theirs}", f"{theirs}..{ours}"]
     how = ("--no-merges", "--no-commit-header", "--format=%ct %an %ae%n%B%x00")
-    read = (git.run("rev-list", *how, side, feed=b"", **where).split(b"\0\n") for side in sides)
+    read = (git.run("rev-list", *how, side, feed=b"").split(b"\0\n") for side in sides)
     one, other = (set(found) - {b""} for found in read)
     return not one.isdisjoint(other)
 

@@ -23,7 +23,7 @@ from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
-from kimi_memory.store.git.incoming import has_rewritten, keep_objects, unpack_apart
+from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.log import ident, message
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
@@ -51,6 +51,10 @@ _HASH = re.compile(r"[0-9a-f]{4,40}")
 _FROM_BEFORE = (
     "{} is from before a purge of this memory, or has a commit from there. Nothing of it was "
     "taken. Copy this memory anew to where it is from, and import what only that copy knows."
+)
+_TO_FOLLOW = (
+    "{0} purged a text that the history here still has. Nothing of it was taken. Carry the purge "
+    "out here first: kimi-memory purge --follow {0}"
 )
 
 
@@ -96,9 +100,14 @@ class Merger:
             HistoryError: there is none, or it is from before.
         """
         found = resolve(self._git, name)
-        if purged and has_rewritten(self._git, self.ours, found):
-            raise HistoryError(_FROM_BEFORE.format(name))
+        self._check_purges(self._git, found, name, purged=purged)
         return found
+
+    def _check_purges(self, git: Git, theirs: str, name: str, *, purged: bool) -> None:
+        """Refuse what would bring back, here or there, what a purge destroyed."""
+        brings = brings_purge(git, self.ours, theirs)
+        if (purged or brings) and has_rewritten(git, self.ours, theirs):
+            raise HistoryError((_TO_FOLLOW if brings else _FROM_BEFORE).format(name))
 
     def other_side(self) -> str:
         """Return the commit that git was merging; empty where it was merging none, or several."""
@@ -126,21 +135,33 @@ class Merger:
         Raises:
             HistoryError: it has none, belongs to somebody else, or is from before.
         """
-        place = root / ".git"
-        if place.is_symlink() or not place.is_dir():
-            raise HistoryError(f"{root} has no history. Run 'kimi-memory init' there.")
-        other = Git(root, place)
-        check_owner(root, other.common())
-        theirs = resolve(other, "HEAD")
         # Asked before an object comes along.
-        objects = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quote_path(other.common() / "objects")}
-        if purged and has_rewritten(self._git, self.ours, theirs, **objects):
-            raise HistoryError(_FROM_BEFORE.format(root))
+        both, theirs = self.see(root)
+        self._check_purges(both, theirs, str(root), purged=purged)
+        other = Git(root, root / ".git")
         # What the other copy has of ours already need not be sent; if it lacks our commit, it
         # cannot leave that out.
         known = other.call("cat-file", "-e", f"{self.ours}^{{commit}}").code == 0
         carry_history(other, self._git, theirs, self.ours if known else "")
         return theirs
+
+    def see(self, root: Path) -> tuple[Git, str]:
+        """Return git that sees another copy's objects beside ours, and the copy's commit.
+
+        Raises:
+            HistoryError: the folder has no history, or belongs to somebody else.
+        """
+        place = root / ".git"
+        if place.is_symlink() or not place.is_dir():
+            raise HistoryError(f"{root} has no history. Run 'kimi-memory init' there.")
+        other = Git(root, place)
+        check_owner(root, other.common())
+        objects = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quote_path(other.common() / "objects")}
+        return Git(self._git.root, self.folder, environment=objects), resolve(other, "HEAD")
+
+    def open_bundle(self, bundle: Bundle) -> AbstractContextManager[Git]:
+        """Give git that sees what a bundle brings beside our objects."""
+        return unpack_apart(self._git, self._side, bundle)
 
     def reach(self, remote: Remote, deadline: Deadline) -> RemoteCopy:
         """Return what speaks with a remote."""
@@ -210,8 +231,7 @@ class Merger:
         """
         head = bundle.manifest.head
         with unpack_apart(self._git, self._side, bundle) as apart:
-            if purged and has_rewritten(apart, self.ours, head):
-                raise HistoryError(_FROM_BEFORE.format(bundle.path))
+            self._check_purges(apart, head, str(bundle.path), purged=purged)
             if apart.call("merge-base", self.ours, head).code != 0:
                 raise HistoryError(
                     f"{bundle.path} has no common history with this memory. Nothing of it was "

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.git.command import Git, Result, decode
-from kimi_memory.store.git.incoming import has_rewritten
+from kimi_memory.store.git.incoming import brings_purge, has_rewritten
 from kimi_memory.store.git.network import (
     Deadline,
     call_remote,
@@ -24,8 +24,9 @@ from kimi_memory.store.git.network import (
     late_remote,
     local_programs,
 )
+from kimi_memory.store.git.purged_pairs import pair_commits
 from kimi_memory.store.git.read import read_content
-from kimi_memory.store.git.remotes import Remote
+from kimi_memory.store.git.remotes import Remote, find_folder
 from kimi_memory.store.git.transfer import carry_history
 from kimi_memory.store.git.tree import differences
 
@@ -37,7 +38,6 @@ _RESCUE = "refs/kimi/rescue"
 """Below it, here, what a remote had before its history was replaced."""
 _FETCHED = "refs/kimi/fetched"
 _KNOWN = "refs/kimi/known"
-_PURGES = "mid-term/jobs/purge-"
 _RACES = ("[rejected]", "lock", "failed to update ref", "stale info")
 """Words of git where somebody else pushed meanwhile."""
 _HASH = re.compile(r"[0-9a-f]{40}")
@@ -95,6 +95,7 @@ class RemoteCopy:
         # A name of its own: a push that outlived its process may still write to the last one.
         self._folder = place.side / "remote" / f"{remote.name}-{secrets.token_hex(4)}.git"
         self._upload, self._receive = local_programs(remote.url)
+        self._how = [self._upload] if self._upload else []
 
     def __enter__(self) -> Self:
         self._clear()
@@ -117,8 +118,7 @@ class RemoteCopy:
             RemoteError: it cannot be reached.
         """
         own = f"{COPIES}/{copy}"
-        how = [self._upload] if self._upload else []
-        done = self._call("ls-remote", "--refs", *how, self._remote.url, self._place.ref, own)
+        done = self._call("ls-remote", "--refs", *self._how, self._remote.url, self._place.ref, own)
         if done.code != 0:
             raise describe_failure(self._remote.name, done.err)
         rows = (decode(row).partition("\t") for row in done.out.splitlines())
@@ -134,11 +134,17 @@ class RemoteCopy:
         # What is here need not be sent, nor looked at again.
         self._git.run("update-ref", _KNOWN, self._place.head)
         how = ["--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap="]
-        how += [self._upload] if self._upload else []
-        done = self._call("fetch", "-q", *how, self._remote.url, f"+{self._place.ref}:{_FETCHED}")
+        done = self._call(
+            "fetch", "-q", *how, *self._how, self._remote.url, f"+{self._place.ref}:{_FETCHED}"
+        )
         if done.code != 0:
             raise describe_failure(self._remote.name, done.err)
         return self._git.run("rev-parse", f"{_FETCHED}^{{commit}}").decode("ascii").strip()
+
+    @property
+    def git(self) -> Git:
+        """What sees our objects beside those that were fetched."""
+        return self._git
 
     def descends(self, commit: str, old: str) -> bool:
         """Whether a commit descends from an old one, or is it."""
@@ -154,8 +160,7 @@ class RemoteCopy:
 
     def brings_purge(self, commit: str) -> bool:
         """Whether a commit has the record of a purge that the current one has not."""
-        new = differences(self._git, self._place.head, commit)
-        return any(one.path.startswith(_PURGES) and one.new for one in new)
+        return brings_purge(self._git, self._place.head, commit)
 
     def has_rewritten(self, commit: str) -> bool:
         """Whether a commit and the current one have two versions of what a purge rewrote."""
@@ -207,6 +212,50 @@ class RemoteCopy:
         if flag == "!" and not any(word in why for word in _RACES):
             raise describe_failure(self._remote.name, done.err if why in done.err else why)
         return Sent(flag != "!", refused)
+
+    def replace_history(self, copy: str) -> str:
+        """Have a remote whose history was purged here take the history of this copy.
+
+        Returns:
+            Why it keeps its own; empty where it was replaced.
+
+        Raises:
+            RemoteError: it cannot be reached, or refuses.
+        """
+        main, ours = self.list_heads(copy).main, self._place.head
+        if main and main != ours:
+            old = self.fetch()
+            if not self.descends(ours, old) and old not in pair_commits(self._git, old, ours):
+                return "it has versions that are not here: purge in the copy that sent them"
+        told = self._call("ls-remote", "--refs", *self._how, self._remote.url, f"{COPIES}/*")
+        rows = (decode(row).partition("\t") for row in told.out.splitlines())
+        # What each copy sent of itself is of the old history, too; each sends itself again.
+        gone = [f":{ref}" for commit, _, ref in rows if ref != f"{COPIES}/{copy}"]
+        own = [f"+{ours}:{COPIES}/{copy}", f"+{ours}:{self._place.ref}"]
+        lease = f"--force-with-lease={self._place.ref}:{main}"
+        how = [self._receive] if self._receive else []
+        done = self._call("push", "--porcelain", *how, lease, self._remote.url, *own, *gone)
+        if done.code != 0:
+            raise describe_failure(self._remote.name, done.err)
+        return ""
+
+    def count_foreign(self) -> int | None:
+        """Destroy what no ref of a folder needs; return how many objects there are not ours.
+
+        None for a server, where nobody can look.
+        """
+        folder = find_folder(self._remote.url)
+        if folder is None:
+            return None
+        there = Git(folder, folder)
+        shutil.rmtree(folder / "logs", ignore_errors=True)
+        there.run("repack", "-a", "-d", "-q")
+        # What is loose now, nothing names; git's own command would run what its settings name.
+        for left in (folder / "objects").glob("[0-9a-f][0-9a-f]/*"):
+            left.unlink()
+        listed = there.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+        known = self._place.git.run("cat-file", "--batch-check", feed=listed)
+        return sum(row.endswith(b" missing") for row in known.splitlines())
 
     def _call(self, *arguments: str) -> Result:
         try:

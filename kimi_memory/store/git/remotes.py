@@ -10,7 +10,7 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
@@ -176,3 +176,10 @@ def find_configured(root: Path) -> list[Remote]:
         except UsageError:
             continue  # It may come from somebody else; nothing of it need be said.
     return sorted(found.values(), key=lambda one: one.name)
+
+
+def find_folder(url: str) -> Path | None:
+    """Return the folder that a URL names; None for a server."""
+    if url.startswith("file:"):
+        return Path(unquote(urlsplit(url).path))
+    return Path(url) if url.startswith("/") else None

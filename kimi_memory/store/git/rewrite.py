@@ -16,8 +16,10 @@ from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.commit import writable_branch
 from kimi_memory.store.git.history import MARK
+from kimi_memory.store.git.purged_pairs import Onto
 from kimi_memory.store.git.read import parse_objects
 from kimi_memory.store.git.repo_check import risky_settings
+from kimi_memory.store.git.transfer import carry_history
 
 SIDE = f"{PRIVATE}/purge"
 """Where the new repository grows; whatever lies here is passing."""
@@ -49,6 +51,10 @@ class Found:
     objects: int = 0
     commits: int = 0
     """Of all commits, those whose message, author or files hold it."""
+    read: int = 0
+    """How many objects were read …"""
+    bytes: int = 0
+    """… and how much that was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +117,13 @@ class Rewrite:
 
     def search(self, wash: Wash) -> Found:
         """Return how many objects, reachable or not, hold the text."""
-        # Unreachable objects count as well: git keeps them for weeks, and anybody with the folder
-        # can read them.
-        found = {"commit": 0, "tree": 0, "blob": 0, "tag": 0}
+        # Unreachable ones as well: git keeps them for weeks, for anybody with the folder to read.
+        found, sizes = {"commit": 0, "tree": 0, "blob": 0, "tag": 0}, []
         for kind, content in self._read_objects():
             found[kind] += any(wash.count(text) for text in _yield_texts(kind, content))
-        return Found(sum(found.values()), found["commit"] + found["tag"])
+            sizes.append(len(content))
+        named = found["commit"] + found["tag"]
+        return Found(sum(found.values()), named, len(sizes), sum(sizes))
 
     def blobs(self) -> Iterator[tuple[str, bytes]]:
         """Yield every file of every commit, once per content, with a path it has or had."""
@@ -127,10 +134,11 @@ class Rewrite:
             if kind == "blob":
                 yield decode(paths[id]), content
 
-    def run(self, wash: Wash) -> str:
+    def run(self, wash: Wash, onto: Onto | None = None) -> str:
         """Write all refs anew and swap the repositories; return the new head.
 
-        The old repository is untouched until one rename, and gone right after.
+        The old repository is untouched until one rename, and gone right after. It goes on upon a
+        history that another copy has rewritten, where one is given.
 
         Raises:
             HistoryError: git refused; the history is as it was.
@@ -139,12 +147,13 @@ class Rewrite:
         self._side.mkdir(mode=0o700)
         fresh = Git(self._root, self._side / "git")
         staged, stashes = self._staged_entries(), self._keep_stashes()
-        # Counted on both sides: a purge cannot be undone, so a history that came out shorter must
-        # not take the place of the old one.
-        before = self._git.run("rev-list", "--all", "--count")
+        # Counted on both sides: a purge is not undone, so no shorter history may take its place.
+        shared = [f"^{commit}" for commit in onto.last_old()] if onto else []
+        before = self._git.run("rev-list", "--all", "--count", *shared)
         self._make_repository(fresh, wash)
-        self._import_history(fresh, wash)
-        if fresh.run("rev-list", "--all", "--count") != before:
+        self._import_history(fresh, wash, onto, shared)
+        known = [f"^{onto.head}"] if onto else []
+        if fresh.run("rev-list", "--all", "--count", *known) != before:
             raise HistoryError(  # pragma: no cover  no git at hand drops commits
                 "The rewritten history lacks commits, so nothing was replaced."
             )
@@ -193,17 +202,23 @@ class Rewrite:
             os.fsync(file.fileno())
         new.chmod(old.stat().st_mode)
 
-    def _import_history(self, fresh: Git, wash: Wash) -> None:
+    def _import_history(
+        self, fresh: Git, wash: Wash, onto: Onto | None, shared: Sequence[str]
+    ) -> None:
         stream = self._git.run(
             "fast-export", "--all", "--signed-tags=strip", "--tag-of-filtered-object=rewrite",
             # Words in another encoding would not be found; without the last word of the stream, one
             # that was cut off would pass for a whole one.
-            "--reencode=yes", "--use-done-feature",
+            "--reencode=yes", "--use-done-feature", "--reference-excluded-parents", *shared,
         )  # fmt: skip
-        washed = b"".join(_wash_stream(stream, wash))
+        washed = b"".join(_wash_stream(stream, wash, onto))
+        if onto is not None:
+            carry_history(onto.git, fresh, onto.head)
         # Permissive: commits of old tools have zones that git would refuse today, and none of them
         # may be lost.
         fresh.run("fast-import", "--quiet", "--force", "--date-format=raw-permissive", feed=washed)
+        if onto is not None:
+            onto.carry_refs(self._git, fresh, wash.name)
 
     def _keep_stashes(self) -> list[str]:
         """Give every stash a ref, as only the newest has one; return them, newest first."""
@@ -319,7 +334,7 @@ def _yield_commands(stream: bytes) -> Iterator[tuple[bytes, bytes | None]]:
             yield line, None
 
 
-def _wash_stream(stream: bytes, wash: Wash) -> Iterator[bytes]:
+def _wash_stream(stream: bytes, wash: Wash, onto: Onto | None = None) -> Iterator[bytes]:
     """Yield the stream anew; contents, messages, names and paths are washed."""
     paths = _blob_paths(stream)
     kind, mark = b"", b""
@@ -336,6 +351,8 @@ def _wash_stream(stream: bytes, wash: Wash) -> Iterator[bytes]:
         if word in {b"blob", b"commit", b"tag", b"reset"}:
             kind = word
         mark = rest if word == b"mark" else mark
+        if onto is not None and word in {b"from", b"merge"}:
+            rest = onto.renew(rest)
         yield _washed_line(word, rest, wash) + b"\n"
 
 

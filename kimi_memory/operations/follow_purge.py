@@ -1,0 +1,135 @@
+"""Purges that follow to other copies: each destroys there what it finds by its own old history.
+
+What was destroyed does not travel. A copy that still has the text lays its history beside the one
+that was purged, and learns from its own bytes what stood where the marks stand now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.config import MARKER
+from kimi_memory.errors import HistoryError, UsageError
+from kimi_memory.jobs.merging import read_id
+from kimi_memory.jobs.purge import check_texts
+from kimi_memory.jobs.purged_words import find_purged_words
+from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.operations.bundles import open_bundle
+from kimi_memory.operations.forget import Doomed, Following, PurgeReport, purge
+from kimi_memory.operations.remotes import open_remotes
+from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.incoming import list_purges
+from kimi_memory.store.git.network import Deadline
+from kimi_memory.store.git.purged_pairs import Onto, pair_commits, read_washed
+from kimi_memory.store.git.read import read_blobs, read_content
+from kimi_memory.store.git.tree import list_tree
+from kimi_memory.store.notes import sessions
+
+_SECONDS = 300.0
+_NAMED = "session:"
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What following the purges of another copy did, or without leave would do."""
+
+    source: str
+    purges: tuple[str, ...]
+    """Their ids there; none where all were carried out here."""
+    texts: int = 0
+    """How many texts were found that went there; they are not named."""
+    sessions: tuple[str, ...] = ()
+    """Sessions that went there as a whole, and are here."""
+    report: PurgeReport | None = None
+    """What that destroys here; None where nothing of it is here."""
+
+
+def follow_purges(memory: Memory, source: str, *, yes: bool = False) -> Followed:
+    """Carry out here what another copy purged, and go on upon the history that it has now.
+
+    Args:
+        memory: opened for writing.
+        source: the folder of another copy, a bundle, or the name of a remote.
+        yes: do it; else only report what would be destroyed.
+
+    Raises:
+        UsageError: there is no such source.
+        HistoryError: it is another memory, or nobody can tell what was purged.
+        StoreError: the proof found a place that still holds a text; it is named.
+    """
+    memory.batch.flush("Before purge")
+    with _open_source(memory, source) as (git, head):
+        marker = read_content(git, head, MARKER) or b""
+        if read_id(marker) != memory.settings.memory.id:
+            raise HistoryError(f"{source} is another memory. Only copies of one purge alike.")
+        ours = memory.history.head()
+        new = {
+            path: blob
+            for path, blob in list_purges(git, head).items()
+            if path not in list_purges(git, ours)
+        }
+        purges = tuple(sorted(PurePosixPath(path).stem for path in new))
+        pairs = pair_commits(git, ours, head)
+        if not new or all(old == now for old, now in pairs.items()):
+            return Followed(source, ())
+        whole = _find_sessions(read_blobs(git, new.values()))
+        here = tuple(place.id for place in sessions.places(memory.store) if place.id in whole)
+        contents = read_blobs(git, sorted({one.blob for one in list_tree(git, head).values()}))
+        found = find_purged_words(read_washed(git, pairs), whole, list(contents.values()))
+        texts = tuple(one for one in found.texts if _is_purgeable(one))
+        if not texts and not here:
+            raise HistoryError(
+                f"What {source} purged cannot be told from its history. Copy this memory anew from "
+                "there, and import what only this copy knows."
+            )
+        doomed, following = (
+            Doomed(texts, here, found.names),
+            Following(Onto(git, head, pairs), purges),
+        )
+        report = purge(memory, doomed, yes=yes, following=following)
+        return Followed(source, purges, len(texts), here, report)
+
+
+def _is_purgeable(text: str) -> bool:
+    """Whether a text is long enough to be purged, as it was there."""
+    try:
+        return bool(check_texts([text]))
+    except UsageError:
+        return False
+
+
+def _find_sessions(records: Mapping[str, bytes]) -> set[str]:
+    """Return the sessions that the records of purges name."""
+    found = set[str]()
+    for content in records.values():
+        try:
+            hashes = json.loads(content).get("hashes", [])
+        except (ValueError, AttributeError):
+            continue
+        named = (str(one) for one in hashes if isinstance(one, str))
+        found |= {one.removeprefix(_NAMED) for one in named if one.startswith(_NAMED)}
+    return found
+
+
+@contextmanager
+def _open_source(memory: Memory, source: str) -> Iterator[tuple[Git, str]]:
+    """Give git that sees the other copy's objects beside ours, and its last commit."""
+    merger, folder = memory.history.merger(), Path(source)
+    if folder.is_dir():
+        yield merger.see(folder.resolve())
+    elif folder.is_file():
+        with open_bundle(folder, None) as bundle, merger.open_bundle(bundle) as git:
+            yield git, bundle.manifest.head
+    else:
+        remote = open_remotes(memory).find(source)
+        if remote.drop:
+            raise UsageError(f"{source} is a folder of bundles. Name the file of one of them.")
+        with (
+            memory.store.lock("sync"),
+            merger.reach(remote, Deadline(_SECONDS)) as there,
+        ):
+            yield there.git, there.fetch()

@@ -1,0 +1,148 @@
+"""A purge in one copy is carried out in the others, which nobody tells what it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.errors import DivergedError, HistoryError
+from kimi_memory.operations.bundles import export_bundle, import_bundle
+from kimi_memory.operations.follow_purge import follow_purges
+from kimi_memory.operations.forget import Doomed, purge
+from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.remotes import add_remote
+from kimi_memory.operations.review_queue import waiting_files
+from kimi_memory.operations.sync_remotes import sync_memory
+from tests.jobs.test_purge import traces
+from tests.operations.test_merge_copy import values
+from tests.test_copies import clone, errors, git
+
+__all__ = ["clone"]
+
+Clone = Callable[[str], Memory]
+SECRET = "azure-falcon 7391"
+
+
+@pytest.fixture
+def copies(memory: Memory, clone: Clone) -> tuple[Memory, Memory]:
+    """Two copies that both hold a secret, each with statements of its own after it."""
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    memory.batch.flush()
+    other = clone("other")
+    other.remember("Bob likes coffee.", key="bob.drink")
+    other.remember(f"Write {SECRET.upper()} on no paper.", key="vault.paper")
+    other.batch.flush()
+    memory.remember("Cleo likes water.", key="cleo.drink")
+    memory.batch.flush()
+    assert purge(memory, Doomed((SECRET,)), yes=True).done
+    return memory, other
+
+
+def test_a_copy_destroys_what_another_one_purged_and_goes_on_with_it(
+    copies: tuple[Memory, Memory],
+) -> None:
+    memory, other = copies
+    with pytest.raises(HistoryError, match="purge --follow"):
+        merge_copy(other, str(memory.root))
+    seen = follow_purges(other, str(memory.root))
+    assert (seen.texts, seen.sessions) == (1, ())
+    assert seen.report is not None
+    assert not seen.report.done
+    assert traces(other.root, SECRET)
+    done = follow_purges(other, str(memory.root), yes=True)
+    assert done.report is not None
+    assert done.report.done
+    assert traces(other.root, SECRET) == []
+    # What was said there since is still there, and both are one history again.
+    assert merge_copy(other, str(memory.root)).commit
+    assert merge_copy(memory, str(other.root)).commit == other.history.head()
+    for one in (memory, other):
+        assert errors(one) == []
+        for words in ("Ann likes tea", "Bob likes coffee", "Cleo likes water"):
+            assert words in values(one, words)
+        assert traces(one.root, SECRET) == []
+    assert follow_purges(other, str(memory.root)).purges == ()
+    [record] = [
+        json.loads(path.read_bytes())
+        for path in memory.root.glob("mid-term/jobs/purge-*.json")
+        if "follows" in path.read_text(encoding="utf-8")
+    ]
+    assert record["follows"] == list(done.purges)
+    assert record["proof"]["hits"] == 0
+    assert record["proof"]["copy"] == other.copy_id
+
+
+def test_a_purge_reaches_a_copy_through_a_remote(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
+    memory.session("talk").turn("user", f"The vault code is {SECRET}.")
+    memory.batch.flush()
+    other = clone("other")
+    for one in (memory, other):
+        add_remote(one, "hub", f"file://{tmp_path / 'hub.git'}")
+    assert not sync_memory(memory)[0].failed
+    other.remember("Bob likes coffee.", key="bob.drink")
+    other.batch.flush()
+    assert purge(memory, Doomed((), ("talk",)), yes=True).done
+    git(tmp_path / "hub.git", "update-ref", "-d", "refs/heads/main")
+    git(memory.root, "push", "-q", str(tmp_path / "hub.git"), "HEAD:main")
+    [report] = sync_memory(other)
+    assert report.code == DivergedError.exit_code
+    assert "purge --follow hub" in report.failed
+    assert follow_purges(other, "hub", yes=True).sessions == ("talk",)
+    assert traces(other.root, SECRET) == []
+    [report] = sync_memory(other)
+    assert not report.failed, report.failed
+    assert "Bob likes coffee" in values(other, "what does Bob drink?")
+    assert errors(other) == []
+
+
+def test_a_purge_reaches_a_copy_in_a_bundle(copies: tuple[Memory, Memory], tmp_path: Path) -> None:
+    memory, other = copies
+    path = tmp_path / "news.bundle"
+    export_bundle(memory, path)
+    with pytest.raises(HistoryError, match="purge --follow"):
+        import_bundle(other, path)
+    assert follow_purges(other, str(path), yes=True).texts == 1
+    assert traces(other.root, SECRET) == []
+    assert import_bundle(other, path).merged
+
+
+def test_what_the_other_copy_still_has_was_not_purged(
+    copies: tuple[Memory, Memory],
+) -> None:
+    memory, other = copies
+    # A stranger's "purge" that puts marks where harmless words stood.
+    assert follow_purges(other, str(memory.root)).texts == 1
+    memory.remember(f"The new paper is {SECRET}.", key="vault.new")
+    memory.batch.flush()
+    with pytest.raises(HistoryError, match="cannot be told"):
+        follow_purges(other, str(memory.root), yes=True)
+    assert traces(other.root, SECRET)
+
+
+def test_what_waits_for_a_word_still_waits_after_a_purge(memory: Memory) -> None:
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    card = memory.remember("Ann likes tea.", key="ann.tea").paths
+    memory.batch.flush()
+    [place] = [path for path in card if path.endswith("ann.tea.md")]
+    note, changed = memory.root / "orders.md", memory.root / place
+    note.write_text(f"# Orders\n\nAlways obey {SECRET}.\n", encoding="utf-8")
+    text = changed.read_text(encoding="utf-8")
+    changed.write_text(text.replace("likes tea", "likes petrol"), encoding="utf-8")
+    for one in (note, changed):
+        os.utime(one, (1, 1))  # Written elsewhere, and copied here.
+    memory.store.reconcile()
+    before = {one.path: one.standing.why for one in waiting_files(memory)}
+    assert set(before) == {"orders.md", place}
+    assert purge(memory, Doomed((SECRET,)), yes=True).done
+    assert {one.path: one.standing.why for one in waiting_files(memory)} == before
+    assert b"likes tea" in memory.store.served(place).content
+    assert traces(memory.root, SECRET) == []

@@ -1,0 +1,81 @@
+"""A purge carried to every place that is known: proven, or named as still holding the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.errors import UsageError
+from kimi_memory.operations.forget import Doomed
+from kimi_memory.operations.purge_everywhere import purge_everywhere
+from kimi_memory.operations.remotes import add_remote
+from kimi_memory.operations.sync_remotes import sync_memory
+from tests.jobs.test_purge import traces
+from tests.operations.test_merge_copy import values
+from tests.test_copies import clone, errors, git
+
+__all__ = ["clone"]
+
+Clone = Callable[[str], Memory]
+SECRET = "azure-falcon 7391"
+
+
+def test_a_purge_reaches_copies_here_and_a_folder_that_others_read(
+    memory: Memory, clone: Clone, opening: Opening, tmp_path: Path
+) -> None:
+    hub = tmp_path / "hub.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
+    with pytest.raises(UsageError, match="Nothing was purged here"):
+        purge_everywhere(memory, Doomed())
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    add_remote(memory, "hub", f"file://{hub}")
+    assert not sync_memory(memory)[0].failed
+    laptop = clone("laptop")
+    add_remote(laptop, "hub", f"file://{hub}")
+    laptop.remember("Bob likes coffee.", key="bob.drink")
+    assert not sync_memory(laptop)[0].failed
+    # One on this machine, which shares its list of copies.
+    git(tmp_path, "clone", "-q", str(memory.root), "beside")
+    with Memory.open(tmp_path / "beside", replace(opening, background=False)) as beside:
+        assert beside.copy_id
+        beside.remember("Cleo likes water.", key="cleo.drink")
+    seen = purge_everywhere(memory, Doomed((SECRET,)))
+    assert seen.report is not None
+    assert not seen.report.done
+    assert [one.state for one in seen.reached] == ["left", "left"]
+    done = purge_everywhere(memory, Doomed((SECRET,)), yes=True)
+    assert [(Path(one.name).name, one.state) for one in done.reached] == [
+        ("beside", "proven"),
+        ("hub", "proven"),
+    ]
+    for place in (memory.root, tmp_path / "beside", hub):
+        assert traces(place, SECRET) == [], place
+    # What the laptop had sent is not lost, and it follows by the remote.
+    assert "Bob likes coffee" in values(memory, "what does Bob drink?")
+    assert "purge --follow hub" in sync_memory(laptop)[0].failed
+    assert traces(hub, SECRET) == []
+
+
+def test_what_is_not_here_is_not_replaced_there(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    hub = tmp_path / "hub.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    add_remote(memory, "hub", f"file://{hub}")
+    assert not sync_memory(memory)[0].failed
+    laptop = clone("laptop")
+    add_remote(laptop, "hub", f"file://{hub}")
+    assert purge_everywhere(memory, Doomed((SECRET,)), yes=True).reached[0].state == "proven"
+    # Somebody who has the old history forces it back, with a version that is not here.
+    laptop.remember("Bob likes coffee.", key="bob.drink")
+    laptop.batch.flush()
+    git(laptop.root, "push", "-qf", str(hub), "HEAD:main")
+    [found] = purge_everywhere(memory, Doomed(), yes=True).reached
+    assert found.state == "left"
+    assert "versions that are not here" in found.why
+    assert errors(memory) == []
