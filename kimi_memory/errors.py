@@ -117,10 +117,10 @@ class AmbiguousIdError(KimiMemoryError):
 
     exit_code = 12
 
-    def __init__(self, id: str, found: list[str]) -> None:
+    def __init__(self, id: str, found: list[str], remedy: str = "Type more of it") -> None:
         # Five are enough to choose from; hundreds would fill the screen.
         shown = ", ".join(found[:5])
-        super().__init__(f"{id!r} fits {len(found)} notes ({shown}). Type more of it.")
+        super().__init__(f"{id!r} fits {len(found)} notes ({shown}). {remedy}.")
 
 
 class FormatError(KimiMemoryError):

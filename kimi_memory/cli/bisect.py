@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.cli.as_of import open_exactly
 from kimi_memory.cli.diff import format_change
+from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.past import Cause
 from kimi_memory.errors import UsageError
@@ -28,9 +29,7 @@ _NO_COMMAND = (126, 127)
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "what", nargs="?", default="", help="a key, the id of a note, or the beginning of one"
-    )
+    parser.add_argument("what", nargs="?", default="", help=NOTE_HELP)
     parser.add_argument("--says", default="", metavar="TEXT", help="since when it says these words")
     parser.add_argument("--not-says", default="", metavar="TEXT", help="since when it does not")
     parser.add_argument("--status", default="", help="since when it has this status")
@@ -61,7 +60,8 @@ def run(arguments: Namespace) -> int:
         raise UsageError("Name a key or a note; or a test of all with --eval or --run.")
     wrong = Wrong(arguments.says, arguments.not_says, arguments.status, arguments.below)
     with open_memory(arguments) as memory:
-        flips = memory.bisect(arguments.what, wrong, good=arguments.good, bad=arguments.bad)
+        what = find_in_history(memory, arguments.what)
+        flips = memory.bisect(what, wrong, good=arguments.good, bad=arguments.bad)
     begun = [one for one in flips if one.begins]
     shown = flips if arguments.all else begun[-1:]
     if arguments.json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.cli.listed import find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause
 
@@ -13,7 +14,9 @@ _LONGEST = 200
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "what", help="a path, path:12, path:12-14, a citation path#L2-L5, a note's id, or a key"
+        "what",
+        help="a path, path:12, path:12-14, a citation path#L2-L5, a note's id, a key, "
+        "or project/key",
     )
     parser.add_argument("--field", default="", help="of a note, such as value or status")
     parser.add_argument("--as-of", default="", metavar="POINT", help="as it was at this point")
@@ -23,7 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print each line, and where it comes from."""
     with open_memory(arguments) as memory:
-        found = memory.blame(arguments.what, field=arguments.field, at=arguments.as_of)
+        what = find_in_history(memory, arguments.what)
+        found = memory.blame(what, field=arguments.field, at=arguments.as_of)
     if arguments.json:
         show_json(found)
         return 0

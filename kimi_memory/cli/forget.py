@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
+from kimi_memory.cli.listed import NOTE_HELP, find_named
 from kimi_memory.cli.shared import (
     finish_reports,
     moment,
@@ -21,7 +22,7 @@ from kimi_memory.operations.forget import forget
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("id", nargs="?", default="", help="the id of a note, or its beginning")
+    parser.add_argument("id", nargs="?", default="", help=NOTE_HELP)
     parser.add_argument("--key", default="", help="every card of this key")
     parser.add_argument("--session", default="", help="everything derived from this session alone")
     parser.add_argument("--query", default="", metavar="WORDS", help="all that says these words")
@@ -43,7 +44,7 @@ def run(arguments: Namespace) -> int:
             for text in (arguments.since, arguments.until)
         )
         wanted = Wanted(
-            note=arguments.id,
+            note=find_named(memory, arguments.id) if arguments.id else "",
             key=arguments.key,
             session=arguments.session,
             query=arguments.query,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.cli.listed import NOTE_HELP, find_listed
 from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
+from kimi_memory.operations.find_note import find_note
 from kimi_memory.store.notes.sessions import cite_turn
 
 
@@ -15,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "what",
-        help="an id, the beginning of one, a path, a citation: path#L2-L5, or a turn: session:ID#2",
+        help=f"{NOTE_HELP}; a path, a citation: path#L2-L5, or a turn: session:ID#2",
     )
     parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
@@ -33,7 +35,8 @@ def run(arguments: Namespace) -> int:
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments) as memory:
-        what = arguments.what if arguments.as_of else cite_turn(memory.store, arguments.what)
+        what = find_listed(memory, arguments.what)
+        what = what if arguments.as_of else cite_turn(memory.store, what)
         path, text = _read_text(memory, what, arguments.as_of)
     first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
@@ -59,13 +62,17 @@ def _read_text(memory: Memory, what: str, point: str = "") -> tuple[str, str]:
     # A file may have an @ in its name, so what is there goes before what the sign could mean.
     path, commit = (path, "") if memory.store.exists(path) else split_commit(path)
     if point or commit:
-        return memory.at(point or commit).get(path)
+        then = memory.at(point or commit)
+        try:
+            return then.get(path)
+        except NotFoundError:
+            return then.get(find_note(memory, path))
     try:
         return path, memory.store.text(path)
     except NotFoundError:
         pass
     try:
-        filed = memory.get(what)
+        filed = memory.get(find_note(memory, what))
     except NotFoundError:
         raise NotFoundError("note or file", what) from None
     return filed.path, filed.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.cli.listed import NOTE_HELP, find_named
 from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
 from kimi_memory.domain.note import LinkRel
 from kimi_memory.errors import UsageError
@@ -13,8 +14,8 @@ from kimi_memory.operations.links import Wanted, link, suggested, unlink
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", nargs="?", default="", help="id of a card, or its beginning")
-    parser.add_argument("target", nargs="?", default="", help="id of the other note")
+    parser.add_argument("source", nargs="?", default="", help=NOTE_HELP)
+    parser.add_argument("target", nargs="?", default="", help="the other note, named likewise")
     parser.add_argument(
         "--rel",
         default="",
@@ -35,8 +36,8 @@ def run(arguments: Namespace) -> int:
         if not arguments.source or not arguments.target:
             raise UsageError("A link has two ends. Give two ids, or --suggested.")
         wanted = Wanted(
-            source=arguments.source,
-            target=arguments.target,
+            source=find_named(memory, arguments.source),
+            target=find_named(memory, arguments.target),
             rel=_parse_relation(arguments.rel),
             weight=arguments.weight,
             # A link is one line of front matter.

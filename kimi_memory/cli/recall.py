@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.cli.as_of import add_as_of, open_exactly
+from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
@@ -189,6 +190,8 @@ class _Found:
 
     def show(self, *, explain: bool) -> None:
         """Print for people."""
+        # First, as who reads through `head` closes the pipe early.
+        keep_list(self._memory, [hit.unit.id for hit in self._answer.hits])
         if explain:
             self._print_lanes()
         point, notes = _split_point(self._answer.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from kimi_memory.cli.listed import find_named
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.operations.links import Neighbour, related
 
@@ -11,7 +12,7 @@ from kimi_memory.operations.links import Neighbour, related
 def show_related(arguments: Namespace) -> int:
     """Print the notes and sessions near a note, strongest first."""
     with open_memory(arguments) as memory:
-        found = related(memory, arguments.what, arguments.hops)
+        found = related(memory, find_named(memory, arguments.what), arguments.hops)
     if arguments.json:
         show_json(found)
         return 0

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from kimi_memory.cli.listed import find_listed, keep_list
 from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import UsageError
@@ -55,7 +56,8 @@ def run(arguments: Namespace) -> int:
         return _accept_pulled(arguments)
     said = _parse_answer(arguments)
     with open_memory(arguments) as memory:
-        reports = [answer(memory, id, said, dry_run=arguments.dry_run) for id in arguments.ids]
+        ids = [find_listed(memory, id) for id in arguments.ids]
+        reports = [answer(memory, id, said, dry_run=arguments.dry_run) for id in ids]
     return finish_reports(arguments, reports)
 
 
@@ -92,15 +94,18 @@ def _read_words(arguments: Namespace) -> str:
 
 def _list_waiting(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
-        found = [one for one in review(memory) if _is_wanted(one, arguments.ids)]
+        ids = [find_listed(memory, id) for id in arguments.ids]
+        found = [one for one in review(memory) if _is_wanted(one, ids)]
         zone = memory.zone
+        if not arguments.json:
+            keep_list(memory, [one.id for one in found])
     if arguments.json:
         show_json(found)
         return 0
-    for one in found:
-        _print_waiting(one, zone)
+    for number, one in enumerate(found, 1):
+        _print_waiting(number, one, zone)
     show(
-        "Answer with: kimi-memory review accept ID | edit ID --text … | reject ID"
+        "Answer with: kimi-memory review accept 1 | edit 1 --text … | reject 1"
         if found
         else "Nothing waits for review."
     )
@@ -111,8 +116,8 @@ def _is_wanted(one: Waiting, ids: list[str]) -> bool:
     return not ids or any(one.id.startswith(id) for id in ids)
 
 
-def _print_waiting(one: Waiting, zone: Zone) -> None:
-    show(f"{one.id}  {in_zone(one.created, zone):%Y-%m-%d}  {one.title}")
+def _print_waiting(number: int, one: Waiting, zone: Zone) -> None:
+    show(f"{number}. {one.id}  {in_zone(one.created, zone):%Y-%m-%d}  {one.title}")
     show(f"  to       {one.target}{f' ({one.section})' if one.section else ''}")
     if one.reason:
         show(f"  because  {one.reason}")

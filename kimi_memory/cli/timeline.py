@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.past import TimelineEntry
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", help="a key, the id of a note, or the beginning of one")
+    parser.add_argument("what", help=NOTE_HELP)
     parser.add_argument("--since", default="", metavar="POINT", help="only from this point on")
     parser.add_argument("--until", default="", metavar="POINT", help="only up to this point")
     parser.add_argument("--turns", action="store_true", help="name the turns of each state")
@@ -19,7 +20,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print the states, oldest first."""
     with open_memory(arguments) as memory:
-        found = memory.timeline(arguments.what, since=arguments.since, until=arguments.until)
+        what = find_in_history(memory, arguments.what)
+        found = memory.timeline(what, since=arguments.since, until=arguments.until)
     if arguments.json:
         show_json(found)
         return 0

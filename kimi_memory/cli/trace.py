@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.cli.listed import NOTE_HELP, find_named
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.jobs.trace import Evidence, Trace
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -13,13 +14,13 @@ _LONGEST = 400
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("id", help="the id of a note, or the beginning of one")
+    parser.add_argument("id", help=NOTE_HELP)
 
 
 def run(arguments: Namespace) -> int:
     """Print note, quotes, turns, files and commits."""
     with open_memory(arguments) as memory:
-        trace, zone = memory.trace(arguments.id), memory.zone
+        trace, zone = memory.trace(find_named(memory, arguments.id)), memory.zone
     if arguments.json:
         show_json(trace)
     else:

@@ -33,7 +33,7 @@ def test_what_waits_is_listed_and_accepted(waiting: Path, capsys) -> None:
     assert "+confidence: 1.0" in found["diff"]
     assert run(["review"]) == 0
     said = capsys.readouterr().out
-    assert found["id"] in said and "review accept ID" in said
+    assert found["id"] in said and "review accept 1" in said
     [report] = answer(capsys, "review", "accept", found["id"][:-2])
     page = (waiting / "MEMORY.md").read_text(encoding="utf-8")
     assert re.search(r"- 二十个连接（\d{4}-\d\d-\d\d，1\.00）", page)
