@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kimi_memory.jobs.planner import Planner
     from kimi_memory.jobs.runner import Jobs
     from kimi_memory.jobs.trace import Trace
+    from kimi_memory.recall.browse import Listing, ListQuery
     from kimi_memory.store.notes.notes import Filed
 
 
@@ -289,6 +290,16 @@ class Memory(PastReading, Syncing, ChatWindow):
         self._recall_receipts.add(query.text, shown, self.actor, looking=looking)
         self.host.notice("recalled", query=query, hits=answer.hits)
         return answer
+
+    def browse(self, query: ListQuery) -> Listing:
+        """Return one page of a list of what is held, with its total and counts by field.
+
+        It leaves no receipt and warms nothing.
+
+        Raises:
+            UsageError: the order, the cursor or the limit is none.
+        """
+        return self.engine.browse(query)
 
     def context(  # noqa: PLR0913  what it is for, and who may see what
         self, purpose: Literal["start", "task", "live"] = "task", query: str = "", *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple, Protocol, overload
@@ -102,6 +103,11 @@ class Column(Sequence[Any], ABC):
     @abstractmethod
     def among(self, wanted: Collection[Any]) -> Bools:
         """Return which rows hold one of these values."""
+
+    def tally(self, rows: Bools) -> dict[Any, int]:
+        """Return how many of some rows hold each value, the most frequent first."""
+        found = Counter(value for value, one in zip(self.all(), rows.tolist(), strict=True) if one)
+        return dict(sorted(found.items(), key=lambda pair: (-pair[1], str(pair[0]))))
 
     def numbers(self) -> Floats:
         """Return the values as numbers, NaN where there is none."""

@@ -20,6 +20,7 @@ from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.relations import relations_asked
+from kimi_memory.recall.browse import Listing, ListQuery, browse
 from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
 from kimi_memory.recall.ranking import Ranked, candidates
@@ -111,6 +112,11 @@ class Recall:
             ids = searcher.column("id")
             rows = allowed(searcher, query).nonzero()[0].tolist()
             return frozenset(name for row in rows for name in (ids[row], searcher.path(row)))
+
+    def browse(self, query: ListQuery) -> Listing:
+        """Return one page of what passes some filters, with its total and counts by field."""
+        with self._index.guard:
+            return browse(self._index.searcher(), query, self._clock())
 
     def search(self, query: Query) -> Answer:
         """Return the best units for a question, best first; ties stand by id."""

@@ -14,6 +14,7 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import NotAMemoryError, UsageError
+from kimi_memory.recall.browse import ListQuery
 from tests.jobs.test_runner import talk, tree
 
 _GIT = (
@@ -87,6 +88,14 @@ def test_recalls_leave_receipts_without_secrets(memory: Memory) -> None:
     text = memory.store.read("short-term/recalls.jsonl").decode()
     assert '"hits":["session:s#1"]' in text
     assert "hunter2" not in text
+
+
+def test_a_list_leaves_no_receipts(memory: Memory) -> None:
+    memory.session("s").turn("user", "the router stands in the hall")
+    found = memory.browse(ListQuery())
+    assert [unit.text for unit in found.units] == ["the router stands in the hall"]
+    assert found.units[0].at.utcoffset() == memory.now().utcoffset()
+    assert not memory.store.exists("short-term/recalls.jsonl")
 
 
 def test_a_context_block_is_never_captured_again(memory: Memory) -> None:

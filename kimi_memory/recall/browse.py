@@ -1,0 +1,216 @@
+"""Browsing: every unit that passes some filters, in an order, page by page, with totals."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kimi_memory.domain.note import Status
+from kimi_memory.domain.search_types import COLD_BELOW, Hit, Query, Unit
+from kimi_memory.errors import UsageError
+from kimi_memory.index.columns import Bools, Floats, Ints
+from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.recall.filters import allowed, restrict_to_caller
+from kimi_memory.recall.redaction import redact_hits
+
+if TYPE_CHECKING:
+    from kimi_memory.index.searcher import Searcher
+
+HOT_FROM = 0.7
+"""A card is listed as hot from this temperature on, which is that of its last introspection."""
+BANDS = ("hot", "warm", "cold")
+FACETS = ("kind", "type", "status", "project")
+"""Fields whose values are counted; those of one that filters are counted as if it did not."""
+MOST = 1000
+"""Most units on one page of a list."""
+SORTS: Mapping[str, tuple[str, int]] = {
+    "newest": ("at", -1),
+    "oldest": ("at", 1),
+    "key": ("key", 1),
+    "confidence": ("confidence", -1),
+    "importance": ("importance", -1),
+    "warmth": ("temperature", -1),
+}
+"""The field of each order, and whether it ascends; equal ones stand newest first, then by id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListQuery:
+    """What a list should hold, and which page of it."""
+
+    filters: Query = field(default_factory=lambda: Query(text=""))
+    """Its filters alone count; its text, its limit and its weights do not."""
+    bands: tuple[str, ...] = ()
+    """Bands of temperature: hot, warm, cold; all if empty."""
+    sort: str = "newest"
+    """One of `SORTS`."""
+    after: str = ""
+    """The cursor of the page before, `Listing.next`; the first page if empty."""
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One page of a list."""
+
+    units: tuple[Unit, ...]
+    total: int
+    """How many there are on all pages."""
+    facets: Mapping[str, Mapping[str, int]]
+    """By field how many units have each value, the most frequent first."""
+    next: str = ""
+    """Cursor of the next page; empty on the last."""
+
+
+def browse(searcher: Searcher, query: ListQuery, now: datetime) -> Listing:
+    """Return one page of the units that pass the filters of a query.
+
+    Args:
+        searcher: a view of the memory; its guard is held by the caller.
+        query: what, in which order, from where.
+        now: the present moment; times are shown on its clocks.
+
+    Raises:
+        UsageError: the order, a band or the cursor is none, or the limit is out of range.
+    """
+    _check(query)
+    view = restrict_to_caller(searcher, query.filters)
+    rows = _matching(view, query)
+    total = int(np.count_nonzero(rows))
+    page, following = _cut_page(view, query, np.flatnonzero(rows))
+    found = view.units(page)
+    hits = [Hit(found[row], 0.0, "") for row in page if row in found]
+    shown = (hit.unit for hit in redact_hits(view.files, hits, query.filters, now))
+    units = tuple(_on_clocks(unit, now) for unit in shown)
+    return Listing(units, total, _count_facets(view, query, rows), following)
+
+
+def _check(query: ListQuery) -> None:
+    if query.sort not in SORTS:
+        raise UsageError(f"{query.sort!r} is no order. Use one of {', '.join(SORTS)}.")
+    if unknown := set(query.bands) - set(BANDS):
+        raise UsageError(f"{min(unknown)!r} is no band. Use one of {', '.join(BANDS)}.")
+    if not 0 < query.limit <= MOST:
+        raise UsageError(f"A page has 1 to {MOST} units, not {query.limit}.")
+
+
+def _matching(searcher: Searcher, query: ListQuery) -> Bools:
+    found = allowed(searcher, query.filters)
+    if query.bands:
+        found = found & np.isin(_bands(searcher), [BANDS.index(band) for band in query.bands])
+    return found
+
+
+def _bands(searcher: Searcher) -> Ints:
+    """Return the ordinal of each row's band."""
+    warmth = searcher.once("warmth", lambda: searcher.column("temperature").numbers())
+    return np.where(warmth >= HOT_FROM, 0, np.where(warmth >= COLD_BELOW, 1, 2))
+
+
+def _count_facets(
+    searcher: Searcher, query: ListQuery, rows: Bools
+) -> Mapping[str, Mapping[str, int]]:
+    found: dict[str, Mapping[str, int]] = {}
+    for name in FACETS:
+        # As if it did not filter: who looks at decisions wants to see how many rules there are,
+        # and who looks at what holds, how much was replaced.
+        none: Any = {"project": "", "status": tuple(Status)}.get(name, ())
+        same = getattr(query.filters, name) == none
+        wider = replace(query, filters=replace(query.filters, **{name: none}))
+        found[name] = searcher.column(name).tally(rows if same else _matching(searcher, wider))
+    among = _matching(searcher, replace(query, bands=())) if query.bands else rows
+    counts = np.bincount(_bands(searcher)[among], minlength=len(BANDS)).tolist()
+    return {**found, "band": dict(zip(BANDS, counts, strict=True))}
+
+
+def _cut_page(searcher: Searcher, query: ListQuery, rows: Ints) -> tuple[list[int], str]:
+    """Return the rows of a page in order, and the cursor of the next page."""
+    name, direction = SORTS[query.sort]
+    texts, values = _ranks(searcher) if name == "key" else (None, _numbers(searcher, name))
+    ages = -_numbers(searcher, "at")
+    first = values[rows] * direction
+    ids = searcher.column("id")
+    if query.after:
+        value, age, id = _read_cursor(query.after, text=name == "key")
+        after = _place(texts, value) if texts is not None else float(value) * direction
+        tied = (first == after) & (ages[rows] == age)
+        kept = (first > after) | ((first == after) & (ages[rows] > age))
+        kept[tied] = [ids[int(row)] > id for row in rows[tied]]
+        rows, first = rows[kept], first[kept]
+    order = np.lexsort((ages[rows], first))
+    page = _break_ties(rows[order], first[order], ages[rows][order], query.limit, ids.value)
+    if len(page) == len(rows) or not page:
+        return page, ""
+    last = page[-1]
+    shown = searcher.column("key")[last] if texts is not None else values.item(last)
+    return page, _write_cursor(shown, ages.item(last), ids[last])
+
+
+def _break_ties(
+    rows: Ints, first: Floats, ages: Floats, limit: int, id_of: Callable[[int], Any]
+) -> list[int]:
+    """Return the first rows; those with equal values and times stand by id."""
+    end = min(limit, len(rows))
+    # All that tie with the last of the page: some of them may come before it by id.
+    while 0 < end < len(rows) and first[end] == first[end - 1] and ages[end] == ages[end - 1]:
+        end += 1
+    keyed = zip(first[:end].tolist(), ages[:end].tolist(), rows[:end].tolist(), strict=True)
+    best = sorted((value, age, id_of(row), row) for value, age, row in keyed)
+    return [row for _, _, _, row in best[:limit]]
+
+
+def _numbers(searcher: Searcher, name: str) -> Floats:
+    return searcher.once(
+        f"numbers of {name}", lambda: np.nan_to_num(searcher.column(name).numbers())
+    )
+
+
+def _ranks(searcher: Searcher) -> tuple[list[str], Floats]:
+    """Return the keys ascending, and the rank of each row's key among them."""
+
+    def rank() -> tuple[list[str], Floats]:
+        keys = searcher.column("key").all()
+        texts = sorted(set(keys), key=lambda key: (not key, key))  # What has none stands last.
+        places = {key: place for place, key in enumerate(texts)}
+        return texts, np.asarray([places[key] for key in keys], dtype=np.float64)
+
+    return searcher.once("ranks of keys", rank)
+
+
+def _place(texts: list[str], key: str) -> float:
+    """Return the rank of a key; between its neighbours where it is there no more."""
+    before = sum(1 for text in texts if text and text < key) if key else len(texts)
+    known = key in texts
+    return texts.index(key) if known else before - 0.5
+
+
+def _write_cursor(*parts: object) -> str:
+    raw = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str, *, text: bool) -> tuple[Any, float, str]:
+    try:
+        raw = base64.urlsafe_b64decode(f"{cursor}{'=' * (-len(cursor) % 4)}")
+        value, age, id = json.loads(raw)
+        if isinstance(value, str) == text and isinstance(id, str):
+            return value if text else float(value), float(age), id
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise UsageError("The cursor is none of this list. Begin at its first page.")
+
+
+def _on_clocks(unit: Unit, now: datetime) -> Unit:
+    """Return a unit with its times in the zone of the present moment."""
+    zone, moments = now.tzinfo, (unit.at, unit.valid_from, unit.valid_to)
+    if zone is None:
+        return unit
+    at, since, end = (None if one is None else in_zone(one, zone) for one in moments)
+    return replace(unit, at=at, valid_from=since, valid_to=end)
