@@ -6,6 +6,8 @@ import gc
 import os
 import sys
 
+from kimi_memory import __version__
+
 # A command makes few cycles and ends soon: Python's default of 700 looks for them hundreds of
 # times during the imports alone.
 YOUNG = 300_000
@@ -14,6 +16,10 @@ YOUNG = 300_000
 
 def main() -> int:
     """Run one command; the exit code is that of its error, if any."""
+    if sys.argv[1:] == ["--version"]:
+        # Scripts ask for it at every start of theirs: the command line takes longer to load.
+        sys.stdout.write(f"kimi-memory {__version__}\n")
+        return 0
     if sys.argv[1:3] == ["hook", "run"]:
         # A person waits for this one at every prompt: it needs no command line.
         from kimi_memory.agent_hooks.entrypoint import main as quick

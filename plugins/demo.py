@@ -37,9 +37,8 @@ QUESTIONS = (
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``demo``."""
-    return [
-        Command("demo", "show the main job on two bundled conversations", _add_arguments, _run_demo)
-    ]
+    help = "show the main job on two bundled conversations"
+    return [Command("demo", help, _add_arguments, _run_demo, "begin")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def register_commands() -> list[Command]:
     """Add ``eval``."""
     help = "run the cases of evals/*.yaml, and fail when one fails"
-    return [Command("eval", help, _add_arguments, _run_eval)]
+    return [Command("eval", help, _add_arguments, _run_eval, "check")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

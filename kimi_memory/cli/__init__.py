@@ -2,73 +2,30 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import json
 import keyword
+import re
 import sys
-from argparse import OPTIONAL, PARSER, SUPPRESS, ArgumentParser
+from argparse import OPTIONAL, PARSER, SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from kimi_memory import __version__
 from kimi_memory.api.options import Home, user_host
+from kimi_memory.cli.command_table import ALIASES, COMMANDS
+from kimi_memory.cli.overview import format_overview, suggest
 from kimi_memory.domain.command import Command
-from kimi_memory.errors import DiskError, KimiMemoryError
+from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.server.errors import body_of
 
-COMMANDS: dict[str, str] = {
-    "init": "make a memory in a folder",
-    "session": "start a session, add turns, end it",
-    "remember": "keep one statement at once",
-    "ingest": "store transcripts of other programs, each turn once",
-    "import": "import the memories of another system, and update them later",
-    "recall": "find the lines that answer a question",
-    "get": "show a note, or lines of a file",
-    "context": "print a block of memory for a prompt",
-    "distill": "turn ended sessions into events and cards",
-    "consolidate": "run the daily or weekly job, or introspect",
-    "link": "link two notes, remove a link, list what is suggested",
-    "review": "show what waits for your word; accept, edit or reject it",
-    "project": "list projects, finish one, take one up again",
-    "conflicts": "list contradictions, and settle them",
-    "forget": "archive notes and keep them from coming back",
-    "purge": "destroy a text or a session everywhere, with proof",
-    "trace": "show where a note comes from",
-    "log": "show the history",
-    "diff": "show what changed between two points in the history",
-    "blame": "show since when a line or a field says so, by which job, from which turns",
-    "bisect": "find the version from which on a note says something",
-    "timeline": "show every state of a note or a key, and why it changed",
-    "versions": "list the versions of the memory",
-    "name": "give a version a name, to come back to",
-    "merge": "bring a branch or another copy of this memory into it",
-    "branch": "make, list, compare or remove working copies of this memory",
-    "sync": "merge what other copies sent to a remote, and send what is here",
-    "remote": "add, list, check or remove the places this memory is synced with",
-    "trust": "say whose SSH keys you know, and what their signatures are worth",
-    "attest": "sign what the memory holds at a point, or check such a statement",
-    "fork": "make a memory of its own of what this one knows",
-    "migrate": "move the memory to another place, and check it there",
-    "pick": "take one change, or what is said of one thing, from another copy",
-    "undo": "take a job back, byte for byte",
-    "rollback": "bring back what was known at an earlier point",
-    "index": "bring the indexes up to date, or rebuild them",
-    "watch": "keep the index up to date while somebody edits the files",
-    "verify": "check journal, notes, quotes and indexes",
-    "status": "show what is in the memory",
-    "doctor": "look for faults, and mend them",
-    "backup": "write the memory and its history into one archive, and check it",
-    "hook": "answer agent programs, and put the hooks into their settings",
-    "mcp": "serve agent programs over the Model Context Protocol",
-    "serve": "serve programs in any language over HTTP",
-    "proxy": "pass chats on to a model, and add memory to them",
-    "git": "merge generated pages when git merges two copies",
-    "plugins": "list plugins: loaded, from where, skipped and why",
-}
-"""Every built-in command and what it does."""
 _OVERVIEWS = ("", "-h", "--help", "--version")
 """First words that want no command: its name and what it does are enough."""
-ALIASES = {"search": "recall", "distil": "distill", "dream": "consolidate introspect"}
+_DESCRIPTION = "Git for beliefs: an agent's memory as a folder of Markdown you own."
+_CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)")
 
 
 class Parser(ArgumentParser):
@@ -86,6 +43,21 @@ class Parser(ArgumentParser):
             help="the memory folder; else KIMI_MEMORY, else the nearest one above",
         )
         self._is_mixing = False
+        self.overview = ""
+
+    def format_help(self) -> str:
+        """Return the help; of the whole program the commands by group, which argparse has not."""
+        return self.overview or super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError where argparse would print its usage and end the process."""
+        slip = _CHOICE.search(message)
+        if slip is not None:
+            choices = re.findall(r"[\w./-]+", slip["choices"])
+            near = difflib.get_close_matches(slip["word"], choices, n=1)
+            message += f". Did you mean {near[0]!r}?" if near else ""
+        end = "" if message.endswith("?") else "."
+        raise UsageError(f"{message}{end} See '{self.prog} --help'.")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Read arguments; those that may be left out may stand behind options, too.
@@ -111,32 +83,42 @@ def parser(only: str = "", *, overview: bool = False) -> ArgumentParser:
     """Return the parser of the command line.
 
     Args:
-        only: a command whose arguments are all that is needed; all if none has that name.
+        only: a command whose arguments are all that is needed; all if it is empty.
         overview: whether names will do; else the module of each command is imported.
+
+    Raises:
+        UsageError: there is no such command; the nearest one is named.
     """
-    top = Parser(
-        prog="kimi-memory",
-        description="Git for beliefs: an agent's memory as a folder of Markdown you own.",
-    )
+    top = Parser(prog="kimi-memory", description=_DESCRIPTION)
     version = f"kimi-memory {__version__}"
     top.add_argument("--version", action="version", version=version)
     top.set_defaults(json=False, memory=None)
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
     if only in COMMANDS:
         _add_command(commands, _import_command(only, COMMANDS[only]))
         return top
-    from_plugins = _from_plugins()
-    if named := [command for command in from_plugins if command.name == only]:
-        _add_command(commands, named[0])
+    from_plugins = {command.name: command for command in _from_plugins()}
+    if only in from_plugins:
+        _add_command(commands, from_plugins[only])
+        return top
+    if only and not only.startswith("-"):
+        raise UsageError(_refuse_command(only, (*COMMANDS, *from_plugins)))
+    if overview:
+        for name in (*COMMANDS, *from_plugins):
+            commands.add_parser(name)
+        top.overview = format_overview([*from_plugins.values()], _DESCRIPTION)
         return top
     for name, help in COMMANDS.items():
-        if overview:
-            commands.add_parser(name, help=help)
-        else:
-            _add_command(commands, _import_command(name, help))
-    for command in from_plugins:
+        _add_command(commands, _import_command(name, help))
+    for command in from_plugins.values():
         _add_command(commands, command)
     return top
+
+
+def _refuse_command(word: str, names: Sequence[str]) -> str:
+    near = suggest(word, names)
+    meant = f"Did you mean 'kimi-memory {near}'? " if near else ""
+    return f"There is no command {word!r}. {meant}'kimi-memory --help' lists all."
 
 
 def _import_command(name: str, help: str) -> Command:
@@ -154,11 +136,11 @@ def run(arguments: Sequence[str]) -> int:
         words[:1] = ALIASES[words[0]].split()
     first = words[0] if words else ""
     try:
-        chosen = parser(first, overview=first in _OVERVIEWS).parse_args(words)
-        return int(chosen.run(chosen))
+        top = parser(first, overview=first in _OVERVIEWS)
+        chosen = top.parse_args(words)
+        return int(chosen.run(chosen) if chosen.command else _welcome(chosen, top))
     except KimiMemoryError as error:
-        print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
-        return error.exit_code
+        return _report(error, words)
     except BrokenPipeError:
         # The reader of a pipe went away (head, less): not our failure.
         sys.stderr.close()
@@ -166,11 +148,28 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         why = error.strerror or type(error).__name__
-        print(f"kimi-memory: {printable(f'{where}{why}')}. Look at that place.", file=sys.stderr)
-        return DiskError.exit_code
+        # Not by its constructor, which says that nothing was changed.
+        failed = DiskError.__new__(DiskError)
+        Exception.__init__(failed, f"{where}{why}. Look at that place.")
+        return _report(failed, words)
     except KeyboardInterrupt:
         print("kimi-memory: interrupted; nothing half-written was kept.", file=sys.stderr)
         return 130
+
+
+def _welcome(chosen: Namespace, top: ArgumentParser) -> int:
+    """Answer a command line without a command."""
+    module = importlib.import_module("kimi_memory.cli.welcome")
+    return int(module.welcome(chosen, top))
+
+
+def _report(error: KimiMemoryError, words: Sequence[str]) -> int:
+    """Print an error, with --json also as programs read it, and return its exit code."""
+    print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
+    options = words[: words.index("--")] if "--" in words else words
+    if "--json" in options:
+        print(json.dumps(body_of(error), ensure_ascii=False, indent=2))
+    return error.exit_code
 
 
 def _add_command(commands, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse's own class is private

@@ -77,6 +77,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--hops", type=int, choices=(0, 1, 2), help="links to follow, 0 to 2")
     parser.add_argument("--plain", action="store_true", help="take every word as it is")
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
+    parser.add_argument("--exit-code", action="store_true", help="end with 1 if nothing is found")
 
 
 def run(arguments: Namespace) -> int:
@@ -89,7 +90,7 @@ def run(arguments: Namespace) -> int:
             show_json(found.members(explain=arguments.explain))
         else:
             found.show(explain=arguments.explain)
-    return 0
+    return 1 if arguments.exit_code and found.empty else 0
 
 
 def _ask(memory: Memory, query: Query) -> _Found:
@@ -166,6 +167,11 @@ class _Found:
         self._answer, self._quoting_notes = answer, quoting
         self._words = memory.index.words.of_query(query, memory.now())
         self._memory = memory
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was found."""
+        return not self._answer.hits
 
     def members(self, *, explain: bool) -> dict[str, object]:
         """Return what stands in JSON."""

@@ -16,3 +16,5 @@ class Command(NamedTuple):
     add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], int]
     """Returns the exit code; errors of the tree carry their own."""
+    group: str = ""
+    """Under which heading ``kimi-memory --help`` lists it, such as ask or check."""

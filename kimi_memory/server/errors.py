@@ -48,11 +48,16 @@ def status_of(error: KimiMemoryError) -> int:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
-def body_of(error: KimiMemoryError, root: str) -> dict[str, Any]:
-    """Return what a client is shown, without any place on this machine."""
+def body_of(error: KimiMemoryError, root: str = "") -> dict[str, Any]:
+    """Return what a client is shown.
+
+    Args:
+        error: what was raised.
+        root: the memory folder, which a client elsewhere must not see.
+    """
     code = error.code if isinstance(error, ServerError) else code_of(type(error))
     # The path of the folder mostly holds the name of its owner's account.
-    told = str(error).replace(root, "the memory")
+    told = str(error).replace(root, "the memory") if root else str(error)
     split = _LAST.fullmatch(told)
     why, remedy = (split["why"], split["remedy"]) if split else (told, "")
     return {"error": {"code": code, "message": why, "remedy": remedy}}

@@ -26,7 +26,7 @@ _SHOWN = 20
 def register_commands() -> list[Command]:
     """Add ``audit``."""
     help = "find outdated, duplicate and contradictory entries in any memory store"
-    return [Command("audit", help, _add_arguments, _run)]
+    return [Command("audit", help, _add_arguments, _run, "check")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

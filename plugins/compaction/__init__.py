@@ -107,7 +107,7 @@ class CompactionPlugin:
     def register_commands(self) -> list[Command]:
         """Add ``compact``."""
         help = "shorten a running chat to fit its model; every turn is stored"
-        return [Command("compact", help, self._add_arguments, _run)]
+        return [Command("compact", help, self._add_arguments, _run, "ask")]
 
     def _add_arguments(self, parser: ArgumentParser) -> None:
         limits = self.limits

@@ -45,7 +45,7 @@ _PAST = {Status.SUPERSEDED, Status.ARCHIVED}
 def register_commands() -> list[Command]:
     """Add ``export``."""
     help = "write a bundle for another copy; or cards, an index, JSON or a graph for programs"
-    return [Command("export", help, _add_arguments, _export)]
+    return [Command("export", help, _add_arguments, _export, "export")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

@@ -33,7 +33,7 @@ _HELP = {
 def register_commands() -> list[Command]:
     """Add ``schedule``."""
     help = "let the daily and weekly job and introspection run by themselves"
-    return [Command("schedule", help, _add_arguments, _run)]
+    return [Command("schedule", help, _add_arguments, _run, "run by itself")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

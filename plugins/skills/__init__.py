@@ -23,12 +23,16 @@ __all__ = ["FindSkills", "propose", "register_commands", "skill", "skills"]
 def register_commands() -> list[Command]:
     """Add ``skills``."""
     help = "list, show and install procedures that came up again and again"
-    return [Command("skills", help, _add_arguments, _run)]
+    return [Command("skills", help, _add_arguments, _run, "export")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "step", choices=["find", "list", "show", "install"], help="find looks in all sessions"
+        "step",
+        nargs="?",
+        default="list",
+        choices=["find", "list", "show", "install"],
+        help="find looks in all sessions; default: list",
     )
     parser.add_argument("name", nargs="?", default="", help="which skill to show or install")
     parser.add_argument(
