@@ -92,7 +92,7 @@ def test_recalls_leave_receipts_without_secrets(memory: Memory) -> None:
 
 def test_a_list_leaves_no_receipts(memory: Memory) -> None:
     memory.session("s").turn("user", "the router stands in the hall")
-    found = memory.browse(ListQuery())
+    found = memory.browse(ListQuery(filters=Query(text="", kind=("turn",))))
     assert [unit.text for unit in found.units] == ["the router stands in the hall"]
     assert found.units[0].at.utcoffset() == memory.now().utcoffset()
     assert not memory.store.exists("short-term/recalls.jsonl")
