@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kimi_memory.cli.as_of import add_as_of, open_exactly
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
-from kimi_memory.domain.note import Card
+from kimi_memory.domain.note import Card, Origin
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats import codec
@@ -304,6 +304,8 @@ def _describe_hit(hit: Hit) -> str:
     parts = [unit.kind, unit.key or unit.speaker or unit.role, when]
     if unit.status != "active":
         parts.append(unit.status)
+    if unit.kind == "turn" and unit.trust == Origin.REMOTE:
+        parts.append("not said here")
     # What another system claimed must not look like what was heard here.
     parts += [f"imported {tag.replace('/', ' ')}" for tag in unit.tags if tag.startswith("from/")]
     return " · ".join(part for part in parts if part)

@@ -16,7 +16,7 @@ from kimi_memory.index.base import Base, open_base
 from kimi_memory.index.columns import Layout
 from kimi_memory.index.files import INDEX, Files
 from kimi_memory.index.generation import SYNONYMS, Generation, Shelf
-from kimi_memory.index.past_view import Earlier, PastSearcher, lay_over
+from kimi_memory.index.past_view import PastSearcher, lay_over
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Overlay, Progress, Sync
@@ -25,6 +25,7 @@ from kimi_memory.index.verify import IndexReport, IndexStatus
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.dates.zone import Zone
 from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.reading import Served
 from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Index:
             return self._cached_view(found)
 
     def at(
-        self, files: Files, earlier: Mapping[str, Earlier | None], hidden: frozenset[str]
+        self, files: Files, earlier: Mapping[str, Served | None], hidden: frozenset[str]
     ) -> Searcher:
         """Return a view of earlier files.
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
-from kimi_memory.domain.note import Origin
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.sync import Difference, Read
-from kimi_memory.index.units import Split, capped, guard
+from kimi_memory.index.units import Split, capped_units, guard
 from kimi_memory.index.words import Words
 from kimi_memory.store.files.stat import UNKNOWN
-
-
-class Earlier(NamedTuple):
-    """A file as it was."""
-
-    content: bytes
-    cap: Origin | None = None
-    """The most it is trusted; None where nobody has to confirm it."""
+from kimi_memory.store.reading import Served
 
 
 class PastSearcher(Searcher):
@@ -31,7 +22,7 @@ class PastSearcher(Searcher):
 
 def lay_over(
     found: Difference,
-    earlier: Mapping[str, Earlier | None],
+    earlier: Mapping[str, Served | None],
     hidden: frozenset[str],
     words: Words,
     split: Split,
@@ -49,7 +40,7 @@ def lay_over(
     for path, one in earlier.items():
         if one is not None:
             units, fault = guard(path, one.content, split)
-            units = [unit for unit in capped(units, one.cap) if unit.id not in hidden]
+            units = [unit for unit in capped_units(units, one) if unit.id not in hidden]
             split_words = [words.of_unit(unit) for unit in units]
             fresh[path] = Read(UNKNOWN, "", units, split_words, str(fault) if fault else "")
     return Difference({}, fresh, found.dead | earlier.keys())

@@ -19,7 +19,7 @@ from kimi_memory.index.columns import FileRow
 from kimi_memory.index.files import Files, Folder
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import Table
-from kimi_memory.index.units import Split, capped, guard
+from kimi_memory.index.units import Split, capped_units, guard
 from kimi_memory.index.words import Words
 from kimi_memory.store.files.paths import forget
 from kimi_memory.store.files.stat import UNKNOWN, Stat
@@ -249,16 +249,17 @@ class Sync:
             return Read(stat, "", [], [], "")  # moved since the look; the next one sees it
         except (OSError, KimiMemoryError) as error:
             return Read(stat, "", [], [], str(error))
-        content, cap = served.content, served.cap
+        content = served.content
         # With the cap: the same words count differently once they are trusted.
-        found = hashlib.sha256(content + (f"\0{cap}".encode() if cap else b"")).hexdigest()
+        cap = f"\0{served.cap}".encode() if served.cap else b"".join(sorted(served.unseen))
+        found = hashlib.sha256(content + cap).hexdigest()
         if served.passing:
             stat = UNKNOWN  # No file looks like this, so it is read again at the next look.
         if table.digest(path) == found:
             if table is self._table:
                 self._same[path] = stat
             return None
-        grows = before is not None and cap is None
+        grows = before is not None and not cap
         more = (
             self._read_gained_units(path, content, before) if before is not None and grows else None
         )
@@ -266,7 +267,7 @@ class Sync:
             words = [self.words.of_unit(unit) for unit in more]
             return Read(stat, found, before.units + more, before.words + words)
         units, fault = guard(path, content, self.split)
-        units = capped(units, cap)
+        units = capped_units(units, served)
         known = (
             {}
             if before is None

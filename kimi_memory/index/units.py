@@ -273,7 +273,7 @@ def guard(path: str, content: bytes, split: Split) -> tuple[list[Unit], FormatEr
 def served_units(path: str, served: Served, split: Split) -> tuple[list[Unit], FormatError | None]:
     """Return the units of a file as agents get it; what waits is marked as a candidate."""
     units, fault = guard(path, served.content, split)
-    return capped(units, served.cap), fault
+    return capped_units(units, served), fault
 
 
 def served_note(files: Files, path: str) -> Note | None:
@@ -283,8 +283,15 @@ def served_note(files: Files, path: str) -> Note | None:
     return None
 
 
-def capped(units: list[Unit], cap: Origin | None) -> list[Unit]:
-    """Return units that are trusted no more than that, as candidates; None changes nothing."""
+def capped_units(units: list[Unit], served: Served) -> list[Unit]:
+    """Return units that are trusted no more than their file, or their line in it, is."""
+    if served.unseen:
+        lines = [b"", *served.content.splitlines(keepends=True)]
+        return [
+            _cap_unit(unit, Origin.REMOTE) if lines[unit.first] in served.unseen else unit
+            for unit in units
+        ]
+    cap = served.cap
     return units if cap is None else [_cap_unit(unit, cap) for unit in units]
 
 

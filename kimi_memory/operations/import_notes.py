@@ -104,18 +104,19 @@ class Adopt:
         )
         for offer in batch:
             turn = self._build_turn(len(turns) + 1, offer)
-            if turn.text:
+            if not turn.text:
+                deal.left_out.append(f"{offer.identity}: nothing but injected blocks")
+            # Stored again, words that a card holds already would be found twice.
+            elif not deal.is_known(offer, turn):
                 turns.append(turn)
                 deal.add_offer(offer, turn)
-            else:
-                deal.left_out.append(f"{offer.identity}: nothing but injected blocks")
         deal.link(batch, offers)
         return Plan(
             kind=self.kind,
             subject=name,
             inputs=inputs,
             steps=tuple(deal.steps()),
-            changes=tuple(archive(session, turns, self._now)),
+            changes=tuple(archive(session, turns, self._now)) if turns else (),
             left_out=tuple(deal.left_out),
             asked=True,
         )
@@ -169,6 +170,14 @@ class _Deal:
         """Yield what was decided."""
         yield from self._done.values()
 
+    def is_known(self, offer: Offer, turn: Turn) -> bool:
+        """Whether another card says the very words of a memo; it is then reported as left out."""
+        twin = self._said.get(normalise(_card_value(offer.memo, turn.text)), "")
+        known = bool(twin) and offer.card not in self._shelf.entries()
+        if known:
+            self.left_out.append(f"{offer.identity}: known already as {twin}")
+        return known
+
     def add_offer(self, offer: Offer, turn: Turn) -> None:
         """Decide what becomes of one memo."""
         draft = self._build_draft(offer, turn)
@@ -217,10 +226,6 @@ class _Deal:
             self._done[id] = Step(op, linked, why)
 
     def _add_card(self, offer: Offer, draft: Draft) -> None:
-        twin = self._said.get(normalise(draft.value), "")
-        if twin:
-            self.left_out.append(f"{offer.identity}: known already as {twin}")
-            return
         card = self._build_card(offer, draft)
         rivals = [c for c in self._shelf.cards(draft.key) if c.status in _LIVE]
         if rivals:

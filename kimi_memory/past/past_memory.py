@@ -17,7 +17,6 @@ from kimi_memory.formats.frontmatter import decode
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.files import is_searchable
 from kimi_memory.index.index import Index
-from kimi_memory.index.past_view import Earlier
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.past.labels import label_block, name_point
@@ -57,7 +56,7 @@ class PastFiles:
         earlier: the files that were otherwise; None for those that were not there.
     """
 
-    def __init__(self, store: Store, earlier: Mapping[str, Earlier | None]) -> None:
+    def __init__(self, store: Store, earlier: Mapping[str, Served | None]) -> None:
         self._store, self.earlier = store, earlier
 
     @property
@@ -81,7 +80,7 @@ class PastFiles:
         one = self.earlier[path]
         if one is None:
             raise NotFoundError("file in that version", path)
-        return Served(one.content, one.cap)
+        return one
 
 
 class PastIndex:
@@ -193,7 +192,7 @@ class PastMemory:
         # To ask the table for each of thousands of notes would ask git for the head each time.
         return self._reader.table().forgotten()
 
-    def _earlier_files(self) -> Iterator[tuple[str, Earlier | None]]:
+    def _earlier_files(self) -> Iterator[tuple[str, Served | None]]:
         """Yield the searchable files that were otherwise."""
         if self._reader.points.is_present(self.point):
             return
@@ -205,7 +204,8 @@ class PastMemory:
                 yield pair.path, None
             else:
                 waits = self._reader.is_unconfirmed(pair.path, content)
-                yield pair.path, Earlier(content, Origin.REMOTE if waits else None)
+                unseen = self._reader.find_unseen(pair.path, content)
+                yield pair.path, Served(content, Origin.REMOTE if waits else None, unseen=unseen)
 
     def _may_be_shown(self, path: str, content: bytes, *, waiting: bool = False) -> bool:
         """Whether a file holds no note that was forgotten, nor one that nobody confirmed."""

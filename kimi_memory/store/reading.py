@@ -18,6 +18,7 @@ from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.git.head_log import brought_nothing
+from kimi_memory.store.trust.session_growth import may_hold_unseen
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.reconcile import Glance
@@ -60,6 +61,8 @@ class Served(NamedTuple):
     """Whether it may be served otherwise in a moment."""
     candidate: bool = False
     """Whether it says of itself that it is a candidate, as a card does."""
+    unseen: frozenset[bytes] = frozenset()
+    """Of a session, the lines of turns that nobody here saw being said."""
 
     @property
     def usable(self) -> bytes:
@@ -89,8 +92,8 @@ class Judge(Protocol):
     def came(self, path: str) -> bool:
         """Whether what stands in a file came from outside."""
 
-    def unseen_lines(self, path: str) -> Sequence[bytes]:
-        """Return the lines of a session file whose turns nobody here saw being said."""
+    def unseen_lines(self, path: str, earlier: bytes = b"") -> Sequence[bytes]:
+        """Return the lines of a session file, or an earlier state, that nobody here saw said."""
 
     def entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         """Return a journal entry with the judgement of what it records."""
@@ -196,7 +199,8 @@ class Reading:
             return Served(content)
         # The quick way: what we wrote ourselves is known from the journal, without any judging.
         known = recorded_standing(self.journal.last(path), content)
-        if known is not None and known.cap is None and not has_marks(path, content):
+        sound = known is not None and known.cap is None and not has_marks(path, content)
+        if sound and not may_hold_unseen(self.journal, path):
             return Served(content)
         return self._vets().served(path)
 

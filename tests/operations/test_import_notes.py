@@ -12,6 +12,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.domain.search_types import Query
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import Imported, import_store
 from kimi_memory.store.notes.notes import Shelf
@@ -110,6 +111,15 @@ def test_statements_known_already_are_not_added(memory: Memory, tmp_path: Path) 
     found = import_store(memory, file, system="mem0")
     assert left_out(found).count("known already as") == 2
     assert found.jobs[0].counts == {"ADD": 1}
+    # Nor are their words stored again, to be found beside the card.
+    hits = memory.recall(Query(text="数据库 PostgreSQL 杭州", kind=("turn",))).hits
+    assert sorted(hit.unit.text for hit in hits) == ["小李住在杭州", "数据库用 PostgreSQL 16。"]
+    rows = [{"id": "1", "memory": "数据库用 PostgreSQL 16。"}]
+    file.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    sessions = len(list(memory.root.rglob("session_*.jsonl")))
+    again = import_store(memory, file, system="mem0", name="once more")
+    assert "known already as" in left_out(again)
+    assert len(list(memory.root.rglob("session_*.jsonl"))) == sessions
 
 
 def test_imported_words_cannot_change_what_a_person_said(memory: Memory, tmp_path: Path) -> None:

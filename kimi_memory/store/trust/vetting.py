@@ -34,10 +34,10 @@ from kimi_memory.store.reading import (
     recorded_standing,
 )
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
-from kimi_memory.store.trust.session_growth import find_unseen_lines
+from kimi_memory.store.trust.session_growth import find_unseen_lines, may_hold_unseen, turn_lines
 from kimi_memory.store.trust.versions import NONE, Versions
 from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, record_of
+from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, is_session, record_of
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
@@ -87,13 +87,30 @@ class Vetting:
             return Served(sound, None, WHY)
         found = self.standing(path, content)
         if found.cap is None:
-            return Served(content, passing=found.passing)
+            return self._serve_own(path, content, passing=found.passing)
         old = self._versions.of_mark(path, found.vetted) if path.endswith(".md") else None
         if old is not None:
             return Served(old, None, found.why, found.passing)
         candidate = _make_candidate(path, content, found.cap)
         shown = candidate or content
         return Served(shown, found.cap, found.why, found.passing, bool(candidate))
+
+    def _serve_own(self, path: str, content: bytes, *, passing: bool) -> Served:
+        """Return a file that does not wait; of a session, with the turns that nobody saw said."""
+        journal = self._store.journal
+        last = journal.last(path)
+        grew = recorded_standing(last, content) is None or may_hold_unseen(journal, path)
+        if not is_session(path) or not grew or self._trusts_all(path):
+            return Served(content, passing=passing)
+        look = (self._store.root / path).stat()
+        if last is not None:
+            unseen = find_unseen_lines(self._store, path)
+        else:
+            adopted = self._is_adopted(path, content, look)
+            unseen = [] if adopted else turn_lines(content)
+        # A turn of ours is in its file a moment before the journal says so.
+        young = time_ns() - look.st_ctime_ns < _YOUNG_NS
+        return Served(content, passing=bool(unseen) and young, unseen=frozenset(unseen))
 
     def _served_tombstones(self) -> Served:
         """Return the tombstones that bar: what others take out bars on until a person agrees."""
@@ -189,9 +206,9 @@ class Vetting:
         begun_here = not brought and first is not None and not first.before
         return not begun_here and all(one.op != "confirmed" for one in found)
 
-    def unseen_lines(self, path: str) -> Sequence[bytes]:
-        """Return the lines of a session file whose turns nobody here saw being said."""
-        return () if self._trusts_all(path) else find_unseen_lines(self._store, path)
+    def unseen_lines(self, path: str, earlier: bytes = b"") -> Sequence[bytes]:
+        """Return the lines of a session file, or an earlier state, that nobody here saw said."""
+        return () if self._trusts_all(path) else find_unseen_lines(self._store, path, earlier)
 
     def entry(self, entry: Entry, content: bytes, look: stat_result) -> Entry:
         """Return a record of a change from outside with what it is judged to be."""

@@ -109,6 +109,10 @@ class Record(NamedTuple):
     """Why the content waits for a person's word."""
     vetted: str = ""
     """The mark of the last version that did not wait, where this one does."""
+    base: str = ""
+    """Of a session that grew: the mark of what the first record of its segment was added to."""
+    gap: bool = False
+    """Whether a session may have grown past the store: no record vouches for all of it."""
 
 
 class Reach(NamedTuple):
@@ -138,12 +142,18 @@ class LastRecords:
             lines: returns how far a segment goes now, whether it is the one that was read
                 before, and its lines, of that one only those beyond.
         """
+        last, base = None, ""
         # From the newest: most files that are asked for changed lately.
         for segment in reversed(segments):
             found = self._read_segment(segment, lines, newest=segment == segments[-1]).get(path)
-            if found is not None:
-                return found
-        return None
+            if found is None:
+                continue
+            if last is not None and (found.gap or found.mark != base):
+                return last._replace(gap=True)
+            last, base = last or found, found.base
+            if last.gap or not base:
+                break
+        return last
 
     def _read_segment(self, segment: str, lines: _Lines, *, newest: bool) -> dict[str, Record]:
         if segment in self._whole and not newest:
@@ -162,20 +172,37 @@ class LastRecords:
 def _apply_record(record: Mapping[str, Json], last: dict[str, Record]) -> None:
     was, path = str(record.get("was", "")), str(record.get("path", ""))
     if was:
-        last[was] = Record("", "", "", "move")
+        gone = last.get(was)
+        last[was] = Record("", "", "", "move", gap=gone is not None and gone.gap)
     if path:
         before, found = last.get(path), record_of(record)
         # An append of ours does not vouch for what stood there before: what grew from it waits too.
         grown = found.op == "append" and before and before.origin.startswith(f"{EXTERNAL}:")
         if before is not None and grown:
             found = found._replace(origin=before.origin, why=before.why, vetted=before.vetted)
-        last[path] = found
+        last[path] = _follow_growth(found, before) if is_session(path) else found
+
+
+def is_session(path: str) -> bool:
+    """Whether a path is that of a session's file."""
+    return path.endswith(".jsonl") and path.rpartition("/")[2].startswith("session_")
+
+
+def _follow_growth(found: Record, before: Record | None) -> Record:
+    """Return a record that says whether its session grew by our records alone."""
+    added = found.op == "append"
+    if before is None:
+        return found._replace(base=found.before if added else "", gap=found.actor == EXTERNAL)
+    skips = added and found.before != before.mark
+    gap = before.gap or found.actor == EXTERNAL or skips
+    return found._replace(base=before.base, gap=gap)
 
 
 def record_of(record: Mapping[str, Json]) -> Record:
     """Return what a line of the journal says of its path."""
     names = ("after", "actor", "origin", "op", "before", "why", "vetted")
-    return Record(*(str(record.get(name, "")) for name in names))
+    mark, actor, origin, op, *rest = (str(record.get(name, "")) for name in names)
+    return Record(mark, actor, origin, op, rest[0], rest[1], rest[2])
 
 
 class Entry(NamedTuple):

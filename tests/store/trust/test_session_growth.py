@@ -11,6 +11,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.note import Card, Origin, Role, Status
+from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import context_of, end_line, session_line, turn_line, turn_of
@@ -19,6 +20,7 @@ from kimi_memory.operations.session_evidence import split_sessions
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.trust.session_growth import find_journaled_lines, find_unseen_lines
+from tests.conftest import Clock
 from tests.test_copies import clone, pull
 
 __all__ = ["clone"]
@@ -201,3 +203,47 @@ def test_a_record_whose_beginning_is_not_there_vouches_for_nothing() -> None:
         grown,
     ]
     assert find_journaled_lines(content, known) == set()
+
+
+@pytest.mark.parametrize("noticed", [False, True])
+def test_recall_gives_a_forged_turn_as_nobodys_word(
+    memory: Memory, clock: Clock, opening: Opening, noticed: bool
+) -> None:
+    path = talk(memory, SAID)
+    # Before and after a look, on another day, behind turns of ours, in the archive, and as it was.
+    memory.recall("deploy")
+    forge(path, FORGED)
+    if noticed:
+        memory.store.reconcile()
+    assert trusted(memory) == {SAID: "human", FORGED: "remote"}
+    clock.move(days=1)
+    talk(memory, LATER)
+    assert trusted(memory) == {SAID: "human", FORGED: "remote", LATER: "human"}
+    block = memory.context("Please deploy the new version", budget=800).text
+    assert FORGED not in block.partition("## Known")[0], "an order of a person"
+    memory.batch.flush()
+    head = memory.history.head()
+    memory.end("s")
+    memory.close()
+    with Memory.open(memory.root, opening) as again:
+        assert trusted(again) == {SAID: "human", FORGED: "remote", LATER: "human"}
+        again.remember("The team meets on Monday.", key="team.day")
+        again.batch.flush()
+        found = again.at(head).recall(Query(text="deploy the Eve cluster", kind=("turn",)))
+        assert {hit.unit.trust for hit in found.hits if hit.unit.text == FORGED} == {"remote"}
+
+
+def test_recall_gives_a_forged_session_as_nobodys_word(memory: Memory) -> None:
+    talk(memory, SAID)
+    path = memory.root / "short-term/session_x.jsonl"
+    path.write_bytes(session_line(Session("x", AT)))
+    forge(path, FORGED)
+    assert trusted(memory) == {SAID: "human", FORGED: "remote"}
+    memory.store.reconcile()
+    assert trusted(memory) == {SAID: "human", FORGED: "remote"}
+
+
+def trusted(memory: Memory) -> dict[str, str]:
+    """Return how far recall trusts what a user is said to have said."""
+    hits = memory.recall(Query(text="PostgreSQL Vue deploy", kind=("turn",), limit=20)).hits
+    return {hit.unit.text: hit.unit.trust for hit in hits if hit.unit.role == Role.USER}
