@@ -60,9 +60,11 @@ def list_branches(memory: Memory) -> list[Branch]:
 
 
 def check_name(memory: Memory, name: str) -> None:
-    """Refuse a name that no branch can have, or that one on this machine has already."""
+    """Refuse a name that no branch may have, or that one on this machine has already."""
     if not is_plain_name(name, "-_"):
         raise UsageError(f"{name!r} cannot be a branch. Use letters, digits, '-' and '_'.")
+    if memory.is_secret(name):
+        raise UsageError("The name holds a secret, which git would keep. Choose another.")
     # Its name alone is what shows which branch a folder holds.
     taken = memory.root if name == _MAIN else find_branches(memory).get(name)
     if taken is not None:

@@ -187,6 +187,8 @@ def add_remote(
     Raises:
         UsageError: the name or the URL cannot be used, or is taken.
     """
+    if memory.is_secret(name):
+        raise UsageError("The name holds a secret, which git would keep. Choose another.")
     since = memory.clock().isoformat(timespec="seconds")
     remote = Remote(check_name(name), check_url(url), drop, role, since)
     folder = find_folder(remote.url)

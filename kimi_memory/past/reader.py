@@ -18,7 +18,7 @@ from kimi_memory.past.table import PastFile, PastTable, State
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import parse_tombstones, tombstone_lines
 from kimi_memory.store.store import Store
-from kimi_memory.store.trust.session_growth import may_hold_unseen
+from kimi_memory.store.wal.records import may_hold_unseen
 
 SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 """What a line of a page ends in that shows a card: ``Uses Postgres. ^card-0a1b``."""
@@ -70,7 +70,7 @@ class PastReader:
     def find_unseen(self, path: str, content: bytes) -> frozenset[bytes]:
         """Return the lines of an earlier state of a session that nobody here saw being said."""
         judge = self.store.vetting
-        if judge is None or not may_hold_unseen(self.store.journal, path):
+        if judge is None or not may_hold_unseen(self.store.journal.last, path):
             return frozenset()
         return frozenset(judge.unseen_lines(path, content))
 

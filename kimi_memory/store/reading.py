@@ -18,11 +18,10 @@ from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.git.head_log import brought_nothing
-from kimi_memory.store.trust.session_growth import may_hold_unseen
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.reconcile import Glance
-from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record
+from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, may_hold_unseen
 
 WHY = "a merge left its marks in it"
 SETTINGS = "memory.toml"
@@ -200,7 +199,7 @@ class Reading:
         # The quick way: what we wrote ourselves is known from the journal, without any judging.
         known = recorded_standing(self.journal.last(path), content)
         sound = known is not None and known.cap is None and not has_marks(path, content)
-        if sound and not may_hold_unseen(self.journal, path):
+        if sound and not may_hold_unseen(self.journal.last, path):
             return Served(content)
         return self._vets().served(path)
 

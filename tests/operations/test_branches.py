@@ -108,6 +108,8 @@ def test_a_name_means_one_branch(memory: Memory, place: Path, tmp_path: Path) ->
         with pytest.raises(UsageError) as raised:
             make_branch(memory, name, tmp_path / "second")
         assert str(raised.value).startswith(f"{taken} is the branch '{name}' already")
+    with pytest.raises(UsageError, match="holds a secret"):
+        make_branch(memory, "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8", tmp_path / "second")
     assert not (tmp_path / "second").exists()
 
 

@@ -71,6 +71,8 @@ def test_what_git_knows_is_offered_until_it_is_added(memory: Memory, hub: Path) 
 
 
 def test_a_folder_that_is_no_hub_is_refused(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds a secret"):
+        add_remote(memory, "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8", str(tmp_path))
     (tmp_path / "empty").mkdir()
     for place, why in {
         tmp_path / "gone": "is no repository",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.session import Json
 from kimi_memory.store.wal.append_log import is_mark, mark
-from kimi_memory.store.wal.records import EXTERNAL, is_session
+from kimi_memory.store.wal.records import EXTERNAL
 
 if TYPE_CHECKING:
     from kimi_memory.store.store import Store
@@ -30,18 +30,6 @@ def find_unseen_lines(store: Store, path: str, earlier: bytes = b"") -> list[byt
     records = _read_records(store.journal, PurePosixPath(path).name) if turns else ()
     known = find_journaled_lines(content, records) if records else turns
     return [line for line in turns if line not in known]
-
-
-def may_hold_unseen(journal: Journal, path: str) -> bool:
-    """Whether a session file may hold turns that no write of ours brought; nearly always not."""
-    if not is_session(path):
-        return False
-    last = journal.last(path)
-    if last is None or last.gap:
-        return True
-    # Archived, its turns came from the file of the open session.
-    before = journal.last(f"short-term/{PurePosixPath(path).name}")
-    return before is not None and before.gap
 
 
 def _read_records(journal: Journal, name: str) -> Records:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.domain.change import digest
+from kimi_memory.domain.session import Json
 from kimi_memory.errors import HistoryError, KimiMemoryError
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.reading import WAITS
+from kimi_memory.store.wal.append_log import is_mark
+from kimi_memory.store.wal.records import EXTERNAL
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
@@ -85,3 +89,32 @@ def _yield_contents(history: History, path: str) -> Iterator[bytes]:
     blobs = dict.fromkeys(version.blob for version in history.versions(path))
     contents = history.blobs(blobs)
     yield from (contents[blob] for blob in blobs if blob in contents)
+
+
+class Marks(NamedTuple):
+    """What the journal says of contents, by their marks."""
+
+    places: dict[str, str]
+    """Where each one that counted lay last."""
+    latest: dict[str, str]
+    """The last one that was put at each path, and not merely put back there."""
+    waits: set[str]
+
+
+def read_marks(records: Iterable[Mapping[str, Json]]) -> Marks:
+    """Return what the journal's records say of contents, by their marks."""
+    found, seen = Marks({}, {}, set()), set[tuple[str, str]]()
+    for one in records:
+        path, after = str(one.get("path")), str(one.get("after"))
+        if is_mark(after):
+            continue
+        if one.get("origin") in WAITS:
+            found.waits.add(after)
+            continue
+        found.places[after] = path
+        # Git, or a person, went back to an earlier state: what was written since is not replaced.
+        back = one.get("actor") == EXTERNAL and (not after or (path, after) in seen)
+        seen.add((path, after))
+        if not back:
+            found.latest[path] = after
+    return found

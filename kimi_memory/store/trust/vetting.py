@@ -12,11 +12,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from os import stat_result
 from time import time_ns
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.domain.change import Change, Create, Update, digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
-from kimi_memory.domain.session import Json
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode, id_of
@@ -34,10 +33,17 @@ from kimi_memory.store.reading import (
     recorded_standing,
 )
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
-from kimi_memory.store.trust.session_growth import find_unseen_lines, may_hold_unseen, turn_lines
-from kimi_memory.store.trust.versions import NONE, Versions
-from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, is_session, record_of
+from kimi_memory.store.trust.session_growth import find_unseen_lines, turn_lines
+from kimi_memory.store.trust.versions import NONE, Marks, Versions, read_marks
+from kimi_memory.store.wal.records import (
+    EXTERNAL,
+    Entry,
+    Provenance,
+    Record,
+    is_session,
+    may_hold_unseen,
+    record_of,
+)
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
@@ -66,7 +72,7 @@ class Vetting:
         self._store, self._rule, self._history = store, rule, history
         self._versions = Versions(store, history)
         self._work = AgentsAtWork(store)
-        self._marks: tuple[object, _Marks] = None, _Marks({}, {}, set())
+        self._marks: tuple[object, Marks] = None, Marks({}, {}, set())
 
     def served(self, path: str) -> Served:
         """Return a file as agents and jobs get it.
@@ -97,17 +103,15 @@ class Vetting:
 
     def _serve_own(self, path: str, content: bytes, *, passing: bool) -> Served:
         """Return a file that does not wait; of a session, with the turns that nobody saw said."""
-        journal = self._store.journal
-        last = journal.last(path)
-        grew = recorded_standing(last, content) is None or may_hold_unseen(journal, path)
+        last = self._store.journal.last(path)
+        known = recorded_standing(last, content) is not None
+        grew = not known or may_hold_unseen(self._store.journal.last, path)
         if not is_session(path) or not grew or self._trusts_all(path):
             return Served(content, passing=passing)
         look = (self._store.root / path).stat()
-        if last is not None:
-            unseen = find_unseen_lines(self._store, path)
-        else:
-            adopted = self._is_adopted(path, content, look)
-            unseen = [] if adopted else turn_lines(content)
+        unseen = find_unseen_lines(self._store, path) if last else turn_lines(content)
+        if last is None and self._is_adopted(path, content, look):
+            unseen = []
         # A turn of ours is in its file a moment before the journal says so.
         young = time_ns() - look.st_ctime_ns < _YOUNG_NS
         return Served(content, passing=bool(unseen) and young, unseen=frozenset(unseen))
@@ -336,10 +340,10 @@ class Vetting:
         """Whether this content counted here at some time, wherever it lay."""
         return mark in self._read_marks().places
 
-    def _read_marks(self) -> _Marks:
+    def _read_marks(self) -> Marks:
         extent = self._store.journal.extent()
         if self._marks[0] != extent:
-            self._marks = extent, _read_marks(self._store.journal.records())
+            self._marks = extent, read_marks(self._store.journal.records())
         return self._marks[1]
 
 
@@ -356,34 +360,6 @@ def _mark_of_lost(last: Record | None) -> str:
 def _join_lines(one: bytes, other: bytes) -> bytes:
     lines = dict.fromkeys([*one.splitlines(), *other.splitlines()])
     return b"".join(line + b"\n" for line in lines)
-
-
-class _Marks(NamedTuple):
-    """What the journal says of contents, by their marks."""
-
-    places: dict[str, str]
-    """Where each one that counted lay last."""
-    latest: dict[str, str]
-    """The last one that was put at each path, and not merely put back there."""
-    waits: set[str]
-
-
-def _read_marks(records: Iterable[Mapping[str, Json]]) -> _Marks:
-    found, seen = _Marks({}, {}, set()), set[tuple[str, str]]()
-    for one in records:
-        path, after = str(one.get("path")), str(one.get("after"))
-        if is_mark(after):
-            continue
-        if one.get("origin") in WAITS:
-            found.waits.add(after)
-            continue
-        found.places[after] = path
-        # Git, or a person, went back to an earlier state: what was written since is not replaced.
-        back = one.get("actor") == EXTERNAL and (not after or (path, after) in seen)
-        seen.add((path, after))
-        if not back:
-            found.latest[path] = after
-    return found
 
 
 def _make_candidate(path: str, content: bytes, cap: Origin) -> bytes:

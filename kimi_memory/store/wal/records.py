@@ -188,6 +188,23 @@ def is_session(path: str) -> bool:
     return path.endswith(".jsonl") and path.rpartition("/")[2].startswith("session_")
 
 
+def may_hold_unseen(last: Callable[[str], Record | None], path: str) -> bool:
+    """Whether a session file may hold turns that no write of ours brought; nearly always not.
+
+    Args:
+        last: returns the last record of a path.
+        path: the file, as its last record has it.
+    """
+    if not is_session(path):
+        return False
+    found = last(path)
+    if found is None or found.gap:
+        return True
+    # Archived, its turns came from the file of the open session.
+    before = last(f"short-term/{path.rpartition('/')[2]}")
+    return before is not None and before.gap
+
+
 def _follow_growth(found: Record, before: Record | None) -> Record:
     """Return a record that says whether its session grew by our records alone."""
     added = found.op == "append"
