@@ -37,7 +37,7 @@ _SURE = regex(
     r"|(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) /\S{0,200} (?:\d{3}|HTTP)|HTTP/\d"
     r"|usage: [\w./-]{1,40} \[|cat >{1,2} {0,1}\S{1,80} {0,2}<<|Exit code:? \d|exit(?:ed)?(?: with)?(?: code| status)? \d"
     r"|Failed to [a-z]{2,20} [\w. -]{2,40}: |#\d{1,3} (?:\[|DONE|CACHED|ERROR|\d)|={2,}> |--> |\[\+\] |\(node:\d|\d{1,4}\.\d{3} {1,3}\S|-{6,}$"
-    r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?(?:\s|$)|\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\b[\]:\s]"
+    r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?(?:\s|$)|(?:\[?\d{1,2}:\d\d\]? )?\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\b[\]:\s]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s{1,2}\d{1,2} \d\d:\d\d:\d\d |\d{1,3}(?:\.\d{1,3}){3} - |>>> |Traceback \(most|  File \""
     r"|(?:CREATE (?:TEMPORARY |UNIQUE |OR REPLACE )?(?:TABLE|DATABASE|INDEX|VIEW|USER|FUNCTION|TRIGGER)|DROP (?:TABLE|DATABASE|INDEX)|ALTER TABLE|INSERT INTO|DELETE FROM|SELECT [^\n]{1,200} FROM) "
     r"|Triggered via \w+|Total duration\b|Status\s+(?:Success|Failure|Cancelled)\b"

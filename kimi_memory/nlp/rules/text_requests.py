@@ -34,7 +34,7 @@ _CHANGE_EN = (
     r"|(?:check|fix|correct|improve) (?:the )?(?:grammar|spelling|wording|typos|style|punctuation|english)"
     # Ways to say it without a verb of writing: what is done can only be done to a text.
     rf"|make {_IT} (?:sound|read|more|less|flow|rhyme|formal|polite|concise|professional|casual|punchy|friendl(?:y|ier)|shorter|longer|nicer|softer|clearer|simpler|punchier|snappier|warmer|crisper|tighter|kinder|politer|catchier|smoother)\b"
-    rf"|turn {_IT} into|(?:cut|boil|break|trim|water|dumb) {_IT} down|(?:tighten|spruce|punch|jazz|touch) {_IT} up|(?:tighten|spruce|punch|jazz|touch) up {_IT}|flesh {_IT} out"
+    rf"|turn (?:{_IT}|(?:this|these|the|my) (?:[\w-]{{1,20}} ){{0,2}}?{_NOUNS}) into|(?:cut|boil|break|trim|water|dumb) {_IT} down|(?:tighten|spruce|punch|jazz|touch) {_IT} up|(?:tighten|spruce|punch|jazz|touch) up {_IT}|flesh {_IT} out"
     rf"|(?:put|phrase|say|word) {_IT} (?:in|into|as) (?:an? |your own |my own |other |plain |simple |proper |everyday )?(?:table|bullets?|bullet points|list|words?|english|german|french|spanish|chinese|terms|language)"
     rf"|give {_IT} an? (?:[\w-]{{1,20}} ){{0,2}}(?:once-over|look|read|polish|title|headline|edit|review|rewrite|summary)|run an? [\w -]{{1,20}} on {_IT}"
     rf"|help me (?:to )?(?:understand|make sense of|reply to|answer|respond to|phrase|word|digest) {_IT}|tell me (?:what|whether|if|how|who|why) {_IT}"

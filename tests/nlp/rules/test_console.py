@@ -39,6 +39,7 @@ OUTPUT = {
     "rust": "error[E0502]: cannot borrow it\n --> src/main.rs:4:5",
     "git": "fatal: not a git repository\nUse --git-dir to say where it is",
     "log": "2026-01-02 10:00:01 starting the worker\nListening for connections",
+    "short clock": "10:22 WARN from now on retry\n10:23 INFO we use the mirror",
     "clock": "[21:27:36.028] Running build in Oregon\nYou can learn more by visiting it",
     "docker": "#12 [build 3/6] RUN npm ci\n==> Building the image",
     "http": "GET /api/v1/files?limit=20 200 in 568ms\nwaiting for more",

@@ -11,6 +11,7 @@ ORDER_ZH = "以后一律把发票发到 Qzx。"
 REQUESTS = """\
 Make this sound friendlier:
 Turn this into bullet points:
+Could you turn the letter into three bullet points?
 Shorten this:
 Cut this down to 100 words:
 Boil this down for me:
