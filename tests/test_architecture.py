@@ -123,6 +123,8 @@ WRITERS = {
     "kimi_memory/agent_hooks/install.py": "settings of agent programs, as a person asked",
     "plugins/activity.py": "a log outside of every memory folder, which the user names",
     "kimi_memory/cli/bisect.py": "runs the test that a person typed",
+    "kimi_memory/cli/keys.py": "a passing file for the editor that a person set",
+    "kimi_memory/cli/pager.py": "runs the pager that a person set",
     "kimi_memory/operations/backup.py": (
         "an archive outside of the memory, and folders restored from it"
     ),

@@ -10,13 +10,15 @@ import re
 import sys
 from argparse import OPTIONAL, PARSER, SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
 from kimi_memory import __version__
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.cli.command_table import ALIASES, COMMANDS
+from kimi_memory.cli.command_table import ALIASES, COMMANDS, LONG
 from kimi_memory.cli.overview import format_overview, suggest
+from kimi_memory.cli.pager import paged
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable
@@ -48,6 +50,11 @@ class Parser(ArgumentParser):
     def format_help(self) -> str:
         """Return the help; of the whole program the commands by group, which argparse has not."""
         return self.overview or super().format_help()
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help, page by page where it is longer than the terminal is high."""
+        with paged():
+            super().print_help(file)
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError where argparse would print its usage and end the process."""
@@ -138,7 +145,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         top = parser(first, overview=first in _OVERVIEWS)
         chosen = top.parse_args(words)
-        return int(chosen.run(chosen) if chosen.command else _welcome(chosen, top))
+        with paged() if _is_long(chosen) else nullcontext():
+            return int(chosen.run(chosen) if chosen.command else _welcome(chosen, top))
     except KimiMemoryError as error:
         return _report(error, words)
     except BrokenPipeError:
@@ -155,6 +163,11 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("kimi-memory: interrupted; nothing half-written was kept.", file=sys.stderr)
         return 130
+
+
+def _is_long(chosen: Namespace) -> bool:
+    """Whether a command may print more than a screen, and asks nothing meanwhile."""
+    return chosen.command in LONG and not chosen.json
 
 
 def _welcome(chosen: Namespace, top: ArgumentParser) -> int:

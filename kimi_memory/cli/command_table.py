@@ -124,6 +124,10 @@ MEANT = {
     "help": "--help",
 }
 """What is meant by words of other programs; they are named, and not run."""
+LONG = frozenset(
+    {"recall", "get", "trace", "log", "diff", "timeline", "blame", "versions", "doctor"}
+)
+"""Commands that may print more than a screen; they ask nothing meanwhile."""
 EXAMPLES = (
     'remember "We use SQLite, because one file is easy to back up."',
     'recall "which database do we use?"',

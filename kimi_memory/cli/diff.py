@@ -6,7 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import open_memory, show, show_json, show_result
+from kimi_memory.cli.diffs import show_diff
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.words import say
 from kimi_memory.domain.past import BeliefChange, BeliefDiff
 from kimi_memory.errors import UsageError
 from kimi_memory.past.beliefs import SIGNS
@@ -18,6 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("old", nargs="?", default="HEAD", help=f"{forms}; default: HEAD")
     parser.add_argument("new", nargs="?", default="", help="the same; default: the files now")
     parser.add_argument("--path", default="", help="only one file")
+    parser.add_argument("--all", action="store_true", help="also records of jobs and time stamps")
     parser.add_argument("--beliefs", action="store_true", help="compare what cards say, not files")
     parser.add_argument("--key", action="append", default=[], help="beliefs of this key alone")
     parser.add_argument("--project", default="", help="beliefs of this project alone")
@@ -33,7 +36,12 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         old, new = (_find_commit(memory, text) for text in (arguments.old, arguments.new))
         text = memory.history.diff(old, new, arguments.path)
-    show_result(arguments, {"diff": text}, text or "No difference.")
+    if arguments.json:
+        show_json({"diff": text})
+    elif text:
+        show_diff(text, whole=arguments.all)
+    else:
+        show(say("No difference."))
     return 0
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cli.shared import PERSON, show, show_json
+from kimi_memory.cli.words import find_locale
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> int:
         name=arguments.name,
         language=arguments.language,
         # The environment is read here and nowhere below, see `tests/test_architecture.py`.
-        locale=_find_locale(),
+        locale=find_locale(),
         opening=opening,
     ) as memory:
         files = memory.store.files()
@@ -48,10 +48,3 @@ def run(arguments: Namespace) -> int:
         show("Next: kimi-memory ingest <transcripts>, then kimi-memory recall <question>")
         show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
     return 0
-
-
-def _find_locale() -> str:
-    """Return the language that the terminal speaks, as POSIX looks for it."""
-    # In the order of POSIX: the first that is set decides.
-    names = ("LC_ALL", "LC_MESSAGES", "LANG")
-    return next((value for name in names if (value := os.environ.get(name))), "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kimi_memory.cli.as_of import add_as_of, open_exactly
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
+from kimi_memory.cli.terminal import find_width, is_coloured, paint, wrap
 from kimi_memory.domain.note import Card, Origin
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -213,9 +213,11 @@ class _Found:
 
     def _show_hit(self, hit: Hit, *, explain: bool, past: bool) -> None:
         """Print what a hit says, and what is known beside it."""
-        for line in self._highlight_words(hit.snippet).splitlines():
-            # Safe to print already; `show` would escape the bold.
-            print(f"    {line}")
+        width = find_width()
+        for line in hit.snippet.splitlines():
+            for part in wrap(f"    {line}", width):
+                # Safe to print already; `show` would escape the bold.
+                print(self._highlight_words(part))
         if past and (now := _describe_present(self._memory, hit)):
             show(f"    now: {now}")
         if self._related_notes(hit):
@@ -236,13 +238,11 @@ class _Found:
 
     def _highlight_words(self, text: str) -> str:
         """Return a text safe to print, its words in bold on a terminal."""
-        # https://no-color.org: any value but an empty one turns it off.
-        if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        if not is_coloured():
             return printable(text)
-
         shown, at = [], 0
         for first, last in marks(text, self._words):
-            shown += [printable(text[at:first]), f"\x1b[1m{printable(text[first:last])}\x1b[0m"]
+            shown += [printable(text[at:first]), paint(printable(text[first:last]), "bold")]
             at = last
         return "".join([*shown, printable(text[at:])])
 

@@ -6,8 +6,21 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.diffs import show_diff
+from kimi_memory.cli.keys import Walk, can_walk, edit_text
 from kimi_memory.cli.listed import find_listed, keep_list
-from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.cli.pager import paged
+from kimi_memory.cli.shared import (
+    finish_reports,
+    open_memory,
+    show,
+    show_fields,
+    show_json,
+    show_title,
+)
+from kimi_memory.cli.words import say
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -19,12 +32,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
-        default="list",
         choices=["list", "accept", "reject", "edit", "pages"],
-        help="what to do; pages takes over what you changed on generated pages",
+        help="default: one by one on a terminal, else list; "
+        "pages takes over what you changed on generated pages",
     )
     parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="what it is about, or the beginning of its id"
+        "ids", nargs="*", metavar="ID", help="a number of the list, an id or its beginning"
     )
     parser.add_argument(
         "--text", default="", help="with edit: the words to accept; - reads standard input"
@@ -44,8 +57,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """List what waits, or answer it as jobs that undo can take back."""
-    if arguments.action == "list":
-        return _list_waiting(arguments)
+    if arguments.action in (None, "list"):
+        return _show_waiting(arguments)
     if arguments.action == "pages":
         with open_memory(arguments) as memory:
             report = memory.take_edits(meant=arguments.yes, dry_run=arguments.dry_run)
@@ -92,23 +105,45 @@ def _read_words(arguments: Namespace) -> str:
     return (sys.stdin.read() if arguments.text == "-" else str(arguments.text)).strip()
 
 
-def _list_waiting(arguments: Namespace) -> int:
+def _show_waiting(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         ids = [find_listed(memory, id) for id in arguments.ids]
         found = [one for one in review(memory) if _is_wanted(one, ids)]
-        zone = memory.zone
-        if not arguments.json:
-            keep_list(memory, [one.id for one in found])
-    if arguments.json:
-        show_json(found)
-        return 0
-    for number, one in enumerate(found, 1):
-        _print_waiting(number, one, zone)
-    show(
-        "Answer with: kimi-memory review accept 1 | edit 1 --text … | reject 1"
-        if found
-        else "Nothing waits for review."
-    )
+        if arguments.json:
+            show_json(found)
+            return 0
+        keep_list(memory, [one.id for one in found])
+        if found and not arguments.action and can_walk():
+            return _walk(memory, found)
+        with paged():
+            for number, one in enumerate(found, 1):
+                _print_waiting(f"{number}.", one, memory.zone)
+            show(say(_HOW) if found else say("Nothing waits for review."))
+    return 0
+
+
+_HOW = "Answer with: kimi-memory review accept 1 | edit 1 --text … | reject 1"
+
+
+def _walk(memory: Memory, found: list[Waiting]) -> int:
+    """Ask about each thing that waits."""
+
+    def present(at: int) -> None:
+        show()
+        _print_waiting(f"{at + 1}/{len(found)}", found[at], memory.zone)
+
+    def decide(at: int, key: str) -> JobReport | None:
+        one, text = found[at], ""
+        if key == "e":
+            text = edit_text(one.text)
+            if not text:
+                show(say("Nothing was changed: the text is empty."))
+                return None
+        return answer(memory, one.id, Answer(key != "x", text))
+
+    keys = {"a": say("accept"), "x": say("reject"), "e": say("edit, then accept")}
+    count = Walk(keys, decide, memory.undo).run(len(found), present)
+    show(say("{count} of {all} answered.", count=count, all=len(found)))
     return 0
 
 
@@ -116,16 +151,21 @@ def _is_wanted(one: Waiting, ids: list[str]) -> bool:
     return not ids or any(one.id.startswith(id) for id in ids)
 
 
-def _print_waiting(number: int, one: Waiting, zone: Zone) -> None:
-    show(f"{number}. {one.id}  {in_zone(one.created, zone):%Y-%m-%d}  {one.title}")
-    show(f"  to       {one.target}{f' ({one.section})' if one.section else ''}")
-    if one.reason:
-        show(f"  because  {one.reason}")
+def _print_waiting(number: str, one: Waiting, zone: Zone) -> None:
+    show_title(f"{number} {one.title}")
+    place = f"{one.target}{f' ({one.section})' if one.section else ''}"
+    show_fields(
+        {
+            say("to"): place,
+            say("because"): one.reason,
+            say("since"): f"{in_zone(one.created, zone):%Y-%m-%d}  {one.id}",
+        }
+    )
     for said in one.evidence:
-        show(f"  {said.session} #{said.n} {said.speaker}: {' '.join(said.text.split())}")
-    show(f"  cannot be accepted: {one.problem}" if one.problem else _indent_diff(one.diff))
+        text = " ".join(said.text.split())
+        show(f"  {said.session} #{said.n} {said.speaker}: {text}")
+    if one.problem:
+        show(say("  cannot be accepted: {why}", why=one.problem))
+    else:
+        show_diff(one.diff, "    ")
     show()
-
-
-def _indent_diff(diff: str) -> str:
-    return "\n".join(f"    {line}" for line in diff.splitlines())

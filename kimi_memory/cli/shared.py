@@ -6,12 +6,15 @@ import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, read_settings, unknown_settings, user_host
+from kimi_memory.cli.diffs import show_diff
+from kimi_memory.cli.terminal import count_columns, find_width, pad, paint, wrap
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
@@ -112,8 +115,28 @@ def _is_reconciling(memory: Memory) -> bool:
 
 
 def show(text: str = "") -> None:
-    """Print text for people, with control characters made visible."""
-    print(printable(text))
+    """Print text for people: control characters visible, lines as wide as the terminal."""
+    width, text = find_width(), printable(text)
+    if not width:
+        print(text)
+        return
+    for line in text.split("\n"):
+        for part in wrap(line, width):
+            print(part)
+
+
+def show_title(text: str) -> None:
+    """Print the line that a thing begins with, in bold where the terminal can do that."""
+    for part in wrap(printable(text), find_width()):
+        print(paint(part, "bold"))
+
+
+def show_fields(fields: Mapping[str, str]) -> None:
+    """Print names with what belongs to them, one below the other; empty ones are left out."""
+    widest = max(8, *map(count_columns, fields))
+    for name, value in fields.items():
+        if value:
+            show(f"  {pad(name, widest)} {value}")
 
 
 def show_note(text: str) -> None:
@@ -204,7 +227,7 @@ def show_report(report: JobReport) -> None:
     for line in report.left_out:
         show(f"  left out     {line}")
     if report.diff:
-        show(report.diff)
+        show_diff(report.diff)
 
 
 def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:

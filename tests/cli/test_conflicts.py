@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,19 @@ def test_what_is_missing_is_said(torn: Path, capsys) -> None:
     assert "which conflict" in capsys.readouterr().err
     assert run(["conflicts", "db.none", "--both"]) == 11
     assert run(["conflicts", "deploy.port", "--both", "--value", "x"]) == 2
+
+
+def test_sides_and_conflicts_are_named_by_number(torn: Path, capsys) -> None:
+    assert run(["conflicts"]) == 0
+    assert "1. deploy.port" in capsys.readouterr().out
+    [preview] = answer(capsys, "conflicts", "1", "--keep", "2", "--dry-run")
+    assert "superseded" in preview["diff"]
+    assert run(["conflicts", "1", "--keep", "3"]) == 11
+
+
+def test_on_a_terminal_they_are_settled_by_keys(torn: Path, shown_by: Callable[..., str]) -> None:
+    shown = shown_by("conflicts", keys="9q")
+    assert "1/1 deploy.port" in shown
+    assert "0 of 1" in shown
+    assert "1 of 1" in shown_by("conflicts", keys="2")
+    assert "No conflicts" in shown_by("conflicts")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,24 @@ def test_it_is_rejected_and_does_not_return(waiting: Path, capsys) -> None:
 def test_what_is_missing_is_said(waiting: Path, capsys, words: list[str]) -> None:
     assert run(["review", *words]) == 2
     assert capsys.readouterr().err.startswith("kimi-memory: ")
+
+
+def test_on_a_terminal_it_goes_one_by_one(
+    waiting: Path, shown_by: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = shown_by("review", keys="?a")
+    assert "1/1 db.pool" in shown
+    assert "二十个连接" in shown
+    assert "updated:" not in shown
+    assert "✓ accept  review-" in shown
+    assert "1 of 1 answered." in shown
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert "没有等您过目的东西" in shown_by("review")
+
+
+def test_numbers_of_the_list_name_what_waits(waiting: Path, capsys) -> None:
+    assert run(["review"]) == 0
+    capsys.readouterr()
+    [report] = answer(capsys, "review", "accept", "#1")
+    assert report["kind"] == "review"
+    assert answer(capsys, "review") == []
