@@ -13,6 +13,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues
+from kimi_memory.nlp.rules.utterance import tells_agents
 
 
 def remembered_in(
@@ -38,7 +39,7 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         kind = CardType(type) if type else (found.type if found else CardType.FACT)
     except ValueError:
         raise UsageError(f"{type!r} is no card type. Use one of {', '.join(CardType)}.") from None
-    if turn.origin is not Origin.HUMAN and cues.RULE.search(cues.fold_case(turn.text)):
+    if turn.origin is not Origin.HUMAN and _is_order(turn.text):
         kind = CardType.RULE  # Another name makes no fact of an agent's order.
     return Draft(
         type=kind,
@@ -57,3 +58,7 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         project=session.project,
         scope=scope_of(session),
     )
+
+
+def _is_order(text: str) -> bool:
+    return bool(cues.RULE.search(cues.fold_case(text))) or tells_agents(text)

@@ -9,10 +9,9 @@ from typing import Any
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.overview import format_next
 from kimi_memory.cli.shared import find_memory, leave, open_memory, show, show_json
-from kimi_memory.domain.note import Card
+from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotAMemoryError
-from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.review_queue import asking
 from kimi_memory.store.notes import sessions

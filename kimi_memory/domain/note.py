@@ -54,6 +54,10 @@ class Status(StrEnum):
     ARCHIVED = "archived"
 
 
+LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
+"""What is held to be so, or might be."""
+
+
 _SOURCE_FORM = re.compile(
     r"session:(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)#(?P<first>\d+)(?:-(?P<last>\d+))?"
     r"(?: (?P<rel>supports|contradicts|updates))?(?: (?P<quote>[0-9a-f]{12}))?"

@@ -9,13 +9,12 @@ from typing import TypeVar
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Card, CardType, Rel, Status
+from kimi_memory.domain.note import LIVE, Card, CardType, Rel, Status
 from kimi_memory.domain.pages import Project
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import says_open
 from kimi_memory.formats.page_lines import Line, marked, split_mark
 from kimi_memory.jobs.page_edits import Edits
-from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.git.history import History

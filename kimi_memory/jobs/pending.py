@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 
 from kimi_memory.config import Settings
 from kimi_memory.domain.job import digest_of
-from kimi_memory.domain.note import HAND, Status
+from kimi_memory.domain.note import HAND, LIVE, Status
 from kimi_memory.domain.pages import Day, Event
 from kimi_memory.domain.session import Session, scope_of
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.jsonl import read_transcript_lines
-from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

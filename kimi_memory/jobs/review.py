@@ -8,7 +8,7 @@ from datetime import datetime
 
 from kimi_memory.domain.change import Append, Change, Delete, digest
 from kimi_memory.domain.job import Op, Plan, Step, digest_of
-from kimi_memory.domain.note import Card, Note, Origin, Status
+from kimi_memory.domain.note import LIVE, Card, Note, Origin, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Proposal, Todo
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
@@ -22,7 +22,7 @@ from kimi_memory.jobs.pages import SECTION as NOTES
 from kimi_memory.jobs.pages import Pages, confirmed_notes, is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
-from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate, page_scope, subject_of
+from kimi_memory.jobs.tombstone_gate import TombstoneGate, page_scope, subject_of
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.files.paths import TOMBSTONES

@@ -10,9 +10,8 @@ from datetime import datetime
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.graph import SHARED_NAME, SUGGESTED
 from kimi_memory.domain.job import Op, Step
-from kimi_memory.domain.note import Card, Link, LinkRel, Note
+from kimi_memory.domain.note import LIVE, Card, Link, LinkRel, Note
 from kimi_memory.formats.card_form import Head
-from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.rules.relations import Says, content_of, names_in, phrases_of, share_meant
 from kimi_memory.store.notes.notes import Shelf, mark

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from kimi_memory.domain.graph import REJECTED, SUGGESTED
 from kimi_memory.domain.job import Op, Step
-from kimi_memory.domain.note import Card, Link, LinkRel, Status
-from kimi_memory.jobs.tombstone_gate import LIVE
+from kimi_memory.domain.note import LIVE, Card, Link, LinkRel, Status
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Shelf
 

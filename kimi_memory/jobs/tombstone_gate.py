@@ -10,7 +10,7 @@ from string import capwords
 from kimi_memory.domain.change import Append, Change
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Op, Step
-from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.note import LIVE, Card, Note, Status
 from kimi_memory.domain.pages import Day, Event, Project, Proposal
 from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
@@ -112,10 +112,6 @@ class TombstoneGate:
             and (repeats_claim(text, stone.value) or _chooses_alike(text, stone, scopes))
             for stone in near
         )
-
-
-LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
-"""What is held to be so, or might be."""
 
 
 def page_scope(target: str, section: str) -> str:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.note import LIVE, Card, Note, Status
 from kimi_memory.errors import AmbiguousIdError, FormatError, NotFoundError
-from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.store.notes.notes import Shelf
 
 _WHOLE_ID = re.compile(r"[a-z]+-[0-9a-hjkmnp-tv-z]{26}")

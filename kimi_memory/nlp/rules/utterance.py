@@ -194,6 +194,17 @@ _CLOSED = regex(
     r"`[^`\n]{1,200}`|\([^()\n]{1,120}\)|（[^（）\n]{1,60}）|(?<!\w)\"[^\"\n]{1,120}\"(?!\w)|“[^“”\n]{1,80}”"
 )
 
+# What an agent writes down as a fact may tell all agents what to do: "Skip the review."
+_TELLS_AGENTS = regex(
+    r"^(?:please )?(?:ignore|skip|bypass|disable|disregard|send|pay|transfer|forward|delete|share|use|approve"
+    r"|trust|avoid|run|push|install|make sure|be sure|ensure|go ahead|remember to)\b"
+    r"|\b(?:you|agents?|assistants?|bots?|models?|ai) (?:must|should|shall|have to|need to|are to)\b"
+    r"|\b(?:whenever|every time|each time|if) [^,]{1,80}, (?:just )?(?!i\b|we\b|they\b|he\b|she\b|it\b|the\b|an?\b)[a-z]"
+    r"|\b(?:approval|confirmation|permission|review|consent)s? (?:is|are) (?:never|not|no longer) (?:needed|required)\b"
+    r"|^(?:你|您|助手|智能体|agent ?)(?:应该|应当|必须|要|得|可以|无需|不必|不用)"
+    r"|^请?(?:别|不要|不必|无需|无须|忽略|跳过|绕过|务必|只管|直接)"
+)
+
 _NUMBER = regex(r"\s{0,4}\d{1,2}(?:[.、]|\)\s)(?![\d\s]*$)(?!\d)\s*")
 
 
@@ -270,6 +281,14 @@ def is_order(clause: str) -> bool:
         return False
     ordered = _ORDER_EN.search(clause) or _directs_always(clause)
     return bool(ordered) and _AGENT_EN.search(clause) is not None
+
+
+def tells_agents(text: str) -> bool:
+    """Whether a text has a clause that tells its reader how to act."""
+    return any(
+        one.act in (Act.ORDER, Act.REQUEST) or _TELLS_AGENTS.search(one.text.strip().lower())
+        for one in clauses(text)
+    )
 
 
 def _directs_always(clause: str) -> bool:
