@@ -81,7 +81,8 @@ def continue_merge(memory: Memory) -> MergeReport:
 
     Raises:
         UsageError: git merges nothing.
-        HistoryError: it merges several commits at once, or another memory.
+        HistoryError: it merges several commits at once, another memory, or what is from before
+            a purge.
     """
     with memory.store.lock("job"):
         merger = memory.history.merger(begun=True)
@@ -89,6 +90,7 @@ def continue_merge(memory: Memory) -> MergeReport:
         if not theirs:
             raise UsageError("No merge of git with one other commit is under way here.")
         _check_memory(memory, theirs, "MERGE_HEAD")
+        _check_purges(memory, merger)
         bases = merger.bases(theirs)
         sides = [merger.ours, theirs]
         base, ours, other = read_trees(merger, bases, sides) if bases else ({}, {}, {})
@@ -107,6 +109,14 @@ def continue_merge(memory: Memory) -> MergeReport:
     memory.take_edits()
     settled = () if made == merger.ours else _settle(memory, merger, made)
     return replace(_report("MERGE_HEAD", theirs, made, changes, merged), settled=settled)
+
+
+def _check_purges(memory: Memory, merger: Merger) -> None:
+    """Refuse to finish a merge that brings back what a purge destroyed."""
+    try:
+        merger.find("MERGE_HEAD", purged=bool(find_purged_heads(memory)))
+    except HistoryError as error:
+        raise HistoryError(f"{error} End the merge with 'git merge --abort'.") from error
 
 
 def _settle(memory: Memory, merger: Merger, made: str) -> tuple[Operation, ...]:

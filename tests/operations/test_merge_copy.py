@@ -327,6 +327,14 @@ def test_what_was_purged_does_not_come_back_by_a_merge(memory: Memory, clone: Cl
     with pytest.raises(HistoryError, match="from before a purge of this memory"):
         merge_copy(memory, git(other.root, "rev-parse", "HEAD").strip())
     assert "Abernathy" not in git(memory.root, "log", "-p")
+    for one, text in ((memory, "Ann\n"), (other, "Bob\n")):
+        (one.root / "USER.md").write_text(text, encoding="utf-8")
+        one.batch.note()
+    leave_to_git(memory, other)
+    with pytest.raises(HistoryError, match=r"before a purge.*git merge --abort"):
+        continue_merge(memory)
+    git(memory.root, "merge", "--abort")
+    assert errors(memory) == []
 
 
 def test_a_copy_that_lost_most_notes_takes_none_away(memory: Memory, clone: Clone) -> None:
