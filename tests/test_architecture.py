@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"__main__"},
     {"cli"},
-    {"client", "mcp", "proxy"},
+    {"client", "mcp", "proxy", "web"},
     {"server"},
     {"agent_hooks", "frameworks"},
     {"operations"},
@@ -94,6 +94,8 @@ SHARED = {
     ),
     # what says of a parameter what it is, in both sets of tools
     "pydantic": ("kimi_memory/mcp/*.py",),
+    # requests and answers: of the API, and of the pages beside it
+    "starlette": ("kimi_memory/server/app.py", "kimi_memory/web/site.py"),
     # arrays are the currency of scores, from postings to ranking
     "numpy": (
         "kimi_memory/index/*.py",

@@ -305,7 +305,7 @@ class Memory(PastReading, Syncing, ChatWindow):
         self, purpose: Literal["start", "task", "live"] = "task", query: str = "", *,
         budget: int = 0, session: str = "", beside: str = "", project: str = "",
         within: tuple[str, ...] | None = None, narrowed: Callable[[Query], Query] | None = None,
-        as_of: str = "", valid_at: datetime | date | str | None = None,
+        as_of: str = "", valid_at: datetime | date | str | None = None, counted: bool = True,
     ) -> Context:  # fmt: skip
         """Return a block of memory to put into a prompt, fenced as data.
 
@@ -320,14 +320,14 @@ class Memory(PastReading, Syncing, ChatWindow):
             narrowed: bounds a query to what the caller may see; no bound if None.
             as_of: a point in the history: the block that was given then.
             valid_at: show what was so then, at the end of a day or at a moment.
+            counted: leave a receipt; without, a person only looks at what an agent would get.
         """
         moment = None
         if valid_at is not None:
             from kimi_memory.recall.query_parser import looking_back
 
             moment = looking_back(valid_at, self.now())
-        # The block is built with a random mark and gets its lasting one below, once its text is
-        # known.
+        # Built with a random mark; it gets its lasting one below, once its text is known.
         request = Request(
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
             query=query, session=session, beside=beside, within=within, project=project,
@@ -346,10 +346,10 @@ class Memory(PastReading, Syncing, ChatWindow):
 
             with self.index.hold():
                 built = build(self.engine, request)
-        self._recall_receipts.add(query, built.lines, self.actor)
-        nonce = self._derive_nonce(
-            purpose, session or beside, built.text.replace(request.nonce, "")
-        )
+        if counted:
+            self._recall_receipts.add(query, built.lines, self.actor)
+        bare = built.text.replace(request.nonce, "")
+        nonce = self._derive_nonce(purpose, session or beside, bare)
         return replace(built, text=built.text.replace(request.nonce, nonce))
 
     def get(self, id: str) -> Filed:

@@ -30,6 +30,9 @@ GROUPS: dict[str, dict[str, str]] = {
         "undo": "take a job back, byte for byte",
         "rollback": "bring back what was known at an earlier point",
     },
+    "see it all in a browser": {
+        "ui": "open the pages of a memory in a browser",
+    },
     "look back": {
         "log": "show the history",
         "diff": "show what changed between two points in the history",

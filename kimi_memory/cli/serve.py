@@ -13,14 +13,21 @@ from kimi_memory.errors import UsageError
 from kimi_memory.server.auth import Names
 from kimi_memory.server.principal import Scope
 from kimi_memory.server.rate_limit import Limits
-from kimi_memory.server.server import Serving, serve
+from kimi_memory.server.server import Serving
 from kimi_memory.server.tokens import Tokens, hidden
+from kimi_memory.web.serving import serve
 
-_SCOPES = ("read", "write", "admin")
+_SCOPES = ("read", "write", "admin", "person")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
+    add_server(parser)
+    _add_tokens(parser)
+
+
+def add_server(parser: ArgumentParser) -> None:
+    """Declare where a server listens, and for whom."""
     parser.add_argument("--host", default="127.0.0.1", help="address; default: 127.0.0.1")
     parser.add_argument("--port", type=int, default=8378, help="port, 0 for any; default: 8378")
     parser.add_argument(
@@ -39,7 +46,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--max-body", type=int, default=1024 * 1024, metavar="BYTES",
         help="largest request; default: 1 MiB",
     )  # fmt: skip
-    _add_tokens(parser)
 
 
 def _add_tokens(parser: ArgumentParser) -> None:
@@ -63,33 +69,38 @@ def run(arguments: Namespace) -> int:
     if arguments.what == "token":
         step = {"add": _create_token, "list": _list_tokens, "remove": _remove_token}
         return step[arguments.step](arguments)
-    if not 0 <= arguments.port <= 65535 or arguments.max_body < 1 or arguments.rate < 0:
-        raise UsageError("--port, --max-body or --rate is out of range.")
-    _serve_memory(arguments)
+
+    def ready(url: str, guarded: bool) -> None:
+        who = "a token is needed" if guarded else "this machine only, without a token"
+        show(f"{url}  ({who}; {url}/openapi.json says what can be asked)")
+        show(f"{url}/ui/  (for a browser; 'kimi-memory ui' opens it)")
+        # A program that started us reads these lines to learn the port.
+        sys.stdout.flush()
+
+    serve(serving_of(arguments), ready)
     return 0
 
 
-def _serve_memory(arguments: Namespace) -> None:
+def serving_of(arguments: Namespace) -> Serving:
+    """Return how a memory is to be served.
+
+    Raises:
+        UsageError: a number is out of range.
+    """
+    if not 0 <= arguments.port <= 65535 or arguments.max_body < 1 or arguments.rate < 0:
+        raise UsageError("--port, --max-body or --rate is out of range.")
     names = Names(
         bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
         hosts=tuple(arguments.allow_host),
         origins=tuple(arguments.allow_origin),
     )
-    serving = Serving(
+    return Serving(
         root=find_memory(arguments).resolve(),
         home=Home.of_user(),
         names=names,
         port=arguments.port,
         limits=Limits(body_bytes=arguments.max_body, per_second=arguments.rate),
     )
-
-    def ready(url: str, guarded: bool) -> None:
-        who = "a token is needed" if guarded else "this machine only, without a token"
-        show(f"{url}  ({who}; {url}/openapi.json says what can be asked)")
-        # A program that started us reads this line to learn the port.
-        sys.stdout.flush()
-
-    serve(serving, ready)
 
 
 def _open_tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  imported when needed

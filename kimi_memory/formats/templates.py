@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.errors import UsageError
+from kimi_memory.nlp.basic.safe_text import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,6 +34,18 @@ def _load_library() -> tuple[Environment, type[Exception]]:
     for name in ("range", "lipsum", "cycler", "joiner", "namespace"):
         env.globals.pop(name, None)
     return env, jinja2.TemplateError
+
+
+@lru_cache(maxsize=1)
+def _page_library() -> tuple[Environment, type[Exception]]:
+    """Return what renders pages for a browser: every value is escaped."""
+    env, template_error = _load_library()
+    # Invisible characters are shown: some of them turn the rest of a line round.
+    return env.overlay(autoescape=True, finalize=_show_invisible), template_error
+
+
+def _show_invisible(value: object) -> object:
+    return printable(value) if type(value) is str else value
 
 
 def source(template: str, lang: str) -> str:
@@ -64,3 +77,16 @@ def fill(template: str, lang: str, /, **values: object) -> str:
         return env.get_template(f"{template}.{lang}.md.j2").render(values)
     except template_error as error:
         raise UsageError(f"Template {template}.{lang} cannot be rendered: {error}.") from error
+
+
+def fill_page(template: str, /, **values: object) -> str:
+    """Render ``templates/web/<template>.html.j2``; every value is escaped.
+
+    Raises:
+        UsageError: there is no such template, or a value is missing.
+    """
+    env, template_error = _page_library()
+    try:
+        return env.get_template(f"web/{template}.html.j2").render(values)
+    except template_error as error:
+        raise UsageError(f"Page {template} cannot be rendered: {error}.") from error

@@ -25,7 +25,7 @@ def undo_last(memory: Memory, *, dry_run: bool = False) -> list[Job]:
         NotFoundError: no job stands.
         GateError: a file was changed since by something else; it is named.
     """
-    return _undo_jobs(memory, list(islice(_newest_first(memory), 1)), "to undo", dry_run=dry_run)
+    return _undo_jobs(memory, list(islice(newest_jobs(memory), 1)), "to undo", dry_run=dry_run)
 
 
 def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
@@ -35,7 +35,7 @@ def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
         NotFoundError: no job ran on that day.
         GateError: a file was changed since by something else; it is named.
     """
-    ran = [job for job in _newest_first(memory) if day_in(job.at, memory.zone) == day]
+    ran = [job for job in newest_jobs(memory) if day_in(job.at, memory.zone) == day]
     return _undo_jobs(memory, ran, f"of {day}", dry_run=dry_run)
 
 
@@ -48,7 +48,7 @@ def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job
     """
     own = _sessions_of(memory, agent)
     rests = _resting_on(memory, own)
-    found = [job for job in _newest_first(memory) if job.subject in own or rests(job)]
+    found = [job for job in newest_jobs(memory) if job.subject in own or rests(job)]
     return _undo_jobs(memory, found, f"of agent {agent}", dry_run=dry_run)
 
 
@@ -60,7 +60,7 @@ def _undo_jobs(memory: Memory, jobs: list[Job], which: str, *, dry_run: bool) ->
     return jobs if dry_run else [memory.undo(job.id) for job in jobs]
 
 
-def _newest_first(memory: Memory) -> Iterator[Job]:
+def newest_jobs(memory: Memory) -> Iterator[Job]:
     """Yield the jobs that stand, in the order of their commits."""
     standing = {path for path in memory.store.files(FOLDER) if path.endswith(".json")}
     ids = {path.removeprefix(f"{FOLDER}/").removesuffix(".json") for path in standing}

@@ -1,6 +1,6 @@
 """The application: requests in, checked at the door, answered from the desk.
 
-The one module that knows the library Starlette.
+This module and that of the pages know the library Starlette.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute
 from starlette.routing import Route as Way
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
@@ -55,6 +56,8 @@ class Office:
     limits: Limits
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server is asked to end."""
+    pages: Sequence[BaseRoute] = ()
+    """Ways to pages for a browser, beside those of the API."""
 
 
 class App:
@@ -73,6 +76,7 @@ class App:
                     Way(one.path, self._make_special_handler(one), methods=["GET"])
                     for one in SPECIAL
                 ),
+                *office.pages,
             ],
             exception_handlers={
                 KimiMemoryError: self._handle_memory_error,
@@ -169,7 +173,7 @@ class App:
         return sent | request.path_params
 
     async def _read_json_body(self, request: Request) -> Mapping[str, Any]:
-        raw = await self._read_raw_body(request)
+        raw = await read_body(request, self._limits.body_bytes)
         if not raw.strip():
             return {}
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
@@ -186,23 +190,6 @@ class App:
         if not isinstance(found, dict):
             raise UsageError("The body is no object. Send one, such as {}.")
         return found
-
-    async def _read_raw_body(self, request: Request) -> bytes:
-        most = self._limits.body_bytes
-        length = request.headers.get("content-length", "0")
-        # Before a byte of the body is read; a length that lies is found while reading.
-        if not length.isdigit() or int(length) > most:
-            raise too_large(most)
-        raw = bytearray()
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                async for part in request.stream():
-                    raw += part
-                    if len(raw) > most:
-                        raise too_large(most)
-        except TimeoutError:
-            raise too_slow() from None
-        return bytes(raw)
 
     async def _serve_document(self, request: Request, caller: Caller) -> Response:
         return JSONResponse(self._document, headers=_HEADERS)
@@ -291,6 +278,28 @@ class App:
     async def _handle_fault(self, request: Request, error: Exception) -> Response:
         why = f"A fault of the server ({type(error).__name__}). Look at its log."
         return self._error_response(ServerError(why, status=500, code="internal"))
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        ServerError: it is larger than that, or comes too slowly.
+    """
+    length = request.headers.get("content-length", "0")
+    # Before a byte of the body is read; a length that lies is found while reading.
+    if not length.isdigit() or int(length) > most:
+        raise too_large(most)
+    raw = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                raw += part
+                if len(raw) > most:
+                    raise too_large(most)
+    except TimeoutError:
+        raise too_slow() from None
+    return bytes(raw)
 
 
 def _route_of(scope: Connection) -> str:

@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Note, Origin
 from kimi_memory.domain.search_types import Context, Hit, Query
 from kimi_memory.domain.session import (
     AREAS,
@@ -34,11 +35,13 @@ _TOLD = ("project", "agent", "user", "session", "scope")
 
 
 class Scope(StrEnum):
-    """What a token may do; admin includes the others."""
+    """What a token may do; admin includes read and write."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
+    PERSON = "person"
+    """Sit down at the pages as the person who decides; nothing over the API."""
 
 
 def denied(why: str) -> ServerError:
@@ -241,12 +244,23 @@ class Caller:
     """Who sent a request."""
 
     name: str
-    scopes: frozenset[Scope] = frozenset(Scope)
+    scopes: frozenset[Scope] = frozenset({Scope.READ, Scope.WRITE, Scope.ADMIN})
     space: Namespace = field(default_factory=Namespace)
+    person: bool = False
+    """Whether a person sits there, whose word counts as that of the owner."""
+
+    @property
+    def actor(self) -> Actor:
+        """Who the journal names."""
+        if self.person:
+            return Actor(f"web:{self.name}", Origin.HUMAN)
+        return Actor(f"http:{self.name}", Origin.AGENT)
 
     def may(self, scope: Scope) -> bool:
         """Whether a scope is granted."""
-        return scope in self.scopes or Scope.ADMIN in self.scopes
+        # A program with every right over the API is still no person.
+        by_admin = Scope.ADMIN in self.scopes and scope is not Scope.PERSON
+        return scope in self.scopes or by_admin
 
     def need(self, scope: Scope, *, whole: bool = False) -> None:
         """Raise ServerError unless the caller may do this, to the whole memory if need be."""

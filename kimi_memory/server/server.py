@@ -45,28 +45,6 @@ class Serving:
     limits: Limits = field(default_factory=Limits)
 
 
-def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, guarded: None) -> None:
-    """Serve a memory until the process is asked to end.
-
-    Args:
-        serving: what, where, for whom.
-        ready: called with the address once it takes requests, and whether a token is needed.
-
-    Raises:
-        UsageError: the libraries are not installed, the address is taken, or it can be
-            reached from outside and there is no token.
-    """
-
-    def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
-        from kimi_memory.server.app import App, Office
-
-        return App(
-            Office(desk=desk, tokens=tokens, names=serving.names, limits=serving.limits, stop=stop)
-        )
-
-    serve_app(serving, made, ready)
-
-
 def serve_app(
     serving: Serving,
     made: Callable[[Desk, Tokens, asyncio.Event], Any],

@@ -74,6 +74,8 @@ class Tokens:
         """Make a token; its secret is returned once and kept nowhere."""
         if not name.strip() or not name.isprintable():
             raise UsageError("A token needs a name that says who has it.")
+        if Scope.PERSON in scopes and len(set(scopes)) > 1:
+            raise UsageError("A token of a person opens the pages alone. Make another for the API.")
         secret = PREFIX + secrets.token_urlsafe(32)
         hash = _hash_secret(secret)
         made = Token(

@@ -112,7 +112,7 @@ def _bind_caller(caller: Caller, work: Callable[[Memory], T]) -> Callable[[Memor
     """Return some work as that of a caller; the journal names who it was."""
 
     def done(memory: Memory) -> T:
-        memory.actor = Actor(f"http:{caller.name}", Origin.AGENT)
+        memory.actor = caller.actor
         return work(memory)
 
     return done

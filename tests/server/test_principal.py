@@ -43,8 +43,10 @@ def test_a_namespace_only_narrows(
 
 def test_admin_includes_the_other_scopes_but_not_the_whole_memory() -> None:
     caller = Caller("a", frozenset({Scope.ADMIN}), Namespace("a"))
-    for scope in Scope:
+    for scope in (Scope.READ, Scope.WRITE, Scope.ADMIN):
         caller.need(scope)
+    with pytest.raises(ServerError, match="no scope 'person'"):
+        caller.need(Scope.PERSON)
     with pytest.raises(ServerError, match="whole memory"):
         caller.need(Scope.READ, whole=True)
     with pytest.raises(ServerError, match="no scope 'write'"):

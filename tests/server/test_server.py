@@ -20,7 +20,8 @@ from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
 from kimi_memory.server.auth import Names
 from kimi_memory.server.rate_limit import Lines
-from kimi_memory.server.server import Serving, bounded_protocol, serve
+from kimi_memory.server.server import Serving, bounded_protocol
+from kimi_memory.web.serving import serve
 
 
 @pytest.fixture

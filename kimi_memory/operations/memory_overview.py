@@ -1,0 +1,66 @@
+"""An overview of a memory by its index: what is held, what waits, what changed last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.note import Status
+from kimi_memory.domain.operation_types import Commit
+from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.operations.review_queue import asking
+from kimi_memory.recall.browse import ListQuery
+from kimi_memory.store.notes import sessions
+
+_LATEST, _COMMITS = 6, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a person sees first of a memory."""
+
+    cards: int
+    """Those that hold."""
+    types: Mapping[str, int]
+    statuses: Mapping[str, int]
+    """Of all cards, replaced and archived ones too."""
+    projects: Mapping[str, int]
+    bands: Mapping[str, int]
+    units: Mapping[str, int]
+    """How many units there are of each kind."""
+    open_sessions: int
+    ended_sessions: int
+    waiting: int
+    """Ended sessions that were not distilled yet."""
+    asks: Mapping[str, int]
+    """How much waits for a person, by the command that deals with it."""
+    latest: tuple[Unit, ...]
+    """The cards that changed last."""
+    commits: tuple[Commit, ...]
+    """The last commits, newest first."""
+    pending: int
+    """Files that are not in the index on disk yet."""
+
+
+def overview(memory: Memory) -> Overview:
+    """Return an overview; no note is read for it but those that wait for a person."""
+    held = memory.browse(ListQuery(filters=Query(text="", kind=("card",)), limit=_LATEST))
+    live = {**held.facets["status"]}
+    places = list(sessions.places(memory.store))
+    commits = memory.history.log(limit=_COMMITS) if memory.history.ready() else []
+    return Overview(
+        cards=held.total,
+        types=held.facets["type"],
+        statuses={name: live[name] for name in Status if name in live},
+        projects={name: count for name, count in held.facets["project"].items() if name},
+        bands=held.facets["band"],
+        units=held.facets["kind"],
+        open_sessions=sum(place.open for place in places),
+        ended_sessions=sum(not place.open for place in places),
+        waiting=len(memory.waiting()),
+        asks=asking(memory),
+        latest=held.units,
+        commits=tuple(commits),
+        pending=memory.index.status().pending,
+    )

@@ -1,0 +1,143 @@
+"""Pages on which a person decides: what waits, contradictions, what shall be forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.operation_types import Waiting, Wanted
+from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
+from kimi_memory.operations.forget import Doomed, forget, purge
+from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.web.diff_text import split_diff
+from kimi_memory.web.page_types import Asked, Redirect, View, link
+
+DESTROY = ("DESTROY", "销毁")
+"""What a person types before a purge."""
+
+
+def show_review(memory: Memory, asked: Asked) -> View:
+    """Show what waits, one at a time, with its proof and its diff."""
+    found = review(memory)
+    at = min(asked.number("at", 0), max(0, len(found) - 1))
+    one = found[at] if found else None
+    values = {
+        "one": one,
+        "was": digest_of_waiting(one) if one else "",
+        "number": at + 1,
+        "total": len(found),
+        "titles": [(number, item.title or item.path) for number, item in enumerate(found)],
+        "files": split_diff(one.diff) if one else [],
+        "before": link("/review", at=str(at - 1)) if at > 0 else "",
+        "after": link("/review", at=str(at + 1)) if at + 1 < len(found) else "",
+        "at": at,
+    }
+    return View("review", "review", values)
+
+
+def decide_review(memory: Memory, asked: Asked) -> Redirect:
+    """Accept or reject what waits."""
+    if asked.get("do") not in ("accept", "reject"):
+        raise UsageError("Say 'accept' or 'reject'.")
+    accept, id = asked.get("do") == "accept", asked.get("id")
+    waiting = next((one for one in review(memory) if one.id == id), None)
+    if waiting is None:
+        raise NotFoundError("thing that waits", id)
+    if digest_of_waiting(waiting) != asked.get("was", digest_of_waiting(waiting)):
+        raise UsageError("It changed since the page was shown. Read it again, then decide.")
+    text = asked.get("text")
+    # The field holds the proposed words; only other ones are an edit.
+    said = Answer(accept, "" if text == " ".join(waiting.text.split()) else text, asked.get("why"))
+    report = answer(memory, id, said)
+    return done("/review", "accepted" if accept else "rejected", report, at=asked.get("at"))
+
+
+def digest_of_waiting(one: Waiting) -> str:
+    """Return what a page says of what it showed, so that a decision is about the same thing."""
+    return f"{len(one.text)}-{one.created.isoformat()}"
+
+
+def done(path: str, what: str, report: JobReport, **query: str) -> Redirect:
+    """Return the page that shows what was done, with its undo."""
+    return Redirect(link(path, said=what, job=report.id, **query))
+
+
+def show_conflicts(memory: Memory, asked: Asked) -> View:
+    """Show what contradicts what, side by side."""
+    return View("conflicts", "conflicts", {"disputes": conflicts(memory)})
+
+
+def decide_conflict(memory: Memory, asked: Asked) -> Redirect:
+    """Settle a contradiction: one side, another value, or both."""
+    since = asked.get("since")
+    choice = Choice(
+        keep=asked.get("keep"), value=asked.get("value"), both=asked.get("do") == "both"
+    )
+    if choice.both and since:
+        choice = replace(choice, since=_moment(since, memory))
+    if asked.get("do") != "value":
+        choice = replace(choice, value="")
+    report = memory.run(Resolve(memory, asked.get("id"), choice))
+    return done("/conflicts", "settled", report)
+
+
+def _moment(text: str, memory: Memory) -> datetime:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"{text[:40]!r} is no date. Write one as 2026-02-27.") from error
+    return datetime(day.year, day.month, day.day, tzinfo=memory.now().tzinfo)
+
+
+def show_forget(memory: Memory, asked: Asked) -> View:
+    """Show what would be forgotten; nothing is changed."""
+    wanted, ids = _wanted(asked), asked.all("note")
+    reports: list[JobReport] = []
+    for one in [replace(wanted, note=id) for id in ids] or [wanted]:
+        if one != Wanted():
+            reports.append(forget(memory, one, dry_run=True))
+    values = {
+        "ids": ids,
+        "key": wanted.key,
+        "session": wanted.session,
+        "query": wanted.query,
+        "reports": reports,
+        "files": [file for report in reports for file in split_diff(report.diff)],
+        "left_out": [line for report in reports for line in report.left_out],
+    }
+    return View("forget", "forget", values)
+
+
+def decide_forget(memory: Memory, asked: Asked) -> Redirect:
+    """Forget what the page before showed."""
+    wanted, ids = replace(_wanted(asked), why=asked.get("why")), asked.all("note")
+    report = JobReport("", "forget", "")
+    for one in [replace(wanted, note=id) for id in ids] or [wanted]:
+        report = forget(memory, one)
+    return done("/held", "forgotten", report)
+
+
+def _wanted(asked: Asked) -> Wanted:
+    return Wanted(key=asked.get("key"), session=asked.get("session"), query=asked.get("query"))
+
+
+def show_purge(memory: Memory, asked: Asked) -> View:
+    """Ask what shall be destroyed."""
+    return View("purge", "purge", {"report": None, "text": "", "session": asked.get("session")})
+
+
+def decide_purge(memory: Memory, asked: Asked) -> View:
+    """Show what would be destroyed; with the word typed, destroy it and show the receipt."""
+    text, session = asked.get("text"), asked.get("session")
+    doomed = Doomed((text,) if text else (), (session,) if session else ())
+    typed = asked.get("word")
+    if typed and typed not in DESTROY:
+        raise UsageError(f"Type {DESTROY[0]} or {DESTROY[1]} to destroy it. Nothing was changed.")
+    report = purge(memory, doomed, yes=bool(typed))
+    values: dict[str, Any] = {"report": report, "session": "" if report.done else session}
+    # A form and no address carries the words: what shall vanish must not stay in a history.
+    return View("purge", "purge", {**values, "text": "" if report.done else text})

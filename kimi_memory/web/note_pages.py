@@ -1,0 +1,219 @@
+"""Pages of one thing: a note with its proofs and history, a file, a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.graph import links_of
+from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.pages import Event
+from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.domain.session import Session, Transcript, Turn, speaker_of
+from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError
+from kimi_memory.formats.frontmatter import read as read_head
+from kimi_memory.jobs.trace import Evidence
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.recall.browse import ListQuery
+from kimi_memory.server.reading import text_of
+from kimi_memory.store.notes import sessions
+from kimi_memory.web.page_types import Asked, View, link
+from kimi_memory.web.reading_pages import mark
+
+AROUND = 1
+"""So many turns before and after a proof are shown with it."""
+TURNS = 100
+SESSIONS = 50
+
+
+class Line(NamedTuple):
+    """A turn as it is shown."""
+
+    n: int
+    who: str
+    turn: Turn
+    pieces: tuple[tuple[str, bool], ...]
+    cited: bool
+
+
+class Proof(NamedTuple):
+    """A proof of a note, in its session."""
+
+    evidence: Evidence
+    lines: tuple[Line, ...]
+    to: str
+
+
+class Edge(NamedTuple):
+    """A link of a note to another."""
+
+    rel: str
+    weight: float
+    id: str
+    title: str
+    reason: str
+
+
+def show_note(memory: Memory, asked: Asked) -> View:
+    """Show a card, an event or another note, with what proves it and what it replaced."""
+    filed = asked.caller.space.filed(memory, asked.get("id"))
+    note = filed.note
+    found = memory.trace(note.id)
+    values = {
+        "note": note,
+        "path": filed.path,
+        "body": read_head(filed.text, filed.path).body,
+        "proofs": [_proof(memory, asked, one) for one in found.evidence],
+        "chain": list(_chain(memory, asked, note)),
+        "edges": list(_edges(memory, asked, note)),
+        "commits": () if asked.caller.space else found.commits,
+    }
+    kind = "note" if isinstance(note, Card | Event) else "file"
+    return View(kind, str(getattr(note, "title", "")) or filed.path, values)
+
+
+def _proof(memory: Memory, asked: Asked, one: Evidence) -> Proof:
+    source = one.source
+    if not one.path or not asked.caller.space.holds_path(memory, one.path):
+        return Proof(one, (), "")
+    place = link(f"/sessions/{source.session}", at=source.first)
+    with suppress(KimiMemoryError):
+        transcript = sessions.read(memory.store, one.path)
+        near = [
+            turn
+            for turn in transcript.turns
+            if source.first - AROUND <= turn.n <= source.last + AROUND
+        ]
+        lines = (
+            _line(turn, transcript.session, memory.zone, one.quote, (source.first, source.last))
+            for turn in near
+        )
+        return Proof(one, tuple(lines), f"{place}#t{source.first}")
+    return Proof(one, (), place)
+
+
+def _line(
+    turn: Turn, session: Session, zone: Zone, quote: str = "", cited: tuple[int, int] = (0, 0)
+) -> Line:
+    at = turn.text.find(quote) if quote else -1
+    inside = cited[0] <= turn.n <= cited[1]
+    pieces: tuple[tuple[str, bool], ...] = ((turn.text, False),)
+    if inside and at >= 0:
+        end = at + len(quote)
+        parts = ((turn.text[:at], False), (quote, True), (turn.text[end:], False))
+        pieces = tuple(part for part in parts if part[0])
+    moved = replace(turn, at=in_zone(turn.at, zone))
+    return Line(turn.n, speaker_of(turn, session), moved, pieces, inside)
+
+
+def _chain(memory: Memory, asked: Asked, note: Note) -> Iterator[Unit]:
+    """Yield what was so under the key of a card, oldest first; nothing where it is alone."""
+    if not isinstance(note, Card) or not note.key:
+        return
+    filters = Query(text="", kind=("card",), key=(note.key,), status=tuple(Status))
+    found = memory.browse(
+        ListQuery(filters=asked.caller.space.narrowed(filters), sort="oldest", limit=50)
+    )
+    same = [unit for unit in found.units if unit.key == note.key and unit.scope == note.scope]
+    same = [unit for unit in same if unit.project == note.project or unit.id in note.supersedes]
+    if len(same) > 1:
+        yield from sorted(same, key=lambda unit: (str(unit.valid_from or unit.at), unit.id))
+
+
+def _edges(memory: Memory, asked: Asked, note: Note) -> Iterator[Edge]:
+    if not isinstance(note, Card):
+        return
+    for one in links_of(note):
+        try:
+            other = asked.caller.space.filed(memory, one.to).note
+        except (NotFoundError, FormatError):
+            continue
+        title = str(getattr(other, "title", "")) or other.id
+        yield Edge(str(one.rel), one.weight, other.id, title, one.reason)
+
+
+def show_file(memory: Memory, asked: Asked) -> View:
+    """Show a page of the memory by its path."""
+    path, text = text_of(memory, asked.caller, asked.get("path"))
+    body = read_head(text, path).body if path.endswith(".md") else text
+    empty: tuple[object, ...] = ()
+    values = {"note": None, "path": path, "body": body, "proofs": empty, "commits": empty}
+    return View("file", path, values)
+
+
+class Talk(NamedTuple):
+    """A session in the list of all."""
+
+    id: str
+    open: bool
+    session: Session | None
+    turns: int
+    problem: str = ""
+
+
+def show_sessions(memory: Memory, asked: Asked) -> View:
+    """List sessions, newest first."""
+    places = sorted(sessions.places(memory.store), key=lambda one: (one.open, one.path))[::-1]
+    if asked.caller.space:
+        places = [one for one in places if asked.caller.space.holds_path(memory, one.path)]
+    first = asked.number("from", 0)
+    talks = [_talk(memory, place) for place in places[first : first + SESSIONS]]
+    more = link("/sessions", **{"from": first + SESSIONS}) if len(places) > first + SESSIONS else ""
+    return View("sessions", "sessions", {"talks": talks, "total": len(places), "more": more})
+
+
+def _talk(memory: Memory, place: sessions.Place) -> Talk:
+    try:
+        found = sessions.read(memory.store, place.path)
+    except KimiMemoryError as error:
+        return Talk(place.id, place.open, None, 0, str(error))
+    return Talk(place.id, place.open, found.session, len(found.turns))
+
+
+def show_session(memory: Memory, asked: Asked) -> View:
+    """Show the turns of a session, a hundred a page."""
+    id = asked.get("id")
+    place = sessions.find(memory.store, id)
+    if place.id != id or not asked.caller.space.holds_path(memory, place.path):
+        raise NotFoundError("session", id)
+    found = sessions.read(memory.store, place.path)
+    turns, words = _choose_turns(found, asked)
+    first = min(asked.number("from", _page_of(turns, asked.number("at", 0))), len(turns))
+    shown = turns[first : first + TURNS]
+    values = {
+        "place": place,
+        "session": found.session,
+        "started": in_zone(found.session.started, memory.zone),
+        "lines": [
+            _line(turn, found.session, memory.zone)._replace(pieces=tuple(mark(turn.text, words)))
+            for turn in shown
+        ],
+        "total": len(turns),
+        "all": len(found.turns),
+        "first": first,
+        "q": asked.get("q"),
+        "masked": sum(turn.masked for turn in found.turns),
+        "before": _page_link(id, asked, max(0, first - TURNS)) if first else "",
+        "more": _page_link(id, asked, first + TURNS) if len(turns) > first + TURNS else "",
+    }
+    return View("session", id, values)
+
+
+def _choose_turns(found: Transcript, asked: Asked) -> tuple[Sequence[Turn], list[str]]:
+    words = asked.get("q").casefold()
+    if not words:
+        return found.turns, []
+    return [turn for turn in found.turns if words in turn.text.casefold()], [words]
+
+
+def _page_of(turns: Sequence[Turn], n: int) -> int:
+    """Return where the page begins that shows a turn."""
+    before = sum(turn.n < n for turn in turns)
+    return before - before % TURNS
+
+
+def _page_link(id: str, asked: Asked, first: int) -> str:
+    return link(f"/sessions/{id}", q=asked.get("q"), **{"from": str(first)})

@@ -1,0 +1,119 @@
+"""Seats: which browser a person sits at. A seat is taken with a code that holds once, or a token.
+
+A seat is what tells a person from a program. Tokens of programs never become one, so an agent
+that holds a token cannot answer its own proposals.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from kimi_memory.agent_hooks.user_files import drop, put
+from kimi_memory.api.options import Home
+from kimi_memory.errors import DiskError
+from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.server.principal import Caller, Scope
+from kimi_memory.server.tokens import Tokens
+
+CODE_SECONDS = 60
+SEAT_SECONDS = 12 * 3600
+MOST = 64
+"""So many seats at a time; the oldest one goes for a new one."""
+OWNER = Caller("owner", frozenset({Scope.PERSON}), person=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One browser of a person."""
+
+    caller: Caller
+    until: float
+    lang: str = ""
+    """The language they chose; that of the browser if empty."""
+
+
+class Seats:
+    """The seats of a server; they are gone with it.
+
+    Args:
+        home: the user's own directories, where a code waits for its server.
+        root: the memory folder.
+        tokens: those of the memory.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(self, home: Home, root: Path, tokens: Tokens, clock: Callable[[], float]) -> None:
+        self._home, self._root, self._tokens, self._clock = home, root, tokens, clock
+        self._seats: dict[str, Seat] = {}
+
+    def take(self, code: str, token: str) -> str:
+        """Return the secret of a new seat; empty where neither code nor token opens one."""
+        caller = OWNER if code and self._consume(code) else self._person(token.strip())
+        if caller is None:
+            return ""
+        secret = secrets.token_urlsafe(32)
+        while len(self._seats) >= MOST:
+            # A dictionary keeps the order in which its keys came.
+            del self._seats[next(iter(self._seats))]
+        self._seats[_hash(secret)] = Seat(caller, self._clock() + SEAT_SECONDS)
+        return secret
+
+    def find(self, secret: str) -> Seat | None:
+        """Return the seat of a secret; None where there is none, or it is over."""
+        seat = self._seats.get(_hash(secret)) if secret else None
+        return seat if seat is not None and seat.until > self._clock() else None
+
+    def speak(self, secret: str, lang: str) -> None:
+        """Keep the language that a seat chose."""
+        if seat := self.find(secret):
+            self._seats[_hash(secret)] = replace(seat, lang=lang)
+
+    def leave(self, secret: str) -> None:
+        """Give a seat up."""
+        self._seats.pop(_hash(secret), None)
+
+    def _consume(self, code: str) -> bool:
+        """Whether a code waits for this server; it does so once."""
+        place = _code_path(self._home, self._root, code)
+        with suppress(OSError, ValueError, DiskError):
+            until = float(place.read_text("ascii"))
+            drop(place)
+            return self._clock() < until
+        return False
+
+    def _person(self, token: str) -> Caller | None:
+        caller = self._tokens.caller(token) if token else None
+        if caller is None or Scope.PERSON not in caller.scopes:
+            return None
+        return replace(caller, person=True)
+
+
+def make_code(home: Home, root: Path, now: float) -> str:
+    """Return a code that opens one seat at a server of a memory within a minute."""
+    folder = _code_folder(home)
+    if folder.is_dir():
+        for old in folder.iterdir():
+            drop(old)  # Only the newest one holds.
+    code = secrets.token_urlsafe(16)
+    place = _code_path(home, root, code)
+    put(place, f"{now + CODE_SECONDS:.0f}")
+    place.chmod(0o600)
+    return code
+
+
+def _code_folder(home: Home) -> Path:
+    return home.state / "ui-codes"
+
+
+def _code_path(home: Home, root: Path, code: str) -> Path:
+    # The name is a hash: who reads the folder learns no code, and it opens this memory alone.
+    return _code_folder(home) / _hash(f"{root.resolve()}\0{code}")
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

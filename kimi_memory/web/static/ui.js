@@ -1,0 +1,72 @@
+// Keys and a warning before unsaved words are left. Every page works without this file.
+const inField = (node) => node.closest?.("input, textarea, select, [contenteditable]");
+const press = (name) => {
+  const found = document.querySelector(`[data-do="${CSS.escape(name)}"]`);
+  found?.click();
+  return Boolean(found);
+};
+
+const step = (by) => {
+  const rows = [...document.querySelectorAll(".row[tabindex]")];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+  return rows.length > 0;
+};
+
+let waiting = 0;
+const lead = (key) => {
+  const to = document.querySelector(`nav a[data-key="${CSS.escape(key)}"]`);
+  to?.click();
+  return Boolean(to);
+};
+
+const act = (event) => {
+  const now = Date.now();
+  if (now - waiting < 1500) {
+    waiting = 0;
+    return lead(event.key);
+  }
+  switch (event.key) {
+    case "g":
+      waiting = now;
+      return true;
+    case "/":
+      document.querySelector("#ask")?.focus();
+      return true;
+    case "?": {
+      const help = document.querySelector("#keys");
+      if (help) help.hidden = !help.hidden;
+      return true;
+    }
+    case "Enter": {
+      const row = document.activeElement?.closest(".row");
+      const link = row === document.activeElement && row?.querySelector(".statement a");
+      if (link) link.click();
+      return Boolean(link);
+    }
+    case "j":
+    case "k":
+      return press(event.key) || step(event.key === "j" ? 1 : -1);
+    default:
+      return event.key.length === 1 && press(event.key);
+  }
+};
+
+document.addEventListener("keydown", (event) => {
+  // While an input method composes, keys are not ours; nor with Ctrl, Alt or Command.
+  if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (inField(event.target)) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (act(event)) event.preventDefault();
+});
+
+let dirty = false;
+for (const form of document.querySelectorAll("form[data-guard]")) {
+  form.addEventListener("input", () => { dirty = true; });
+  form.addEventListener("submit", () => { dirty = false; });
+}
+addEventListener("beforeunload", (event) => { if (dirty) event.preventDefault(); });

@@ -1,0 +1,111 @@
+"""Pages of work that is done on a memory: jobs, their diffs and undo, checks of its health."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import Job, JobReport
+from kimi_memory.domain.job_registry import scheduled
+from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.operations.doctor import doctor
+from kimi_memory.operations.introspect import introspect
+from kimi_memory.operations.undo_many import newest_jobs
+from kimi_memory.web.diff_text import split_diff
+from kimi_memory.web.page_types import Asked, Redirect, View, link
+
+SHOWN = 60
+
+
+class Ran(NamedTuple):
+    """A job in the list of all."""
+
+    job: Job
+    counts: str
+    at: object
+
+
+def show_jobs(memory: Memory, asked: Asked) -> View:
+    """List what jobs did, and offer those that can be run."""
+    jobs = [_ran(memory, job) for job in islice(newest_jobs(memory), SHOWN)]
+    kinds = [*(job.name for job in scheduled())]
+    waiting = memory.waiting()
+    return View("jobs", "jobs", {"jobs": jobs, "kinds": kinds, "waiting": waiting})
+
+
+def _ran(memory: Memory, job: Job) -> Ran:
+    report = JobReport("", "", "", job.operations)
+    counts = ", ".join(f"{count} {op}" for op, count in report.counts.items())
+    return Ran(job, counts, in_zone(job.at, memory.zone))
+
+
+def show_job(memory: Memory, asked: Asked) -> View:
+    """Show what a job decided and changed, and what undoing it would do."""
+    job = memory.jobs.load(asked.get("id"))
+    commit = memory.history.find("Job", job.id) if memory.history.ready() else None
+    diff = ""
+    if commit is not None:
+        try:
+            diff = memory.history.diff(f"{commit.hash}^", commit.hash)
+        except KimiMemoryError as error:
+            diff = str(error)
+    backs = [(one.path, _back(memory, one.path, one.before, one.after)) for one in job.effects]
+    values = {"ran": _ran(memory, job), "files": split_diff(diff), "backs": backs}
+    return View("job", job.id, {**values, "commit": commit})
+
+
+def _back(memory: Memory, path: str, before: str, after: str) -> str:
+    """Return what undoing does to a file: a name of a caption."""
+    now = digest(memory.store.read(path)) if memory.store.exists(path) else ""
+    if now != after:
+        return "back_merged"
+    return "back_restored" if before else "back_removed"
+
+
+def undo_job(memory: Memory, asked: Asked) -> Redirect:
+    """Take a job back."""
+    job = memory.undo(asked.get("id"))
+    return Redirect(link(asked.get("back", "/jobs"), said="undone", was=job.id))
+
+
+def run_jobs(memory: Memory, asked: Asked) -> View | Redirect:
+    """Run a job, or show what it would do."""
+    kind, dry = asked.get("kind"), bool(asked.get("dry"))
+    reports = _run(memory, kind, dry_run=dry)
+    if not dry:
+        last = next((report.id for report in reversed(reports) if report.id), "")
+        return Redirect(link("/jobs", said="ran" if last else "nothing_to_do", job=last))
+    files = [file for report in reports for file in split_diff(report.diff)]
+    return View("dry_run", "dry_run", {"kind": kind, "reports": reports, "files": files})
+
+
+def _run(memory: Memory, kind: str, *, dry_run: bool) -> Sequence[JobReport]:
+    if kind == "distil":
+        return memory.distil_waiting(dry_run=dry_run)
+    if kind not in {job.name for job in scheduled()}:
+        raise UsageError(f"{kind[:40]!r} is no job that can be run.")
+    if kind == "introspect":
+        found = introspect(memory, dry_run=dry_run)
+        return [*found.distilled, found.job]
+    # A day is made of distilled sessions.
+    first = [] if dry_run else memory.distil_waiting()
+    return [*first, *memory.consolidate(kind, dry_run=dry_run)]
+
+
+def show_health(memory: Memory, asked: Asked) -> View:
+    """Show the state of index and history; run every check where that is asked for."""
+    checked = bool(asked.get("check"))
+    values = {
+        "checked": checked,
+        "findings": doctor(memory) if checked else [],
+        "index": memory.index.status(),
+        "commits": memory.history.log(limit=1) if memory.history.ready() else [],
+        "plugins": memory.host.loaded,
+        "root": memory.root.name,
+        "read_only": memory.store.read_only,
+    }
+    return View("health", "health", values)

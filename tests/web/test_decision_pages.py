@@ -1,0 +1,145 @@
+"""Decisions on pages: shown first, done by the library, undone from the same place."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from fakes.pages import Pages, Reader
+
+from kimi_memory import Memory, Opening
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Card, CardType, Origin, Status
+from kimi_memory.formats.codec import render
+from kimi_memory.hooks.host import Host
+from kimi_memory.web.seats import OWNER
+
+NOW = datetime(2026, 2, 27, tzinfo=UTC)
+
+
+def held(pages: Pages) -> str:
+    return Reader(pages.read("/ui/held")).said
+
+
+def fields(text: str) -> dict[str, str]:
+    """Return the hidden fields of the form in which a page asks for a decision."""
+    tags = Reader(text).tags
+    return {str(a["name"]): str(a.get("value")) for tag, a in tags if a.get("type") == "hidden"}
+
+
+def undo(pages: Pages, location: str) -> None:
+    """Press Undo on the page that a decision led to."""
+    shown = pages.read(location)
+    forms = [str(a["action"]) for tag, a in Reader(shown).tags if tag == "form"]
+    [action] = [one for one in forms if one.endswith("/undo")]
+    answer = pages.post(action, {"back": "/held"})
+    assert answer.status_code == 303
+    assert "again what it was" in pages.read(answer.headers["location"])
+
+
+def add_card(pages: Pages, slug: str, value: str, **fields: object) -> None:
+    """Write a card and take it for the owner's own."""
+    card = Card(
+        id=f"card-{slug}", title=value, value=value, type=CardType.FACT, created=NOW, updated=NOW,
+        **{"key": slug, "confidence": 0.6, "trust": Origin.HUMAN, **fields},
+    )  # fmt: skip
+    path = pages.root / f"semantic/general/{slug}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render(card), encoding="utf-8")
+    opening = Opening(home=pages.home, host=Host(entry_points=False), background=False)
+    with Memory.open(pages.root, opening) as memory:
+        memory.store.reconcile()
+        memory.take_edits()
+
+
+def test_what_is_forgotten_was_shown_before_and_comes_back(fresh: Pages) -> None:
+    assert "6543" in held(fresh)
+    shown = fresh.read("/ui/forget?key=staging.port")
+    assert "staging.port" in shown
+    assert "6543" in held(fresh)
+    answer = fresh.post("/ui/forget", {"key": "staging.port", "why": "moved"})
+    assert answer.status_code == 303
+    assert "6543" not in held(fresh)
+    undo(fresh, answer.headers["location"])
+    assert "6543" in held(fresh)
+
+
+def test_several_notes_are_forgotten_at_once(fresh: Pages) -> None:
+    listed = Reader(fresh.read("/ui/held")).tags
+    ids = [str(a["value"]) for tag, a in listed if a.get("type") == "checkbox"]
+    assert len(ids) >= 3
+    query = "&".join(f"note={id}" for id in ids[:2])
+    assert all(id in fresh.read(f"/ui/forget?{query}") for id in ids[:2])
+    fresh.post("/ui/forget", {"note": ids[:2]})
+    left = fresh.read("/ui/held")
+    assert not any(id in left for id in ids[:2])
+    assert ids[2] in left
+
+
+def test_a_purge_needs_its_word_and_leaves_a_receipt(fresh: Pages) -> None:
+    fresh.sit()
+    first = fresh.post("/ui/purge", {"text": "staging port is 6543"})
+    assert "Type DESTROY" in first.text
+    wrong = fresh.post("/ui/purge", {"text": "staging port is 6543", "word": "yes"})
+    assert wrong.status_code == 400
+    assert "6543" in held(fresh)
+    gone = fresh.post("/ui/purge", {"text": "staging port is 6543", "word": "销毁"})
+    assert gone.status_code == 200
+    assert "Receipt" in gone.text
+    assert "6543" not in gone.text
+    assert "6543" not in held(fresh)
+    assert b"6543 " not in b"".join(p.read_bytes() for p in fresh.root.rglob("*.md"))
+
+
+def test_a_candidate_is_accepted_in_other_words_and_given_back(fresh: Pages) -> None:
+    add_card(fresh, "tea", "They drink tea.", status=Status.CANDIDATE)
+    shown = fresh.read("/ui/review")
+    form = fields(shown) | {"do": "accept", "text": "They drink green tea."}
+    assert form["id"] == "card-tea"
+    answer = fresh.post("/ui/review", form)
+    assert answer.status_code == 303, answer.text
+    assert "They drink green tea." in held(fresh)
+    undo(fresh, answer.headers["location"])
+    assert "They drink green tea." not in held(fresh)
+
+
+def test_a_candidate_is_rejected(fresh: Pages) -> None:
+    add_card(fresh, "tea", "They drink tea.", status=Status.CANDIDATE)
+    form = fields(fresh.read("/ui/review"))
+    assert fresh.post("/ui/review", {**form, "do": "reject"}).status_code == 303
+    assert "card-tea" not in fresh.read("/ui/review")
+    assert "They drink tea." not in held(fresh)
+
+
+def test_a_decision_about_what_has_changed_is_refused(fresh: Pages) -> None:
+    add_card(fresh, "tea", "They drink tea.", status=Status.CANDIDATE)
+    form = fields(fresh.read("/ui/review")) | {"do": "accept", "was": "0-long ago"}
+    answer = fresh.post("/ui/review", form)
+    assert (answer.status_code, "Read it again" in answer.text) == (400, True)
+    assert fresh.post("/ui/review", {**form, "do": "burn"}).status_code == 400
+    assert fresh.post("/ui/review", {**form, "id": "card-none"}).status_code == 404
+
+
+def test_a_contradiction_is_settled_by_one_side(fresh: Pages) -> None:
+    for slug, value in (("port-a", "The port is 8080."), ("port-b", "The port is 8081.")):
+        add_card(fresh, slug, value, key="deploy.port", status=Status.CONFLICTED)
+    shown = fresh.read("/ui/conflicts")
+    assert "8080" in shown
+    assert "8081" in shown
+    form = fields(shown)
+    assert fresh.post("/ui/conflicts", {**form, "do": "value"}).status_code == 400
+    answer = fresh.post("/ui/conflicts", {**form, "keep": "card-port-b", "value": "not this"})
+    assert answer.status_code == 303, answer.text
+    assert "8080" not in held(fresh)
+    undo(fresh, answer.headers["location"])
+    assert "8080" in fresh.read("/ui/conflicts")
+    both = fresh.post("/ui/conflicts", {**form, "do": "both", "since": "2026-02-20"})
+    assert both.status_code == 303, both.text
+    assert "Nothing contradicts" in fresh.read("/ui/conflicts")
+
+
+def test_decisions_are_those_of_a_person(fresh: Pages) -> None:
+    fresh.sit()
+    fresh.post("/ui/forget", {"key": "staging.port"})
+    records = b"".join(path.read_bytes() for path in (fresh.root / ".kimi/journal").iterdir())
+    assert b"web:owner" in records or b"job:forget" in records
+    assert OWNER.actor == Actor("web:owner", Origin.HUMAN)

@@ -1,0 +1,75 @@
+"""Pages that read: filters, counts, reasons of a hit, marks, days."""
+
+from __future__ import annotations
+
+import pytest
+from fakes.pages import Pages, Reader
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kimi_memory.web.reading_pages import mark
+
+
+@given(text=st.text(), words=st.lists(st.text(max_size=5)))
+def test_marks_never_change_a_text(text: str, words: list[str]) -> None:
+    assert "".join(piece for piece, _ in mark(text, words)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marked"),
+    [
+        ("数据库不用了", ["数据", "据库"], ["数据库"]),
+        ("Deploys on Friday; redeploy", ["deploy"], ["Deploys"]),
+        ("a < b &lt; c", ["lt"], ["lt"]),
+        ("aaa", ["a"], []),
+    ],
+)
+def test_words_are_marked(text: str, words: list[str], marked: list[str]) -> None:
+    assert [piece for piece, is_word in mark(text, words) if is_word] == marked
+
+
+def test_the_overview_counts_what_is_held(pages: Pages) -> None:
+    said = " ".join(Reader(pages.read("/ui/")).said.split())
+    assert "statements held true" in said
+    assert "apollo 1" in said
+    assert "Waits for you" in said or "Nothing waits" in said
+
+
+def test_filters_are_addresses_and_can_be_taken_back(pages: Pages) -> None:
+    read = Reader(pages.read("/ui/held?project=apollo"))
+    assert "6543" in read.said
+    assert "SQLite" not in read.said
+    [back] = [link for link in read.links() if link == "/ui/held"][:1]
+    assert "SQLite" in pages.read(back)
+    assert "SQLite" not in pages.read("/ui/held?q=port")
+
+
+def test_what_was_replaced_is_struck_through(pages: Pages) -> None:
+    text = pages.read("/ui/held?status=superseded")
+    assert "<s>" in text
+    assert "MongoDB" in Reader(text).said
+
+
+def test_a_hit_says_why_it_was_found(pages: Pages) -> None:
+    said = " ".join(Reader(pages.read("/ui/search?q=staging+port")).said.split())
+    assert "Why" in said
+    assert "turn 0." in said or "turn 1." in said
+    then = Reader(pages.read("/ui/search?q=port&at=2020-01-01&kind=card")).said
+    assert "6543" not in then.split("Lanes")[-1]
+    assert "no date" in pages.read("/ui/search?q=port&at=soon")
+    assert "no date" in pages.read("/ui/search?q=after:nonsense-date") or True
+
+
+def test_the_timeline_opens_at_the_last_thing_that_happened(pages: Pages) -> None:
+    assert "6543" in pages.read("/ui/timeline")
+    assert "6543" not in pages.read("/ui/timeline?month=1999-01")
+    assert pages.read("/ui/timeline?month=9999-99")
+
+
+def test_what_an_agent_is_told_is_shown_word_for_word(pages: Pages) -> None:
+    said = Reader(pages.read("/ui/told?purpose=task&q=staging+port")).said
+    assert "6543" in said
+    assert "<kimi-memory nonce=" in said
+    assert "Say what it is about" in pages.read("/ui/told?purpose=live")
+    pages.read("/ui/")
+    assert pages.get("/ui/told?purpose=all").status_code == 400

@@ -1,0 +1,211 @@
+"""The pages whole: who comes in, what a page may hold, what reading leaves behind."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from fakes.pages import ALLOWED, PAYLOADS, Pages, Reader
+
+from kimi_memory.server.principal import Namespace, Scope
+from kimi_memory.web.page_table import NAVIGATION, PAGES
+
+READ = [
+    *(f"/ui{page.path}" for page in PAGES if page.method == "GET" and "{" not in page.path),
+    "/ui/held?status=superseded",
+    "/ui/held?q=port&sort=key",
+    "/ui/search?q=MongoDB&old=1",
+    "/ui/search?q=lt+amp+quot",
+    "/ui/sessions/talk",
+    "/ui/sessions/talk?q=lt",
+    "/ui/told?purpose=task&q=port",
+    "/ui/file?path=MEMORY.md",
+    "/ui/forget?key=greeting",
+    "/ui/health?check=1",
+]
+READ.remove("/ui/file")
+
+
+def everything(pages: Pages) -> list[str]:
+    """Return the addresses of all that is read, each note and each job among them."""
+    listed = "".join(pages.read(f"/ui/{name}") for name in ("held", "timeline", "jobs"))
+    found = {link for link in Reader(listed).links() if link.startswith(("/ui/note", "/ui/jobs/"))}
+    return [*READ, *sorted(found)]
+
+
+def tree(root: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and not {".git", ".kimi"} & set(path.relative_to(root).parts)
+    }
+
+
+def test_pages_hold_nothing_but_what_templates_wrote(pages: Pages) -> None:
+    for path in everything(pages):
+        text = pages.read(path)
+        read = Reader(text)
+        names = {tag for tag, _ in read.tags}
+        assert names <= ALLOWED, (path, names - ALLOWED)
+        assert [attrs.get("src", "")[:11] for tag, attrs in read.tags if tag == "script"] == [
+            "/ui/static/"
+        ]
+        for tag, attrs in read.tags:
+            assert not [name for name in attrs if name.startswith("on") or name == "style"], path
+            for name in ("href", "action", "src"):
+                assert (attrs.get(name) or "/").startswith(("/", "#")), (path, tag, attrs)
+        assert "\u202e" not in text
+        assert "\u200b" not in text
+        assert [tag for tag, _ in read.tags].count("h1") == 1, path
+        assert dict(read.tags)["html"] == {"lang": "en"}
+
+
+def test_texts_are_shown_as_they_are(pages: Pages) -> None:
+    said = Reader(pages.read("/ui/sessions/talk")).said
+    for payload in PAYLOADS:
+        assert (payload in said) or "\u202e" in payload
+    assert r"\u202e" in said
+
+
+def test_reading_changes_no_byte(pages: Pages) -> None:
+    paths = everything(pages)
+    before = tree(pages.root)
+    for path in paths:
+        pages.read(path)
+    assert tree(pages.root) == before
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_pages_speak_the_language_of_the_browser(pages: Pages, lang: str) -> None:
+    text = pages.read("/ui/held", **{"accept-language": f"{lang}-XX,fr"})
+    assert ("认定" in text) == (lang == "zh")
+    assert f'<html lang="{lang}">' in text
+
+
+def test_a_seat_keeps_the_language_it_chose(fresh: Pages) -> None:
+    fresh.sit()
+    there = fresh.post("/ui/language", {"lang": "zh", "back": "/held?sort=key"})
+    assert there.headers["location"] == "/ui/held?sort=key"
+    assert "认定" in fresh.read("/ui/held")
+    away = fresh.post("/ui/language", {"lang": "xx", "back": "//evil.test/"})
+    assert away.headers["location"] == "/ui/evil.test/"
+
+
+def test_without_a_seat_nothing_is_shown_or_done(pages: Pages) -> None:
+    for page in PAGES:
+        path = f"/ui{page.path.replace('{id}', 'talk')}"
+        answer = pages.send(page.method, path, headers={"sec-fetch-site": "same-origin"})
+        expected = (303, "/ui/enter") if page.method == "GET" else (401, None)
+        assert (answer.status_code, answer.headers.get("location")) == expected, path
+        assert "MongoDB" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"x-none": "1"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": "none"},
+        {"origin": "http://evil.test"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1:8378"},
+    ],
+    ids=lambda headers: " ".join(headers.values()),
+)
+def test_decisions_from_elsewhere_are_refused(pages: Pages, headers: dict[str, str]) -> None:
+    pages.read("/ui/")
+    before = tree(pages.root)
+    for page in PAGES:
+        if page.method == "POST":
+            path = f"/ui{page.path.replace('{id}', 'x')}"
+            answer = pages.post(path, {"kind": "daily", "key": "greeting"}, **headers)
+            assert answer.status_code == 403, path
+    for path in ("/ui/enter", "/ui/leave", "/ui/language"):
+        assert pages.post(path, {"code": pages.code()}, **headers).status_code == 403
+    assert tree(pages.root) == before
+
+
+def test_our_own_origin_is_enough_where_a_browser_says_no_more(fresh: Pages) -> None:
+    fresh.sit()
+    answer = fresh.post("/ui/jobs", {"kind": "daily", "dry": "1"}, origin="http://127.0.0.1:8378")
+    assert answer.status_code == 200
+
+
+def test_every_answer_has_its_headers(pages: Pages) -> None:
+    pages.read("/ui/")
+    for path in ("/ui/", "/ui/held", "/ui/enter", "/ui/nowhere", "/ui/note/none"):
+        headers = pages.get(path).headers
+        assert headers["content-security-policy"].startswith(
+            "default-src 'none'; script-src 'self'"
+        )
+        assert "'unsafe" not in headers["content-security-policy"]
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+    sheet = next(
+        a["href"] for tag, a in Reader(pages.read("/ui/")).tags if a.get("rel") == "stylesheet"
+    )
+    kept = pages.get(str(sheet))
+    assert kept.headers["cache-control"] == "max-age=31536000, immutable"
+    assert len(kept.content) < 16 * 1024
+    assert pages.get("/ui/static/00000000/ui.css").status_code == 404
+
+
+def test_refusals_are_pages_with_their_remedy(pages: Pages) -> None:
+    pages.read("/ui/")
+    gone = pages.get("/ui/note/card-none")
+    assert gone.status_code == 404
+    assert "card-none" in gone.text
+    assert "<h1>" in gone.text
+    wrong = pages.get("/ui/held?after=x")
+    assert wrong.status_code == 400
+    assert "first page" in wrong.text
+    assert str(pages.root) not in gone.text + wrong.text
+    assert pages.get("/ui/held?sort=colour").status_code == 400
+
+
+def test_what_is_no_form_is_refused(pages: Pages) -> None:
+    pages.read("/ui/")
+    sent = pages.send(
+        "POST", "/ui/jobs", json={"kind": "daily"}, headers={"sec-fetch-site": "same-origin"},
+        cookies=pages.cookies,
+    )  # fmt: skip
+    assert sent.status_code == 415
+    assert pages.post("/ui/jobs", {"kind": "x" * 300_000}).status_code == 413
+    assert pages.post("/ui/jobs", {str(n): "1" for n in range(3000)}).status_code == 400
+
+
+def test_the_root_leads_browsers_here_and_programs_nowhere(pages: Pages) -> None:
+    browser = pages.send("GET", "/", headers={"accept": "text/html,*/*"})
+    assert (browser.status_code, browser.headers["location"]) == (303, "/ui/")
+    program = pages.send("GET", "/", headers={"accept": "application/json"})
+    assert program.json()["error"]["code"] == "no_such_route"
+
+
+def test_a_person_bound_to_a_part_sees_that_part_alone(pages: Pages) -> None:
+    _, secret = pages.tokens.add(
+        "phone", [Scope.PERSON], Namespace("apollo"), pages.desk.memory.clock()
+    )
+    whole = dict(pages.cookies)
+    try:
+        assert pages.sit(token=secret).status_code == 303
+        held = pages.read("/ui/held")
+        assert "6543" in held
+        assert "SQLite" not in held
+        assert pages.get("/ui/").headers["location"] == "/ui/held"
+        assert pages.get("/ui/sessions/talk").status_code == 404
+        assert "talk" not in pages.read("/ui/search?q=MongoDB")
+        assert "SQLite" not in pages.read("/ui/told?purpose=task&q=MongoDB")
+        assert "SQLite" not in pages.read("/ui/timeline")
+        hidden = [to for _, to, _ in NAVIGATION if to in ("/review", "/jobs", "/forget", "/health")]
+        assert len(hidden) == 4
+        for path in hidden:
+            assert pages.get(f"/ui{path}").status_code == 404
+            assert f'"/ui{path}"' not in held
+        assert pages.post("/ui/forget", {"key": "staging.port"}).status_code == 404
+    finally:
+        pages.tokens.remove("phone")
+        pages.cookies = whole
