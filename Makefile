@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-copies test-power test-hosts fuzz mutants clean
+.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-copies test-power test-hosts test-browser fuzz mutants clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +58,10 @@ test-power: $(VENV)/.dev   ## power cuts; needs root and loop devices
 
 test-hosts: $(VENV)/.dev   ## the real agent programs, installed; needs npm, minutes
 	$(BIN)/python -m pytest -m hosts -rs tests/hosts
+
+test-browser: $(VENV)/.dev ## the pages in headless Chromium: keys, attacks, access for all; a minute
+	$(BIN)/pip install -q -e '.[browser]'
+	$(BIN)/python -m pytest -m browser -rs tests/browser
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

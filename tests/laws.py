@@ -15,6 +15,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.domain.compaction import Limits
 from kimi_memory.domain.note import Card, Link, LinkRel, Quote, Source
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.domain.search_types import Query
+from kimi_memory.jobs.correct import Correct
 from kimi_memory.jobs.pick import Choice as Taken
 from kimi_memory.jobs.pick import Pick
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
@@ -29,6 +31,7 @@ from kimi_memory.operations.pick import pick
 from kimi_memory.operations.projects import finish_project, projects
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.operations.rollback import roll_back
+from kimi_memory.recall.browse import ListQuery
 from kimi_memory.store.notes.notes import Filed, Shelf
 from tests.conftest import Clock
 from tests.jobs.notes import card, put
@@ -205,6 +208,13 @@ def _known(world: World) -> None:
 def _disputed(world: World) -> None:
     _known(world)
     world.memory.remember(world.words["two"], key="deploy.port")
+
+
+def _corrected(world: World, *, dry_run: bool) -> object:
+    held = ListQuery(filters=Query(text="", kind=("card",), status=("active",)), sort="key")
+    found = world.memory.browse(held).units
+    id = found[0].id if found else "card-none"
+    return world.memory.run(Correct(world.memory, id, "It is otherwise."), dry_run=dry_run)
 
 
 def _resolved(world: World, *, dry_run: bool) -> object:
@@ -445,6 +455,12 @@ TABLE: dict[str, Row] = {
         _disputed,
         lambda w: _resolved(w, dry_run=False),
         lambda w: _resolved(w, dry_run=True),
+    ),
+    "correct": Row(
+        "correct",
+        _known,
+        lambda w: _corrected(w, dry_run=False),
+        lambda w: _corrected(w, dry_run=True),
     ),
     "link": Row(
         "link",

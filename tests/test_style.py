@@ -39,6 +39,7 @@ WHOLE = {
     "test_packaging.py": "the wheel",
     "test_docs.py": "the pages",
     "test_sample.py": "the sample memory",
+    "browser/*": "the pages in a real browser",
     "test_hooks.py": "every hook with its bundled plugins",
     "test_benchmarks.py": "the run of all benchmarks",
     "test_laws.py": "laws of every kind of job",

@@ -93,6 +93,10 @@ JOBS = (
         planner="jobs.resolve_conflict.Resolve",
     ),
     JobEntry(
+        name="correct", summary="Replace a card by what a person says is so instead",
+        planner="jobs.correct.Correct",
+    ),
+    JobEntry(
         name="review", summary="Accept, edit or reject what waits for a person",
         planner="jobs.review.Review",
     ),

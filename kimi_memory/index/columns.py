@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import accumulate, chain, pairwise
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, compress, pairwise
 from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
@@ -106,8 +106,7 @@ class Column(Sequence[Any], ABC):
 
     def tally(self, rows: Bools) -> dict[Any, int]:
         """Return how many of some rows hold each value, the most frequent first."""
-        found = Counter(value for value, one in zip(self.all(), rows.tolist(), strict=True) if one)
-        return dict(sorted(found.items(), key=lambda pair: (-pair[1], str(pair[0]))))
+        return _by_count(Counter(compress(self.all(), rows)))
 
     def numbers(self) -> Floats:
         """Return the values as numbers, NaN where there is none."""
@@ -215,6 +214,12 @@ class Coded(Column):
         kept: Bools = found[self.codes] if len(found) else np.zeros(len(self.codes), dtype=bool)
         return kept
 
+    def tally(self, rows: Bools) -> dict[Any, int]:
+        """Return how many of some rows hold each value, the most frequent first."""
+        counts = np.bincount(self.codes[rows], minlength=len(self._values))
+        held = np.flatnonzero(counts).tolist()
+        return _by_count({self._decode_value(code): int(counts[code]) for code in held})
+
     def _decode_values(self) -> list[Any]:
         return list(self._values) if self._read is None else [*map(self._read, self._values)]
 
@@ -272,6 +277,14 @@ class Joined(Column):
             [np.empty(0, dtype=bool), *(part.among(wanted) for part in self._parts)]
         )
 
+    def tally(self, rows: Bools) -> dict[Any, int]:
+        """Return how many of some rows hold each value, the most frequent first."""
+        found, first = Counter[Any](), 0
+        for part, end in zip(self._parts, self._ends, strict=True):
+            found.update(part.tally(rows[first:end]))
+            first = end
+        return _by_count(found)
+
     def where(self, holds: Callable[[Any], bool]) -> Bools:
         """Return the rows whose text passes a test."""
         found = [part.where(holds) for part in self._parts if isinstance(part, Coded | Joined)]
@@ -280,6 +293,10 @@ class Joined(Column):
     def numbers(self) -> Floats:
         """Return the values as numbers, NaN where there is none."""
         return np.concatenate([np.empty(0), *(part.numbers() for part in self._parts)])
+
+
+def _by_count(found: Mapping[Any, int]) -> dict[Any, int]:
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], str(pair[0]))))
 
 
 class Layout(NamedTuple):

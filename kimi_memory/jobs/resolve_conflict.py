@@ -66,7 +66,7 @@ class Resolve:
         """
         choice = self._choice
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
-        dispute = find(disputes(cards), self._name)
+        dispute = self._find_dispute(cards)
         hand = Hand(self._now, f"{self._now} {self.kind} {dispute.key}", self._store.exists)
         steps = tuple(self._plan_steps(dispute, choice, hand))
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
@@ -82,6 +82,9 @@ class Resolve:
             left_out=tuple(left_out),
             asked=True,
         )
+
+    def _find_dispute(self, cards: Iterable[Card]) -> Dispute:
+        return find(disputes(cards), self._name)
 
     def _plan_steps(self, dispute: Dispute, choice: Choice, hand: Hand) -> list[Step]:
         if choice.both:

@@ -59,7 +59,8 @@ def overview(memory: Memory) -> Overview:
         open_sessions=sum(place.open for place in places),
         ended_sessions=sum(not place.open for place in places),
         waiting=len(memory.waiting()),
-        asks=asking(memory),
+        # Who waits is asked of every note: once for each state of the files.
+        asks=memory.index.searcher().once("asking", lambda: asking(memory)),
         latest=held.units,
         commits=tuple(commits),
         pending=memory.index.status().pending,

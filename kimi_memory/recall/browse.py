@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 HOT_FROM = 0.7
 """A card is listed as hot from this temperature on, which is that of its last introspection."""
 BANDS = ("hot", "warm", "cold")
-FACETS = ("kind", "type", "status", "project")
+FACETS = ("kind", "type", "status", "project", "band")
 """Fields whose values are counted; those of one that filters are counted as if it did not."""
 MOST = 1000
 """Most units on one page of a list."""
@@ -54,6 +55,8 @@ class ListQuery:
     after: str = ""
     """The cursor of the page before, `Listing.next`; the first page if empty."""
     limit: int = 50
+    facets: tuple[str, ...] = FACETS
+    """Which fields are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,8 @@ def _check(query: ListQuery) -> None:
         raise UsageError(f"{query.sort!r} is no order. Use one of {', '.join(SORTS)}.")
     if unknown := set(query.bands) - set(BANDS):
         raise UsageError(f"{min(unknown)!r} is no band. Use one of {', '.join(BANDS)}.")
+    if unknown := set(query.facets) - set(FACETS):
+        raise UsageError(f"{min(unknown)!r} is not counted. Use of {', '.join(FACETS)}.")
     if not 0 < query.limit <= MOST:
         raise UsageError(f"A page has 1 to {MOST} units, not {query.limit}.")
 
@@ -118,52 +123,43 @@ def _count_facets(
     searcher: Searcher, query: ListQuery, rows: Bools
 ) -> Mapping[str, Mapping[str, int]]:
     found: dict[str, Mapping[str, int]] = {}
-    for name in FACETS:
+    for name in query.facets:
+        if name == "band":
+            among = _matching(searcher, replace(query, bands=())) if query.bands else rows
+            counts = np.bincount(_bands(searcher)[among], minlength=len(BANDS)).tolist()
+            found[name] = dict(zip(BANDS, counts, strict=True))
+            continue
         # As if it did not filter: who looks at decisions wants to see how many rules there are,
         # and who looks at what holds, how much was replaced.
         none: Any = {"project": "", "status": tuple(Status)}.get(name, ())
         same = getattr(query.filters, name) == none
         wider = replace(query, filters=replace(query.filters, **{name: none}))
         found[name] = searcher.column(name).tally(rows if same else _matching(searcher, wider))
-    among = _matching(searcher, replace(query, bands=())) if query.bands else rows
-    counts = np.bincount(_bands(searcher)[among], minlength=len(BANDS)).tolist()
-    return {**found, "band": dict(zip(BANDS, counts, strict=True))}
+    return found
 
 
 def _cut_page(searcher: Searcher, query: ListQuery, rows: Ints) -> tuple[list[int], str]:
     """Return the rows of a page in order, and the cursor of the next page."""
     name, direction = SORTS[query.sort]
-    texts, values = _ranks(searcher) if name == "key" else (None, _numbers(searcher, name))
-    ages = -_numbers(searcher, "at")
-    first = values[rows] * direction
-    ids = searcher.column("id")
+    texts, values = _ranks(searcher, name) if name == "key" else ([], _numbers(searcher, name))
+    ids, places = _ranks(searcher, "id")
+    first, ages = values[rows] * direction, -_numbers(searcher, "at")[rows]
+    order = np.lexsort((places[rows], ages, first))
+    at = 0
     if query.after:
         value, age, id = _read_cursor(query.after, text=name == "key")
-        after = _place(texts, value) if texts is not None else float(value) * direction
-        tied = (first == after) & (ages[rows] == age)
-        kept = (first > after) | ((first == after) & (ages[rows] > age))
-        kept[tied] = [ids[int(row)] > id for row in rows[tied]]
-        rows, first = rows[kept], first[kept]
-    order = np.lexsort((ages[rows], first))
-    page = _break_ties(rows[order], first[order], ages[rows][order], query.limit, ids.value)
-    if len(page) == len(rows) or not page:
+        last = _place(texts, value) if name == "key" else float(value) * direction
+        passed = np.where(first != last, first < last, ages < age)
+        tied = (first == last) & (ages == age)
+        at = int(np.count_nonzero(np.where(tied, places[rows] <= _place(ids, id), passed)))
+    page = rows[order[at : at + query.limit]].tolist()
+    if not page or at + len(page) == len(rows):
         return page, ""
-    last = page[-1]
-    shown = searcher.column("key")[last] if texts is not None else values.item(last)
-    return page, _write_cursor(shown, ages.item(last), ids[last])
-
-
-def _break_ties(
-    rows: Ints, first: Floats, ages: Floats, limit: int, id_of: Callable[[int], Any]
-) -> list[int]:
-    """Return the first rows; those with equal values and times stand by id."""
-    end = min(limit, len(rows))
-    # All that tie with the last of the page: some of them may come before it by id.
-    while 0 < end < len(rows) and first[end] == first[end - 1] and ages[end] == ages[end - 1]:
-        end += 1
-    keyed = zip(first[:end].tolist(), ages[:end].tolist(), rows[:end].tolist(), strict=True)
-    best = sorted((value, age, id_of(row), row) for value, age, row in keyed)
-    return [row for _, _, _, row in best[:limit]]
+    end = page[-1]
+    shown = searcher.column("key")[end] if name == "key" else values.item(end)
+    return page, _write_cursor(
+        shown, -_numbers(searcher, "at").item(end), searcher.column("id")[end]
+    )
 
 
 def _numbers(searcher: Searcher, name: str) -> Floats:
@@ -172,23 +168,26 @@ def _numbers(searcher: Searcher, name: str) -> Floats:
     )
 
 
-def _ranks(searcher: Searcher) -> tuple[list[str], Floats]:
-    """Return the keys ascending, and the rank of each row's key among them."""
+def _ranks(searcher: Searcher, name: str) -> tuple[list[str], Floats]:
+    """Return the texts of a field ascending, and the rank of each row's text among them."""
 
     def rank() -> tuple[list[str], Floats]:
-        keys = searcher.column("key").all()
-        texts = sorted(set(keys), key=lambda key: (not key, key))  # What has none stands last.
-        places = {key: place for place, key in enumerate(texts)}
-        return texts, np.asarray([places[key] for key in keys], dtype=np.float64)
+        held = searcher.column(name).all()
+        texts = sorted(set(held), key=_order)
+        places = {text: place for place, text in enumerate(texts)}
+        return texts, np.asarray([places[text] for text in held], dtype=np.float64)
 
-    return searcher.once("ranks of keys", rank)
+    return searcher.once(f"ranks of {name}", rank)
 
 
-def _place(texts: list[str], key: str) -> float:
-    """Return the rank of a key; between its neighbours where it is there no more."""
-    before = sum(1 for text in texts if text and text < key) if key else len(texts)
-    known = key in texts
-    return texts.index(key) if known else before - 0.5
+def _order(text: str) -> tuple[bool, str]:
+    return not text, text  # What has none stands last.
+
+
+def _place(texts: list[str], text: str) -> float:
+    """Return the rank of a text; between its neighbours where it is there no more."""
+    at = bisect_left(texts, _order(text), key=_order)
+    return at if texts[at : at + 1] == [text] else at - 0.5
 
 
 def _write_cursor(*parts: object) -> str:

@@ -159,6 +159,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "lesson": ("Lesson", "教训"),
     "commits": ("Commits", "提交"),
     "source_file": ("The file", "源文件"),
+    "correct": ("Correct it", "更正"),
+    "instead": ("What is so instead", "现在应是"),
     "forget_this": ("Forget it…", "忘掉…"),
     "said_by": ("said by", "说者"),
     "verified": ("verified", "核实于"),
@@ -259,6 +261,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "generation": ("on disk", "在磁盘上"),
     "no_generation": ("none on disk: files are searched directly", "磁盘上没有：直接搜索文件"),
     # What was done
+    "said_corrected": ("Corrected. What was so before is kept.", "已更正。从前的说法还在。"),
     "said_accepted": ("Accepted.", "已接受。"),
     "said_rejected": ("Rejected.", "已拒绝。"),
     "said_settled": ("Settled.", "已定。"),

@@ -7,9 +7,10 @@ from datetime import date, datetime
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.operation_types import Waiting, Wanted
 from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.jobs.correct import Correct
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.review_queue import Answer, answer, review
@@ -91,6 +92,17 @@ def _moment(text: str, memory: Memory) -> datetime:
     except ValueError as error:
         raise UsageError(f"{text[:40]!r} is no date. Write one as 2026-02-27.") from error
     return datetime(day.year, day.month, day.day, tzinfo=memory.now().tzinfo)
+
+
+def correct(memory: Memory, asked: Asked) -> View | Redirect:
+    """Replace what a card says: first its diff, then, with a word, the job."""
+    id, value = asked.get("id"), asked.get("value")
+    report = memory.run(Correct(memory, id, value), dry_run=not asked.get("sure"))
+    if not asked.get("sure"):
+        values = {"id": id, "value": value, "files": split_diff(report.diff)}
+        return View("correct", "correct", values)
+    [new] = [one.target for one in report.operations if one.op is Op.ADD]
+    return done(f"/note/{new}", "corrected", report)
 
 
 def show_forget(memory: Memory, asked: Asked) -> View:

@@ -115,7 +115,7 @@ def _chain(memory: Memory, asked: Asked, note: Note) -> Iterator[Unit]:
         return
     filters = Query(text="", kind=("card",), key=(note.key,), status=tuple(Status))
     found = memory.browse(
-        ListQuery(filters=asked.caller.space.narrowed(filters), sort="oldest", limit=50)
+        ListQuery(filters=asked.caller.space.narrowed(filters), sort="oldest", facets=())
     )
     same = [unit for unit in found.units if unit.key == note.key and unit.scope == note.scope]
     same = [unit for unit in same if unit.project == note.project or unit.id in note.supersedes]

@@ -12,6 +12,7 @@ PAGES: tuple[Page, ...] = (
     Page("GET", "/timeline", reading_pages.show_timeline, whole=False),
     Page("GET", "/told", reading_pages.show_told, whole=False),
     Page("GET", "/note/{id}", note_pages.show_note, whole=False),
+    Page("POST", "/note/{id}", decision_pages.correct),
     Page("GET", "/file", note_pages.show_file),
     Page("GET", "/sessions", note_pages.show_sessions, whole=False),
     Page("GET", "/sessions/{id}", note_pages.show_session, whole=False),

@@ -185,13 +185,13 @@ def show_timeline(memory: Memory, asked: Asked) -> View:
     filters = asked.caller.space.narrowed(
         Query(text="", kind=("event", "card"), project=project, status=tuple(Status))
     )
-    newest = memory.browse(ListQuery(filters=filters, limit=1))
+    newest = memory.browse(ListQuery(filters=filters, limit=1, facets=("project",)))
     # Without a month that of the last thing that happened: an empty page tells nothing.
     last = newest.units[0].at if newest.units else None
     month = _month(asked.get("month"), last or memory.now())
     after = (month.replace(day=28) + timedelta(days=4)).replace(day=1)
     within = replace(filters, since=month, until=after)
-    found = memory.browse(ListQuery(filters=within, sort="oldest", limit=500))
+    found = memory.browse(ListQuery(filters=within, sort="oldest", limit=500, facets=()))
     values = {
         "month": month,
         "project": project,

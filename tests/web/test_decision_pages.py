@@ -137,6 +137,23 @@ def test_a_contradiction_is_settled_by_one_side(fresh: Pages) -> None:
     assert "Nothing contradicts" in fresh.read("/ui/conflicts")
 
 
+def test_a_statement_is_corrected_after_a_look(fresh: Pages) -> None:
+    listed = Reader(fresh.read("/ui/held?project=apollo")).links()
+    [note] = [link for link in listed if link.startswith("/ui/note/")]
+    shown = fresh.post(note, {"value": "The staging port is 7654."})
+    assert shown.status_code == 200
+    assert "7654" in shown.text
+    assert "7654" not in held(fresh)
+    answer = fresh.post(note, {"value": "The staging port is 7654.", "sure": "1"})
+    assert answer.status_code == 303, answer.text
+    now = Reader(fresh.read(answer.headers["location"])).said
+    assert "What was so under this key" in now
+    assert "✓ The words stand there" in now
+    assert "6543" not in held(fresh)
+    undo(fresh, answer.headers["location"])
+    assert "6543" in held(fresh)
+
+
 def test_decisions_are_those_of_a_person(fresh: Pages) -> None:
     fresh.sit()
     fresh.post("/ui/forget", {"key": "staging.port"})
