@@ -35,6 +35,7 @@ _BEGUN = regex(r"(?<![^\W_])[a-z][a-z0-9]+(?=\*$)")
 
 MOST_BEGUN = 4000
 """A beginning stands for so many words of the index, at most."""
+_WILD = frozenset("*?[")
 _TAILS = ("", "i", "e", "l", "y", "ie")
 """A stem is a beginning of its word and one of these: happi, hope, probabl, sky, die."""
 HIDDEN = frozenset({str(Status.SUPERSEDED), str(Status.ARCHIVED)})
@@ -283,7 +284,7 @@ def _speaker_key_path_mask(searcher: Searcher, query: Query) -> Bools:
         said = zip(searcher.column("speaker"), searcher.column("role"), strict=True)
         mask &= _bool_mask([bool(names & {normalise(who), role}) for who, role in said])
     if query.key:
-        mask &= _any_match_mask(searcher.column("key"), query.key, _is_under_key)
+        mask &= searcher.column("key").where(_key_test(query.key))
     if query.path:
         paths = [searcher.path(row) for row in range(len(searcher))]
         mask &= _any_match_mask(paths, query.path, _is_under_path)
@@ -298,8 +299,17 @@ def _any_match_mask(
     return _bool_mask([known[value] for value in values])
 
 
-def _is_under_key(key: str, wanted: str) -> bool:
-    return key == wanted or key.startswith(f"{wanted}.") or fnmatchcase(key, wanted)
+def _key_test(wanted: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return what says whether a key is one of some keys, below one, or fits a pattern."""
+    exact, below = frozenset(wanted), tuple(f"{one}." for one in wanted)
+    patterns = [one for one in wanted if not _WILD.isdisjoint(one)]
+
+    def holds(key: str) -> bool:
+        if key in exact or key.startswith(below):
+            return True
+        return bool(patterns) and any(fnmatchcase(key, one) for one in patterns)
+
+    return holds
 
 
 def _is_under_path(path: str, wanted: str) -> bool:

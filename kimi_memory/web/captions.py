@@ -219,6 +219,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "forget_key": ("What has this key", "这个键的"),
     "forget_session_id": ("What came of this session", "由这个会话得来的"),
     "would_forget": ("These would go", "这些会被忘掉"),
+    "repeats": ("# pages that repeat it are cut", "# 个重复它的页面会去掉那些行"),
     "forget_now": ("Forget these", "忘掉这些"),
     "not_found": ("Nothing says so.", "没有找到。"),
     "purge_help": (

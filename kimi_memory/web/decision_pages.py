@@ -15,10 +15,11 @@ from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.web.diff_text import split_diff
-from kimi_memory.web.page_types import Asked, Redirect, View, link
+from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
 
 DESTROY = ("DESTROY", "销毁")
 """What a person types before a purge."""
+_GOES = (Op.FORGET, Op.ARCHIVE)
 
 
 def show_review(memory: Memory, asked: Asked) -> View:
@@ -112,12 +113,15 @@ def show_forget(memory: Memory, asked: Asked) -> View:
     for one in [replace(wanted, note=id) for id in ids] or [wanted]:
         if one != Wanted():
             reports.append(forget(memory, one, dry_run=True))
+    done_to = [one for report in reports for one in report.operations]
     values = {
         "ids": ids,
         "key": wanted.key,
         "session": wanted.session,
         "query": wanted.query,
-        "reports": reports,
+        "shown": bool(reports),
+        "gone": [(one.target, title_of(memory, one.target)) for one in done_to if one.op in _GOES],
+        "kept": [one for one in done_to if one.op not in _GOES],
         "files": [file for report in reports for file in split_diff(report.diff)],
         "left_out": [line for report in reports for line in report.left_out],
     }

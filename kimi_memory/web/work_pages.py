@@ -16,7 +16,7 @@ from kimi_memory.operations.doctor import doctor
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.undo_many import newest_jobs
 from kimi_memory.web.diff_text import split_diff
-from kimi_memory.web.page_types import Asked, Redirect, View, link
+from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
 
 SHOWN = 60
 
@@ -54,7 +54,8 @@ def show_job(memory: Memory, asked: Asked) -> View:
         except KimiMemoryError as error:
             diff = str(error)
     backs = [(one.path, _back(memory, one.path, one.before, one.after)) for one in job.effects]
-    values = {"ran": _ran(memory, job), "files": split_diff(diff), "backs": backs}
+    names = {one.target: title_of(memory, one.target) for one in job.operations[:SHOWN]}
+    values = {"ran": _ran(memory, job), "names": names, "files": split_diff(diff), "backs": backs}
     return View("job", job.id, {**values, "commit": commit})
 
 
