@@ -98,7 +98,7 @@ def test_on_a_terminal_it_goes_one_by_one(
     assert "updated:" not in shown
     assert "✓ accept  review-" in shown
     assert "1 of 1 answered." in shown
-    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     assert "没有等您过目的东西" in shown_by("review")
 
 
