@@ -12,16 +12,20 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from unittest.mock import patch
 
+from docs.manual import manuals
 from kimi_memory import config, errors
+from kimi_memory.cli import parser
 from kimi_memory.domain.job_registry import JOBS, JobEntry, scheduled
 from kimi_memory.hooks import specs
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.rules.slot_list import DEFINITIONS
+from kimi_memory.operations.setting_list import read_meanings
 
 FOLDER = Path(__file__).parent
 
@@ -113,27 +117,6 @@ def error_page() -> str:
 # Settings
 
 
-def spelled(annotation: str) -> str:
-    """Return a type as a reader of TOML sees it: a closed set is its values."""
-    if not annotation.startswith("Literal["):
-        return annotation
-    return " | ".join(f'"{value}"' for value in re.findall(r"'([^']+)'", annotation))
-
-
-def meanings(kind: type) -> dict[str, tuple[str, str]]:
-    """Return type and meaning of each field; the meaning is the string under it."""
-    body = ast.parse(inspect.getsource(kind)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found: dict[str, tuple[str, str]] = {}
-    for node, after in zip(body.body, [*body.body[1:], None], strict=True):
-        if isinstance(node, ast.AnnAssign):
-            text = ""
-            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                text = plain(str(after.value.value))
-            found[ast.unparse(node.target)] = (spelled(ast.unparse(node.annotation)), text)
-    return found
-
-
 def written(value: object) -> str:
     """Return a default as one would write it in TOML."""
     if isinstance(value, bool):
@@ -145,7 +128,7 @@ def written(value: object) -> str:
 
 def settings_table(given: NamedTuple) -> list[str]:
     """Return the table of one tuple of settings."""
-    about = meanings(type(given))
+    about = read_meanings(type(given))
     rows = [
         [f"`{name}`", f"`{about[name][0]}`", written(default), about[name][1]]
         for name, default in given._asdict().items()
@@ -178,7 +161,7 @@ def settings() -> str:
         page += [f"### [{name}]", "", *rows]
     page += ["## config.toml", "", "Lies in your own config directory, never in a memory.", ""]
     page += ["| setting |", "|---|"]
-    page += [f"| {text} |" for _, text in meanings(config.UserConfig).values()]
+    page += [f"| {text} |" for _, text in read_meanings(config.UserConfig).values()]
     return "\n".join([*page, ""])
 
 
@@ -238,21 +221,24 @@ def command(
         yield from command(below, f"{name} {child}", line, depth + 1)
 
 
-def commands() -> str | None:
-    """Return the page of commands; None while there is no command line."""
-    try:
-        from kimi_memory.cli import parser
-    except ImportError:
-        return None
+def commands() -> str:
+    """Return the page of commands."""
     about = (
         "Every command and every step below it takes `--help`, `--json` (print JSON for programs) "
         "and `--memory PATH` (the memory folder; else `KIMI_MEMORY`, else the nearest one above). "
         "`kmem` is short for `kimi-memory`."
     )
     page = heading("Commands", "kimi_memory/cli", about)
-    # a developer's own plugins add commands that are not ours to document
-    with TemporaryDirectory() as home, patch.dict(os.environ, {"XDG_CONFIG_HOME": home}):
+    # A developer's own plugins add commands that are not ours to document.
+    with own_plugins_alone():
         return "\n".join([*page, *command(parser(), "kimi-memory", "")])
+
+
+@contextmanager
+def own_plugins_alone() -> Iterator[None]:
+    """Leave out the plugins that a developer has."""
+    with TemporaryDirectory() as home, patch.dict(os.environ, {"XDG_CONFIG_HOME": home}):
+        yield
 
 
 # Jobs
@@ -322,7 +308,7 @@ assert slot_of("The build is slow today") is None
 """
 
 
-PAGES: dict[str, Callable[[], str | None]] = {
+PAGES: dict[str, Callable[[], str]] = {
     "hooks.md": hooks,
     "errors.md": error_page,
     "settings.md": settings,
@@ -335,8 +321,10 @@ PAGES: dict[str, Callable[[], str | None]] = {
 def pages() -> dict[str, str]:
     """Return the text of every page by file name."""
     made = {name: make() for name, make in PAGES.items()}
-    tidy = {name: re.sub(r"\n{3,}", "\n\n", text) for name, text in made.items() if text}
-    return {name: text.rstrip() + "\n" for name, text in tidy.items()}
+    tidy = {name: re.sub(r"\n{3,}", "\n\n", text) for name, text in made.items()}
+    with own_plugins_alone():
+        roff = {f"man/{name}": text for name, text in manuals(parser()).items()}
+    return {name: text.rstrip() + "\n" for name, text in tidy.items()} | roff
 
 
 def stale(folder: Path) -> list[str]:
@@ -359,6 +347,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{name} is stale: run python -m docs.generate", file=sys.stderr)
         return 1 if old else 0
     for name, text in pages().items():
+        (chosen.folder / name).parent.mkdir(exist_ok=True)
         (chosen.folder / name).write_text(text, encoding="utf-8")
     return 0
 

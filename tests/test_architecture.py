@@ -146,6 +146,7 @@ DOORS = {
     "kimi_memory/operations/session_evidence.py": "lines that stood there, in two files",
     "kimi_memory/operations/review_queue.py": "bytes that stood there before",
     "kimi_memory/jobs/merging.py": "files of another copy, which screened them",
+    "kimi_memory/operations/setting_list.py": "settings that a person typed; secrets are refused",
     "kimi_memory/operations/migrate.py": "settings that stood there, with the memory's new place",
     "kimi_memory/operations/new_folders.py": "files of a memory, in a folder of their own",
     "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",

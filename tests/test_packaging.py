@@ -66,7 +66,10 @@ def test_the_wheel_holds_plugins_templates_and_packages(folder: str, names: set[
 
 def test_the_wheel_holds_nothing_else(names: set[str]) -> None:
     tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"kimi_memory"}
+    # Beside the package: manual pages.
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"kimi_memory"}
+    beside = {name.partition(".data/")[2] for name in names if ".data/" in name}
+    assert beside == {f"data/share/man/man1/{Path(name).name}" for name in shipped("docs", "*.1")}
 
 
 def test_the_wheel_installs_both_commands(wheel: Path, names: set[str]) -> None:

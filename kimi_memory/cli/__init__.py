@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import importlib
 import json
@@ -130,8 +131,8 @@ def _refuse_command(word: str, names: Sequence[str]) -> str:
 
 def _import_command(name: str, help: str) -> Command:
     """Return a built-in command; its module is imported now."""
-    # A word of Python cannot name a module.
-    stem = f"{name}_" if keyword.iskeyword(name) else name
+    # A word of Python cannot name a module, and a module named as a builtin would hide it here.
+    stem = f"{name}_" if keyword.iskeyword(name) or hasattr(builtins, name) else name
     module = importlib.import_module(f"kimi_memory.cli.{stem}")
     return Command(name, help, module.add_arguments, module.run)
 

@@ -17,6 +17,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "consolidate": "run the daily or weekly job, or introspect",
     },
     "ask": {
+        "list": "list what is held, by any filter, with how many there are",
         "recall": "find the lines that answer a question",
         "get": "show a note, or lines of a file",
         "trace": "show where a note comes from",
@@ -53,6 +54,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "index": "bring the indexes up to date, or rebuild them",
         "watch": "keep the index up to date while somebody edits the files",
         "plugins": "list plugins: loaded, from where, skipped and why",
+        "config": "show and change settings, with a check",
+        "completion": "print what lets a shell complete commands and options",
     },
     "copy and merge": {
         "backup": "write the memory and its history into one archive, and check it",
@@ -83,7 +86,14 @@ Plugins fill the empty groups.
 OTHERS = "more"
 """Where commands of plugins stand that name no group."""
 COMMANDS = {name: help for group in GROUPS.values() for name, help in group.items()}
-ALIASES = {"search": "recall", "distil": "distill", "dream": "consolidate introspect"}
+ALIASES = {
+    "search": "recall",
+    "held": "list",
+    "ls": "list",
+    "browse": "list",
+    "distil": "distill",
+    "dream": "consolidate introspect",
+}
 """Words that run a command."""
 MEANT = {
     "show": "get",
@@ -123,12 +133,15 @@ MEANT = {
     "push": "sync",
     "pull": "sync",
     "clone": "fork",
+    "settings": "config",
+    "configure": "config",
+    "set": "config set",
     "version": "--version",
     "help": "--help",
 }
 """What is meant by words of other programs; they are named, and not run."""
 LONG = frozenset(
-    {"recall", "get", "trace", "log", "diff", "timeline", "blame", "versions", "doctor"}
+    {"list", "recall", "get", "trace", "log", "diff", "timeline", "blame", "versions", "doctor"}
 )
 """Commands that may print more than a screen; they ask nothing meanwhile."""
 EXAMPLES = (

@@ -6,12 +6,12 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kimi_memory.cli.as_of import add_as_of, open_exactly
+from kimi_memory.cli.filter_options import add_filters, read_filters
 from kimi_memory.cli.listed import keep_list
-from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
+from kimi_memory.cli.shared import leave, open_memory, show, show_json
 from kimi_memory.cli.terminal import find_width, is_coloured, paint, wrap
 from kimi_memory.domain.note import Card, Origin
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
@@ -24,24 +24,9 @@ from kimi_memory.past.labels import name_point
 from kimi_memory.recall.citations import quoting
 from kimi_memory.recall.engine import SUMMANDS
 from kimi_memory.recall.filters import holding
-from kimi_memory.recall.query_parser import boundary, check, parse
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
-
-_LISTS = {
-    "tier": "short-term, episodic, mid-term, semantic or long-term",
-    "kind": "turn, card, event, project, day and the like",
-    "type": "decision, fact, rule and the like",
-    "tag": "a tag",
-    "status": "active, candidate, superseded, archived and the like",
-    "speaker": "a name or role of who said it",
-    "session": "the id of a session",
-    "key": "a key, or the beginning of one: db for db.choice",
-    "path": "a file, a folder, or a pattern such as semantic/*/db-*",
-}
-
-_ONCE = ("project", "agent", "user")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -53,20 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--limit", type=int, default=0, help="most hits")
     parser.add_argument("--min-score", type=float, default=0.0, help="drop hits below, 0 to 1")
-    for name, help in _LISTS.items():
-        parser.add_argument(
-            f"--{name}", action="append", default=[], help=f"{help}; may be repeated"
-        )
-    parser.add_argument("--project", default="", help="only what belongs to this project")
-    parser.add_argument("--agent", default="", help="only what belongs to this agent")
-    parser.add_argument("--user", default="", help="only what belongs to this user")
-    add_within(parser)
-    dates = "such as 2026-02-27, 7d, 'last week' or 上个月"
-    parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
-    parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")
-    parser.add_argument(
-        "--valid-at", default="", help=f"what was held to be true at the end of this date, {dates}"
-    )
+    add_filters(parser)
     add_as_of(parser, exact=True)
     parser.add_argument(
         "--vector-weight", type=float, help="of the vector lane; its share, 0 to 1, with 70/30"
@@ -110,18 +82,10 @@ def _ask_exactly(memory: Memory, query: Query) -> _Found:
 def _build_query(arguments: Namespace, memory: Memory) -> Query:
     if arguments.limit < 0:
         raise UsageError("--limit is below zero. Give how many hits you want.")
-    now, line = memory.now(), " ".join(arguments.query)
     # `--plain` is for programs: a question of a user may hold quotes and colons that mean nothing.
-    query = Query(text=line) if arguments.plain else parse(line, now)
-    given: dict[str, Any] = {
-        name: (*getattr(query, name), *check(name, getattr(arguments, name), f"--{name}"))
-        for name in _LISTS
-    }
-    given |= {name: getattr(arguments, name) or getattr(query, name) for name in _ONCE}
-    given |= _parse_dates(arguments, query, now)
-    given["as_of"] = arguments.as_of or query.as_of
+    query, asks = read_filters(arguments, memory.now(), plain=arguments.plain)
     # Everything is no answer; filters alone are one, such as all open tasks of a project.
-    if not line.strip() and not any(given.values()):
+    if not asks:
         raise UsageError("There is nothing to look for. Give a question, words or a filter.")
     return replace(
         query,
@@ -130,18 +94,7 @@ def _build_query(arguments: Namespace, memory: Memory) -> Query:
         hops=arguments.hops,
         vector_weight=arguments.vector_weight,
         fusion=arguments.fusion,
-        within=within(arguments),
-        **given,
     )
-
-
-def _parse_dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
-    found = {"since": query.since, "until": query.until, "valid_at": query.valid_at}
-    for name in found:
-        value, option = getattr(arguments, name), name.replace("_", "-")
-        if value:
-            found[name] = boundary(option, value, now, f"--{option}")
-    return found
 
 
 def _quoting_notes(

@@ -17,7 +17,11 @@ GATES = "gates"
 """A table of limits: of two changes the stricter one stays, which is the smaller."""
 # `[recall]`. A list of tables, `[[a]]`, is not merged by settings: see `_has_only`.
 _TABLE = re.compile(r"\s*\[(?P<name>[^\[\]]+)\]\s*(?:#.*)?")
-_ENTRY = re.compile(r"\s*(?P<key>[A-Za-z0-9_-]+)\s*=\s*(?P<value>.*\S)\s*")
+# A comment behind a value is no part of it.
+_ENTRY = re.compile(
+    r"\s*(?P<key>[A-Za-z0-9_-]+)\s*=\s*"
+    r"(?P<value>(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^#\"'\s]|\s+(?=[^#\s]))+)\s*(?:#.*)?"
+)
 
 Name = tuple[str, str]
 """Table and key."""

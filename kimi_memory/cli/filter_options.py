@@ -1,0 +1,75 @@
+"""What commands share that find units: options for every filter, and the query they make."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from kimi_memory.cli.shared import add_within, within
+from kimi_memory.domain.search_types import Query
+from kimi_memory.recall.query_parser import boundary, check, parse
+
+_LISTS = {
+    "tier": "short-term, episodic, mid-term, semantic or long-term",
+    "kind": "turn, card, event, project, day and the like",
+    "type": "decision, fact, rule and the like",
+    "tag": "a tag",
+    "status": "active, candidate, superseded, archived and the like",
+    "speaker": "a name or role of who said it",
+    "session": "the id of a session",
+    "key": "a key, or the beginning of one: db for db.choice",
+    "path": "a file, a folder, or a pattern such as semantic/*/db-*",
+}
+_ONCE = ("project", "agent", "user")
+
+
+def add_filters(parser: ArgumentParser) -> None:
+    """Declare an option for each filter."""
+    for name, help in _LISTS.items():
+        parser.add_argument(
+            f"--{name}", action="append", default=[], help=f"{help}; may be repeated"
+        )
+    for name in _ONCE:
+        parser.add_argument(f"--{name}", default="", help=f"only what belongs to this {name}")
+    add_within(parser)
+    dates = "such as 2026-02-27, 7d, 'last week' or 上个月"
+    parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
+    parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")
+    parser.add_argument(
+        "--valid-at", default="", help=f"what was held to be true at the end of this date, {dates}"
+    )
+
+
+def read_filters(arguments: Namespace, now: datetime, *, plain: bool = False) -> tuple[Query, bool]:
+    """Return the query of a line and of options, and whether it asks for anything.
+
+    Args:
+        arguments: with the words of the line as `query`.
+        now: what relative dates count from.
+        plain: take the words as they are; nothing in them is syntax.
+
+    Raises:
+        UsageError: a filter has a value that it cannot have.
+    """
+    line = " ".join(arguments.query)
+    query = Query(text=line) if plain else parse(line, now)
+    given: dict[str, Any] = {
+        name: (*getattr(query, name), *check(name, getattr(arguments, name), f"--{name}"))
+        for name in _LISTS
+    }
+    given |= {name: getattr(arguments, name) or getattr(query, name) for name in _ONCE}
+    given |= _parse_dates(arguments, query, now)
+    given["as_of"] = arguments.as_of or query.as_of
+    asks = bool(line.strip()) or any(given.values())
+    return replace(query, within=within(arguments), **given), asks
+
+
+def _parse_dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
+    found = {"since": query.since, "until": query.until, "valid_at": query.valid_at}
+    for name in found:
+        value, option = getattr(arguments, name), name.replace("_", "-")
+        if value:
+            found[name] = boundary(option, value, now, f"--{option}")
+    return found

@@ -1,0 +1,127 @@
+"""``list``: show what is held, by any filter, page by page."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kimi_memory.cli.as_of import add_as_of
+from kimi_memory.cli.filter_options import add_filters, read_filters
+from kimi_memory.cli.listed import keep_list
+from kimi_memory.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.cli.terminal import count_columns, cut, find_width, pad, paint
+from kimi_memory.cli.words import say
+from kimi_memory.domain.note import Status
+from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.recall.browse import BANDS, FACETS, SORTS, Listing, ListQuery
+
+_KEY_SHARE = 3
+"""At most this part of a line is for keys."""
+_LEAST_TEXT = 12
+"""Columns that are left to the text of a line whatever stands beside it."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "query",
+        nargs="*",
+        help='what each line must say: words, "a phrase", -without, begin*, field:value',
+    )
+    parser.add_argument("--limit", type=int, default=50, help="lines on a page; default: 50")
+    parser.add_argument(
+        "--sort", choices=[*SORTS], default="newest", help="default: newest, by its last change"
+    )
+    parser.add_argument("--band", action="append", choices=BANDS, default=[], help="hot, warm …")
+    parser.add_argument("--all", action="store_true", help="also what was replaced or archived")
+    parser.add_argument("--counts", action="store_true", help="count by type, status and so on")
+    parser.add_argument("--after", default="", metavar="CURSOR", help="the page after this one")
+    add_filters(parser)
+    add_as_of(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """List what passes the filters; cards, unless another kind is named."""
+    with open_memory(arguments) as memory:
+        query = _build_query(arguments, read_filters(arguments, memory.now())[0])
+        point = query.filters.as_of
+        listing = memory.at(point).engine.browse(query) if point else memory.browse(query)
+        leave(memory)
+        if arguments.json:
+            show_json(listing)
+            return 0
+        keep_list(memory, [unit.id for unit in listing.units])
+    for line in _format_lines(listing, find_width()):
+        print(line)
+    _show_end(listing, paged=bool(arguments.after))
+    if arguments.counts:
+        _show_counts(listing.facets)
+    return 0
+
+
+def _build_query(arguments: Namespace, filters: Query) -> ListQuery:
+    # A list ranks nothing, so each word is one that a line must say.
+    words = (one for one in filters.text.split() if one not in filters.phrases)
+    held = replace(
+        filters,
+        kind=filters.kind or ("card",),
+        status=filters.status or (tuple(Status) if arguments.all else ()),
+        phrases=(*filters.phrases, *words),
+    )
+    return ListQuery(
+        filters=held,
+        bands=tuple(arguments.band),
+        sort=arguments.sort,
+        after=arguments.after,
+        limit=arguments.limit,
+        facets=FACETS if arguments.counts or arguments.json else (),
+    )
+
+
+def _format_lines(listing: Listing, width: int) -> Iterator[str]:
+    """Yield a line for each unit: number, key, what it says, and what sets it apart."""
+    names = [printable(unit.key or unit.id) for unit in listing.units]
+    most = width // _KEY_SHARE or max(map(count_columns, names), default=0)
+    wide = min(most, max(map(count_columns, names), default=0))
+    digits = len(str(len(names)))
+    for number, (unit, name) in enumerate(zip(listing.units, names, strict=True), 1):
+        head = f"{number:>{digits}}  {pad(cut(name, wide), wide)}  "
+        beside = printable("  ".join(_describe(unit)))
+        text = printable(" ".join((unit.title or unit.text).split()))
+        if width:
+            left = width - count_columns(head) - count_columns(beside) - 2
+            text = pad(cut(text, max(left, _LEAST_TEXT)), left)
+        yield f"{head}{text}  {paint(beside, 'dim')}".rstrip()
+
+
+def _describe(unit: Unit) -> Iterator[str]:
+    """Yield what stands behind the text: where it belongs, since when, and if it holds no more."""
+    if unit.status != Status.ACTIVE:
+        yield unit.status
+    if unit.project:
+        yield unit.project
+    since = unit.valid_from or unit.at
+    if since:
+        yield f"{since:%Y-%m-%d}"
+
+
+def _show_end(listing: Listing, *, paged: bool) -> None:
+    """Print how many there are in all, and how to see more."""
+    shown, total = len(listing.units), listing.total
+    if not total:
+        show(say("Nothing is held that passes. 'kimi-memory status' counts what there is."))
+    elif shown < total or paged:
+        show(say("{count} of {all}.", count=shown, all=total))
+    else:
+        show(say("{all} in all.", all=total))
+    if listing.next:
+        show(say("The next page: the same command with --after {cursor}", cursor=listing.next))
+
+
+def _show_counts(facets: Mapping[str, Mapping[str, int]]) -> None:
+    for name, counts in facets.items():
+        parts = ", ".join(f"{count} {value or '–'}" for value, count in counts.items() if count)
+        if parts:
+            show(f"{name:<8} {parts}")
