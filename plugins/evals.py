@@ -1,4 +1,4 @@
-"""The command ``eval``: cases kept as files, run against recall and context.
+"""The command ``eval`` and its page: cases kept as files, run against recall and context.
 
 Why it exists: whether a memory answers well is for its owner to say, and to check again after
 every change of words, weights or models.
@@ -7,7 +7,7 @@ every change of words, weights or models.
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, show, show_json, show_note
 from kimi_memory.domain.command import Command
+from kimi_memory.domain.plugin_page import Given, PluginPage
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.eval_case import FOLDER, Case, is_eval, read_cases
 from kimi_memory.formats.frontmatter import decode
@@ -24,11 +25,48 @@ if TYPE_CHECKING:
     from kimi_memory.recall.eval_cases import Result
 
 
+_TEMPLATE = '{% include "plugins/evals.html.j2" %}'
+_EXAMPLE = """# evals/database.yaml
+- name: the database
+  query: Which database do we use?
+  expect: [SQLite]
+  forbid: [MongoDB]
+"""
+_LABELS = {
+    "evals_help": (
+        "Questions with what is right about their answers. Running them writes nothing.",
+        "问题和正确答案的要点。运行不会写入任何东西。",
+    ),
+    "named": ("Whose name says", "名字含"),
+    "passed": ("passed", "通过"),
+    "failed": ("failed", "未通过"),
+    "cases": ("Cases", "用例"),
+    "case": ("Case", "用例"),
+    "question": ("Question", "问题"),
+    "wanted": ("Wanted", "要求"),
+    "result": ("Result", "结果"),
+    "abstain": ("no answer", "不应有答案"),
+    "no_cases": (
+        "There is no case yet. Write one as evals/<name>.yaml in the memory:",
+        "还没有用例。在记忆文件夹里写 evals/<名字>.yaml：",
+    ),
+}
+
+
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``eval``."""
     help = "run the cases of evals/*.yaml, and fail when one fails"
     return [Command("eval", help, _add_arguments, _run_eval, "check")]
+
+
+@hookimpl
+def register_pages() -> list[PluginPage]:
+    """Add the page that lists the cases and runs them."""
+    page = PluginPage(
+        name="evals", titles=("Evals", "评测"), template=_TEMPLATE, find=_find_cases, labels=_LABELS
+    )
+    return [page]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -92,6 +130,16 @@ def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Repo
     passed = sum(result.passed for result in results)
     notes = tuple(case.note for case in cases if case.note)
     return Report(results, passed, len(results) - passed, notes)
+
+
+def _find_cases(memory: Memory, given: Given) -> Mapping[str, object]:
+    """Return the cases of a memory, with how each went where they are to be run."""
+    name = (given.get("name") or ("",))[-1].strip()
+    cases = [case for case in _yield_cases(memory) if name.casefold() in case.name.casefold()]
+    report = evaluate(memory, name=name) if cases and given.get("run") else None
+    results: Iterable[Result | None] = report.results if report else [None] * len(cases)
+    pairs = list(zip(cases, results, strict=True))
+    return {"cases": pairs, "report": report, "name": name, "example": _EXAMPLE}
 
 
 def _yield_cases(memory: Memory) -> Iterable[Case]:

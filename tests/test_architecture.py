@@ -173,6 +173,7 @@ ENVIRONMENT = {
     "plugins/activity.py": "a path that a person gives may begin with ~",
     "plugins/skills/__init__.py": "a path that a person gives may begin with ~",
     "plugins/schedule/__init__.py": "where the machine's scheduler keeps its files",
+    "plugins/audit/page.py": "stores of other programs lie in the home directory",
 }
 """Modules that may read the environment, and why."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.job import DayView, Op, Verdict, WeekView
@@ -123,6 +123,16 @@ def test_hook_register_commands(host: Host) -> None:
         parser = ArgumentParser(command.name)
         command.add_arguments(parser)
         assert command.help and "--help" in parser.format_help()
+
+
+def test_hook_register_pages(host: Host, tmp_path: Path) -> None:
+    pages = {page.name: page for found in host.gather("register_pages") for page in found}
+    assert pages.keys() == {"audit", "evals"}
+    with Memory.create(tmp_path / "记忆", opening=Opening(background=False)) as memory:
+        memory.remember("The port is 8080.", key="port")
+        audited = pages["audit"].find(memory, {"go": ["1"]})
+        assert getattr(audited["report"], "memos", 0) > 0
+        assert pages["evals"].find(memory, {})["cases"] == []
 
 
 @pytest.mark.parametrize(

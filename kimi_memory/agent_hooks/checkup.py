@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,18 @@ def check_hosts(root: Path) -> Iterator[Finding]:
                 yield _check_host(host, places, root)
         except (KimiMemoryError, OSError, ValueError) as error:
             yield _make_warning(host, f"cannot be looked at: {error}", "")
+
+
+def list_hosts(root: Path) -> dict[str, bool]:
+    """Return the programs that a memory knows hooks for, and which of them have ours for it.
+
+    Files alone are read; `check_hosts` asks the programs as well.
+    """
+    found = {}
+    for host in agent_protocols.EVENTS:
+        with suppress(KimiMemoryError, OSError, ValueError):
+            found[host] = any(_mentions_memory(place, root) for place in places_of(host, root))
+    return found
 
 
 def _check_host(host: str, places: list[Place], root: Path) -> Finding:

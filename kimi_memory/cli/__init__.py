@@ -9,7 +9,7 @@ import json
 import keyword
 import re
 import sys
-from argparse import OPTIONAL, PARSER, SUPPRESS, ArgumentParser, Namespace
+from argparse import OPTIONAL, PARSER, SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -31,6 +31,15 @@ _DESCRIPTION = "Git for beliefs: an agent's memory as a folder of Markdown you o
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)")
 
 
+class _NameMemory(Action):
+    """Keeps the folder that was named last, and all of them for who serves several."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        """Take one more folder."""
+        namespace.memory = values
+        namespace.memories = [*getattr(namespace, "memories", ()), values]
+
+
 class Parser(ArgumentParser):
     """A parser that takes what every command takes; so do the steps below it, of the same class."""
 
@@ -41,6 +50,7 @@ class Parser(ArgumentParser):
         shared.add_argument("--json", action="store_true", help="print JSON for programs")
         shared.add_argument(
             "--memory",
+            action=_NameMemory,
             type=Path,
             metavar="PATH",
             help="the memory folder; else KIMI_MEMORY, else the nearest one above",

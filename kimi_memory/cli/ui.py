@@ -1,14 +1,18 @@
-"""``ui``: open the pages of a memory in a browser."""
+"""``ui``: open the pages of a memory, or of several, in a browser."""
 
 from __future__ import annotations
 
 import sys
 import webbrowser
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from pathlib import Path
 
 from kimi_memory.api.options import utcnow
 from kimi_memory.cli.serve import add_server, serving_of
 from kimi_memory.cli.shared import show
+from kimi_memory.config import MARKER
+from kimi_memory.errors import NotAMemoryError
 from kimi_memory.web.seats import make_code
 from kimi_memory.web.serving import find_server, serve
 
@@ -20,8 +24,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve the memory with its pages, or open those of a server that runs already."""
-    serving = serving_of(arguments)
+    """Serve a memory with its pages, or open those of a server that runs already.
+
+    Where ``--memory`` is repeated, all of them are served, and the API answers for the first.
+    """
+    named: list[Path] = getattr(arguments, "memories", [])
+    folders = list(dict.fromkeys(one.expanduser().resolve() for one in named))
+    arguments.memory = folders[0] if folders else arguments.memory
+    for folder in folders[1:]:
+        if not (folder / MARKER).is_file():
+            raise NotAMemoryError(folder)
+    serving = replace(serving_of(arguments), beside=tuple(folders[1:]))
 
     def open_pages(url: str) -> None:
         # In the address for one moment: it holds once, for a minute, behind a button.
@@ -31,7 +44,7 @@ def run(arguments: Namespace) -> int:
         if not arguments.no_open:
             webbrowser.open(f"{url}/ui/enter?code={code}")
 
-    url = find_server(serving)
+    url = "" if serving.beside else find_server(serving)
     if url:
         open_pages(url)
         return 0

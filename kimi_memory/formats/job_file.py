@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from kimi_memory.domain.change import Effect
@@ -59,6 +60,12 @@ def job_of(content: bytes) -> Job:
         effects=tuple(_parse_effect(one) for one in get_records(record, "effects")),
         spent=_parse_spent(get_table(record, "spent", {})),
     )
+
+
+def counts_of(content: bytes) -> Mapping[str, int]:
+    """Return what a purge counted, of its file: files, lines, objects; nothing for other jobs."""
+    counts = get_table(unseal(content), "counts", {})
+    return {name: value for name, value in counts.items() if isinstance(value, int)}
 
 
 def _parse_spent(counts: Record) -> Spent:

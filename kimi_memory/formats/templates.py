@@ -90,3 +90,16 @@ def fill_page(template: str, /, **values: object) -> str:
         return env.get_template(f"web/{template}.html.j2").render(values)
     except template_error as error:
         raise UsageError(f"Page {template} cannot be rendered: {error}.") from error
+
+
+def fill_source(source: str, /, **values: object) -> str:
+    """Render the text of a template as `fill_page` does; it may use the parts of our pages.
+
+    Raises:
+        UsageError: it is no template, or a value is missing.
+    """
+    env, template_error = _page_library()
+    try:
+        return env.from_string(source).render(values)
+    except template_error as error:
+        raise UsageError(f"The template of a plugin cannot be rendered: {error}.") from error

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kimi_memory.domain.job import DayView, Job, Step, Verdict, WeekView
     from kimi_memory.domain.note import Card
     from kimi_memory.domain.pages import DigestLine
+    from kimi_memory.domain.plugin_page import PluginPage
     from kimi_memory.domain.prompt import Ask, Prompt, Reply
     from kimi_memory.domain.screen import Span, TranscriptFile
     from kimi_memory.domain.search_types import Chunk, ChunkSizes, Hit, Query, Unit
@@ -44,6 +45,11 @@ def memory_opened(root: Path) -> None:
 @hookspec
 def register_commands() -> list[Command]:  # type: ignore[empty-body]
     """Gather: commands to add to the command line, asked once as it starts."""
+
+
+@hookspec
+def register_pages() -> list[PluginPage]:  # type: ignore[empty-body]
+    """Gather: pages to add to those of a memory in a browser, asked once as its server starts."""
 
 
 @hookspec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Status
@@ -10,10 +11,13 @@ from kimi_memory.domain.operation_types import Commit
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.review_queue import asking
+from kimi_memory.operations.usage_report import day_starts, last_days
 from kimi_memory.recall.browse import ListQuery
+from kimi_memory.recall.day_counts import count_units, find_last
 from kimi_memory.store.notes import sessions
 
-_LATEST, _COMMITS = 6, 12
+_LATEST, _COMMITS, _YEAR = 6, 12, 365
+_HAPPENED = ("turn", "event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Overview:
     """The last commits, newest first."""
     pending: int
     """Files that are not in the index on disk yet."""
+    days: Mapping[date, int]
+    """How many turns and events there are of each day of a year."""
 
 
 def overview(memory: Memory) -> Overview:
@@ -64,4 +70,14 @@ def overview(memory: Memory) -> Overview:
         latest=held.units,
         commits=tuple(commits),
         pending=memory.index.status().pending,
+        days=_count_days(memory),
     )
+
+
+def _count_days(memory: Memory) -> Mapping[date, int]:
+    with memory.index.guard:
+        searcher = memory.index.searcher()
+        last = find_last(searcher, _HAPPENED, memory.now())
+        days = last_days(memory, [last.date()] if last else [], _YEAR)
+        counts = count_units(searcher, _HAPPENED, day_starts(memory, days))
+    return dict(zip(days, counts, strict=True))

@@ -66,7 +66,7 @@ def followed(
             if near.id not in found:
                 # The best way to a note, not the sum of all: many weak links are no strong one.
                 best[near.id] = max(best.get(near.id, 0.0), hit.score * near.weight)
-    known = _note_rows(searcher)
+    known = find_note_rows(searcher)
     rows = {known[id]: score for id, score in best.items() if id in known and allowed[known[id]]}
     reached = [
         Hit(unit, rows[row], "", {LANE: rows[row]}, (LANE,))
@@ -84,14 +84,14 @@ def graph_of(searcher: Searcher) -> Graph:
 def _yield_neighbours(
     searcher: Searcher, graph: Graph, holding: Bools, id: str
 ) -> Iterator[Related]:
-    rows, titles = _note_rows(searcher), searcher.column("title")
+    rows, titles = find_note_rows(searcher), searcher.column("title")
     for near in graph.near(id):
         row = rows.get(near.id)
         if row is not None and holding[row]:
             yield Related(near.id, titles[row], near.rel, near.weight, near.hops)
 
 
-def _note_rows(searcher: Searcher) -> dict[str, int]:
+def find_note_rows(searcher: Searcher) -> dict[str, int]:
     """Return the row of every card and event; only these are linked."""
     found: dict[str, int] = searcher.once("notes", lambda: _find_note_rows(searcher))
     return found
@@ -104,7 +104,7 @@ def _find_note_rows(searcher: Searcher) -> dict[str, int]:
 
 
 def _yield_edges(searcher: Searcher) -> Iterator[Edge]:
-    rows, links = _note_rows(searcher), searcher.column("links").all()
+    rows, links = find_note_rows(searcher), searcher.column("links").all()
     scopes = searcher.column("scope").all()
     names: dict[str, dict[str, str]] = {}
     for id, row in sorted(rows.items()):

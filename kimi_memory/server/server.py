@@ -43,6 +43,8 @@ class Serving:
     port: int = 8378
     """0 for any that is free."""
     limits: Limits = field(default_factory=Limits)
+    beside: tuple[Path, ...] = ()
+    """Other memories whose pages are served; the API answers for the first alone."""
 
 
 def serve_app(

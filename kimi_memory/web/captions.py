@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from kimi_memory.web.terms import TERMS
+
 LANGUAGES = ("en", "zh")
 
 _TEXTS: Mapping[str, tuple[str, str]] = {
@@ -35,13 +37,27 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "review": ("Review", "复核"),
     "conflicts": ("Conflicts", "冲突"),
     "jobs": ("Jobs", "任务"),
-    "told": ("What an agent is told", "给模型的"),
+    "told": ("Told to agents", "给模型的"),
     "forget": ("Forget", "忘掉"),
     "purge": ("Destroy", "销毁"),
     "health": ("Health", "体检"),
+    "graph": ("Graph", "图"),
+    "usage_page": ("Usage", "用量"),
+    "note_history": ("Its history", "它的历史"),
+    "blame": ("Where each line is from", "每行的来历"),
+    "receipts": ("Receipts", "收据"),
     "enter": ("Come in", "进入"),
     "refusal": ("That did not work", "没有成功"),
     "dry_run": ("What it would do", "先看会做什么"),
+    "back": ("Back", "返回"),
+    "news": ("# new ↻", "# 条新 ↻"),
+    "opening": ("Opening", "正在打开"),
+    "opening_says": (
+        "The files are looked at for the first time. The page comes by itself.",
+        "正在第一次查看文件，页面会自己出现。",
+    ),
+    "memories": ("Memories", "记忆库"),
+    "units": ("lines", "条"),
     # The door
     "enter_code": (
         "This opens the memory in this browser, for twelve hours.",
@@ -72,6 +88,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "warmth": ("Warmth", "温度"),
     "latest": ("Changed last", "最近变化"),
     "history": ("What was done", "做过什么"),
+    "a_year": ("A year", "一年"),
+    "a_year_says": (
+        "A square for each day, darker the more was said; the timeline has the same.",
+        "每格一天，越深说得越多；时间线里有同样的内容。",
+    ),
     "sessions_waiting": ("sessions wait to be distilled", "个会话等待提炼"),
     "not_indexed": ("units are not in the index on disk yet", "个单元还没有进入磁盘索引"),
     # Facets and lists
@@ -95,34 +116,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "sure": ("sure", "信度"),
     "since": ("since", "自"),
     "until": ("until", "至"),
-    # Types of cards and events
-    "concept": ("concept", "概念"),
-    "pattern": ("pattern", "做法"),
-    "gotcha": ("gotcha", "陷阱"),
-    "decision": ("decision", "决策"),
-    "fact": ("fact", "事实"),
-    "preference": ("preference", "偏好"),
-    "rule": ("rule", "规则"),
-    "entity": ("entity", "人与物"),
-    "task-state": ("task", "任务状态"),
-    "finding": ("finding", "发现"),
-    "failure": ("failure", "失败"),
-    "success": ("success", "成功"),
-    # States
-    "active": ("held true", "认定中"),
-    "stale": ("stale", "陈旧"),
-    "candidate": ("waits", "待复核"),
-    "conflicted": ("in conflict", "冲突中"),
-    "superseded": ("was so", "曾经"),
-    "archived": ("forgotten", "已忘"),
-    "hot": ("hot", "热"),
-    "warm": ("warm", "温"),
-    "cold": ("cold", "冷"),
-    "human": ("a person's word", "人说的"),
-    "agent": ("an agent's word", "模型说的"),
-    "tool": ("a tool's word", "工具说的"),
-    "import": ("imported", "导入的"),
-    "remote": ("from elsewhere", "外来的"),
     # Search
     "found": ("found", "条"),
     "why": ("Why", "为什么"),
@@ -164,6 +157,60 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "forget_this": ("Forget it…", "忘掉…"),
     "said_by": ("said by", "说者"),
     "verified": ("verified", "核实于"),
+    "copy_path": ("Copy its path", "复制路径"),
+    "changed_meanwhile": (
+        "It was changed after you had opened it. Your words stand below; look again.",
+        "打开之后它被改过。你写的在下面，请再看一遍。",
+    ),
+    # The past of a note, and receipts
+    "says_since": ("It says so since", "从什么时候这么说"),
+    "no_history": ("There is no history yet.", "还没有历史。"),
+    "line": ("Line", "行"),
+    "card": ("card", "卡片"),
+    "was_destroyed": ("Destroyed", "销毁过的"),
+    "nothing_destroyed": ("Nothing was destroyed.", "没有销毁过什么。"),
+    "counted": ("What went", "去掉了"),
+    "find_nothing": ("Try to find it", "试试还找不找得到"),
+    "given_to_agents": ("Shown to agents", "给模型看过的"),
+    "nothing_given": ("No agent was shown anything yet.", "还没有给模型看过什么。"),
+    "who_asked": ("Who asked", "谁问的"),
+    "was_shown": ("Was shown", "看到了"),
+    "and_others": ("and # other lines", "另有 # 行"),
+    # The graph
+    "around": ("around", "围绕"),
+    "steps": ("Steps", "步数"),
+    "relations": ("Relations", "关系"),
+    "relation": ("Relation", "关系"),
+    "derived": ("seen, not stated", "推出的，未写明"),
+    "same key": ("same key", "同一个键"),
+    "same project": ("same project", "同一个项目"),
+    "wikilink": ("mentioned", "提到"),
+    "net_says": (
+        "Notes as circles, links as lines; the table below says the same.",
+        "圆是笔记，线是联系；下面的表格说的一样。",
+    ),
+    "cards_events": ("notes", "条笔记"),
+    "same_as_table": ("The same as a table", "同样的内容，表格"),
+    "link_from": ("From", "从"),
+    "link_to": ("To", "到"),
+    "weight": ("Weight", "权重"),
+    "no_links": ("Nothing is linked with it yet.", "还没有什么与它相连。"),
+    "no_such_note": ("There is no such note, or it is hidden.", "没有这条笔记，或看不到。"),
+    "graph_help": (
+        "Choose a note: the graph shows what stands around it.",
+        "选一条笔记：图会画出它周围的一切。",
+    ),
+    # Usage
+    "last_days": ("# days", "# 天"),
+    "day": ("Day", "日期"),
+    "usage_jobs": ("Jobs", "任务"),
+    "usage_tokens": ("Tokens of models", "模型的词元"),
+    "usage_turns": ("Sentences said", "说过的话"),
+    "usage_recalls": ("Answers to agents", "给模型的回答"),
+    "no_usage_jobs": ("No job ran.", "没有运行过任务。"),
+    "no_usage_tokens": ("No model was asked: rules did it all.", "没有问过模型：全由规则完成。"),
+    "no_usage_turns": ("Nothing was said.", "没有说过什么。"),
+    "no_usage_recalls": ("No agent asked.", "没有模型来问过。"),
     # Sessions
     "open_session": ("open", "进行中"),
     "ended_session": ("ended", "已结束"),
@@ -258,6 +305,19 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "no_findings": ("Every check passed.", "检查全部通过。"),
     "index": ("Index", "索引"),
     "plugins": ("Plugins", "插件"),
+    "mend": ("Mend what can be mended", "修复能修复的"),
+    "folder": ("Folder", "文件夹"),
+    "agent_programs": ("Agent programs", "接入的程序"),
+    "no_hosts": ("None uses this memory yet:", "还没有程序用这个记忆："),
+    "schedule": ("Runs by itself", "自动运行"),
+    "ran_last": ("last", "上次"),
+    "never_ran": ("never ran", "没有运行过"),
+    "schedule_how": ("At these times, once installed:", "安装后在这些时间运行："),
+    "settings": ("Settings", "设置"),
+    "settings_how": (
+        "Read here, changed in memory.toml. Bold ones differ from the default; keys are masked.",
+        "这里只看，修改在 memory.toml。粗体与默认不同；密钥已遮盖。",
+    ),
     "read_only": ("The memory takes no writes:", "记忆现在不能写："),
     "generation": ("on disk", "在磁盘上"),
     "no_generation": ("none on disk: files are searched directly", "磁盘上没有：直接搜索文件"),
@@ -277,4 +337,4 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
 def captions(lang: str) -> Mapping[str, str]:
     """Return the texts of a language by name."""
     at = LANGUAGES.index(lang)
-    return {name: texts[at] for name, texts in _TEXTS.items()}
+    return {name: texts[at] for name, texts in {**TERMS, **_TEXTS}.items()}

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.operation_types import Waiting, Wanted
 from kimi_memory.errors import NotFoundError, UsageError
@@ -96,12 +97,20 @@ def _moment(text: str, memory: Memory) -> datetime:
 
 
 def correct(memory: Memory, asked: Asked) -> View | Redirect:
-    """Replace what a card says: first its diff, then, with a word, the job."""
+    """Replace what a card says: first its diff, then, with a word, the job.
+
+    Where the card was changed since its page was opened, nothing is done: both are shown.
+    """
     id, value = asked.get("id"), asked.get("value")
+    filed = memory.get(id)
+    was = digest(filed.text.encode())
+    values = {"id": id, "value": value, "was": was, "now": "", "files": []}
+    if asked.get("was", was) != was:
+        now = str(getattr(filed.note, "value", ""))
+        return View("correct", "correct", {**values, "now": now})
     report = memory.run(Correct(memory, id, value), dry_run=not asked.get("sure"))
     if not asked.get("sure"):
-        values = {"id": id, "value": value, "files": split_diff(report.diff)}
-        return View("correct", "correct", values)
+        return View("correct", "correct", {**values, "files": split_diff(report.diff)})
     [new] = [one.target for one in report.operations if one.op is Op.ADD]
     return done(f"/note/{new}", "corrected", report)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.domain.change import digest
 from kimi_memory.domain.graph import links_of
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.pages import Event
@@ -64,6 +65,7 @@ def show_note(memory: Memory, asked: Asked) -> View:
     found = memory.trace(note.id)
     values = {
         "note": note,
+        "was": digest(filed.text.encode()),
         "path": filed.path,
         "body": read_head(filed.text, filed.path).body,
         "proofs": [_proof(memory, asked, one) for one in found.evidence],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +13,9 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller
 
 ROOT = "/ui"
+"""All pages lie below it; those of one of several memories below a name of its own."""
+MOST_FIELDS = 2000
+"""So many fields an address or a form has at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,13 @@ class View:
     """A page to be shown."""
 
     template: str
-    title: str
-    """A name of a caption, or what stands there itself."""
+    title: str | tuple[str, str]
+    """A name of a caption, or what stands there itself; or both languages of it."""
     values: Mapping[str, Any]
+    source: str = ""
+    """Text of the template of a plugin, which is shown in the template of all of them."""
+    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """What that text says in its own words, in both languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,17 @@ class Redirect:
     """Another page that shows what was done."""
 
     to: str
+    """Its address, as `link` returns it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file to be kept instead of a page to be shown."""
+
+    text: str
+    kind: str
+    """Its media type."""
+    name: str
 
 
 def title_of(memory: Memory, id: str) -> str:
@@ -63,7 +82,7 @@ def title_of(memory: Memory, id: str) -> str:
     return str(getattr(note, "value", "") or getattr(note, "title", "")) or id
 
 
-Deed = Callable[[Memory, Asked], View | Redirect]
+Deed = Callable[[Memory, Asked], View | Redirect | Download]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +91,13 @@ class Page:
 
     method: str
     path: str
-    """Below `ROOT`."""
+    """Below the pages of its memory."""
     deed: Deed
     whole: bool = True
     """Whether it shows the whole memory, so that who is bound to a part has no such page."""
 
 
 def link(path: str, **query: str | int | tuple[str, ...]) -> str:
-    """Return the address of a page; what is empty is left out."""
+    """Return the address of a page of the same memory; what is empty is left out."""
     given = {name: value for name, value in query.items() if value}
-    return f"{ROOT}{path}{f'?{urlencode(given, doseq=True)}' if given else ''}"
+    return f"{path}{f'?{urlencode(given, doseq=True)}' if given else ''}"

@@ -18,6 +18,7 @@ from kimi_memory.operations.memory_overview import overview
 from kimi_memory.recall.browse import BANDS, SORTS, Listing, ListQuery
 from kimi_memory.recall.engine import SUMMANDS
 from kimi_memory.recall.query_parser import parse
+from kimi_memory.web.drawing import heat
 from kimi_memory.web.page_types import Asked, Redirect, View, link
 
 PAGE = 50
@@ -54,7 +55,9 @@ def show_overview(memory: Memory, asked: Asked) -> View | Redirect:
     """Show what waits, what is held and what changed last."""
     if asked.caller.space:
         return Redirect(link("/held"))
-    return View("overview", "overview", {"found": overview(memory)})
+    found = overview(memory)
+    year = heat(max(found.days), [*found.days.values()])
+    return View("overview", "overview", {"found": found, "year": year})
 
 
 def show_held(memory: Memory, asked: Asked) -> View:

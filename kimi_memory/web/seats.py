@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +35,8 @@ class Seat:
     until: float
     lang: str = ""
     """The language they chose; that of the browser if empty."""
+    root: str = ""
+    """The one memory they may see, of several; all if empty."""
 
 
 class Seats:
@@ -42,25 +44,28 @@ class Seats:
 
     Args:
         home: the user's own directories, where a code waits for its server.
-        root: the memory folder.
-        tokens: those of the memory.
+        doors: the folders of the memories that are served, with the tokens of each. A code
+            for the first opens all.
         clock: seconds since the epoch.
     """
 
-    def __init__(self, home: Home, root: Path, tokens: Tokens, clock: Callable[[], float]) -> None:
-        self._home, self._root, self._tokens, self._clock = home, root, tokens, clock
+    def __init__(
+        self, home: Home, doors: Mapping[Path, Tokens], clock: Callable[[], float]
+    ) -> None:
+        self._home, self._doors, self._clock = home, doors, clock
         self._seats: dict[str, Seat] = {}
 
     def take(self, code: str, token: str) -> str:
         """Return the secret of a new seat; empty where neither code nor token opens one."""
-        caller = OWNER if code and self._consume(code) else self._person(token.strip())
+        owner = bool(code) and self._consume(code)
+        caller, root = (OWNER, "") if owner else self._person(token.strip())
         if caller is None:
             return ""
         secret = secrets.token_urlsafe(32)
         while len(self._seats) >= MOST:
             # A dictionary keeps the order in which its keys came.
             del self._seats[next(iter(self._seats))]
-        self._seats[_hash(secret)] = Seat(caller, self._clock() + SEAT_SECONDS)
+        self._seats[_hash(secret)] = Seat(caller, self._clock() + SEAT_SECONDS, root=root)
         return secret
 
     def find(self, secret: str) -> Seat | None:
@@ -79,18 +84,20 @@ class Seats:
 
     def _consume(self, code: str) -> bool:
         """Whether a code waits for this server; it does so once."""
-        place = _code_path(self._home, self._root, code)
+        place = _code_path(self._home, next(iter(self._doors)), code)
         with suppress(OSError, ValueError, DiskError):
             until = float(place.read_text("ascii"))
             drop(place)
             return self._clock() < until
         return False
 
-    def _person(self, token: str) -> Caller | None:
-        caller = self._tokens.caller(token) if token else None
-        if caller is None or Scope.PERSON not in caller.scopes:
-            return None
-        return replace(caller, person=True)
+    def _person(self, token: str) -> tuple[Caller | None, str]:
+        """Return who has a token, and the memory it opens: one alone, though several are served."""
+        for root, tokens in self._doors.items() if token else ():
+            caller = tokens.caller(token)
+            if caller is not None and Scope.PERSON in caller.scopes:
+                return replace(caller, person=True), str(root)
+        return None, ""
 
 
 def make_code(home: Home, root: Path, now: float) -> str:

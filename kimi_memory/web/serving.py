@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,11 +28,15 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
         UsageError: the libraries are not installed, the address is taken, or it can be
             reached from outside and there is no token.
     """
+    others: list[Desk] = []
 
     def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
         from kimi_memory.web.site_app import make_app
 
-        return make_app(serving, desk, tokens, stop)
+        for root in serving.beside:
+            others.append(Desk(root, serving.home, serving.limits.waiting))
+            at_end.callback(others[-1].close)
+        return make_app(serving, desk, tokens, stop, others)
 
     place = _address_path(serving)
 
@@ -39,10 +44,9 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
         put(place, url)
         ready(url, guarded)
 
-    try:
+    with ExitStack() as at_end:
+        at_end.callback(drop, place)
         serve_app(serving, made, announced)
-    finally:
-        drop(place)
 
 
 def find_server(serving: Serving) -> str:

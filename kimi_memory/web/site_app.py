@@ -1,18 +1,28 @@
-"""The application of a memory: its API, and its pages beside it."""
+"""The application of a memory: its API, and its pages beside it, with those of other memories."""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Sequence
 
 from kimi_memory.server.app import App, Office
 from kimi_memory.server.server import Serving
 from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
+from kimi_memory.web.live import Live
+from kimi_memory.web.room import make_rooms
+from kimi_memory.web.seats import Seats
 from kimi_memory.web.site import Site
 
 
-def make_app(serving: Serving, desk: Desk, tokens: Tokens, stop: asyncio.Event) -> App:
+def make_app(
+    serving: Serving, desk: Desk, tokens: Tokens, stop: asyncio.Event, beside: Sequence[Desk] = ()
+) -> App:
     """Return the application that answers programs and browsers."""
-    pages = Site(desk, tokens, serving.home).routes()
+    doors = {desk.root: tokens}
+    doors |= {other.root: Tokens(serving.home, other.root) for other in beside}
+    seats = Seats(serving.home, doors, time.time)
+    pages = Site(make_rooms([desk, *beside]), seats, Live(stop)).routes()
     names, limits = serving.names, serving.limits
     return App(Office(desk=desk, tokens=tokens, names=names, limits=limits, stop=stop, pages=pages))

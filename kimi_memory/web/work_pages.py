@@ -1,4 +1,4 @@
-"""Pages of work that is done on a memory: jobs, their diffs and undo, checks of its health."""
+"""Pages of work that is done on a memory: jobs, their diffs and undo."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.nlp.dates.zone import in_zone
-from kimi_memory.operations.doctor import doctor
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.undo_many import newest_jobs
 from kimi_memory.web.diff_text import split_diff
@@ -95,18 +94,3 @@ def _run(memory: Memory, kind: str, *, dry_run: bool) -> Sequence[JobReport]:
     # A day is made of distilled sessions.
     first = [] if dry_run else memory.distil_waiting()
     return [*first, *memory.consolidate(kind, dry_run=dry_run)]
-
-
-def show_health(memory: Memory, asked: Asked) -> View:
-    """Show the state of index and history; run every check where that is asked for."""
-    checked = bool(asked.get("check"))
-    values = {
-        "checked": checked,
-        "findings": doctor(memory) if checked else [],
-        "index": memory.index.status(),
-        "commits": memory.history.log(limit=1) if memory.history.ready() else [],
-        "plugins": memory.host.loaded,
-        "root": memory.root.name,
-        "read_only": memory.store.read_only,
-    }
-    return View("health", "health", values)

@@ -12,12 +12,14 @@ from pathlib import Path
 from kimi_memory import hookimpl
 from kimi_memory.cli.shared import find_memory, show, show_json, user_plugins
 from kimi_memory.domain.command import Command
+from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
 
+from .page import audit_page
 from .report import STALE_DAYS, Audit, audit
 
-__all__ = ["Audit", "audit", "register_commands"]
+__all__ = ["Audit", "audit", "register_commands", "register_pages"]
 
 _SHOWN = 20
 
@@ -27,6 +29,12 @@ def register_commands() -> list[Command]:
     """Add ``audit``."""
     help = "find outdated, duplicate and contradictory entries in any memory store"
     return [Command("audit", help, _add_arguments, _run, "check")]
+
+
+@hookimpl
+def register_pages() -> list[PluginPage]:
+    """Add the page of an audit."""
+    return [audit_page()]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

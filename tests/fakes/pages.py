@@ -16,7 +16,10 @@ from kimi_memory.api.options import Home
 from kimi_memory.server.server import Serving
 from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
-from kimi_memory.web.seats import make_code
+from kimi_memory.web.page_types import View
+from kimi_memory.web.rendering import Frame
+from kimi_memory.web.room import Room
+from kimi_memory.web.seats import OWNER, Seat, make_code
 from kimi_memory.web.site_app import make_app
 
 PAYLOADS = (
@@ -34,7 +37,58 @@ PAYLOADS = (
     "]]><!--<img title='--><img src=x onerror=alert(1)>'>",
     "<form action=//evil.test><button>x",
     "<math><mtext></p><style><img src=x onerror=alert(1)></style>",
+    # Ways out of an attribute, a title, a list, a comment
+    '" autofocus onfocus=alert(1) x="',
+    "' onmouseover='alert(1)",
+    "</title><script>alert(1)</script>",
+    "</option></select><img src=x onerror=alert(1)>",
+    "</pre><script>alert(1)</script>",
+    "--><script>alert(1)</script>",
+    "</svg><script>alert(1)</script>",
+    "</a><a href=javascript:alert(1)>x</a>",
+    "`onclick=alert(1)`",
+    'x" style="background:url(//evil.test)',
+    # Elements that run or load by themselves
+    "<body onload=alert(1)>",
+    "<video><source onerror=alert(1)>",
+    "<audio src=x onerror=alert(1)>",
+    "<object data=javascript:alert(1)>",
+    "<embed src=javascript:alert(1)>",
+    "<link rel=stylesheet href=//evil.test/x.css>",
+    "<meta http-equiv=refresh content='0;url=//evil.test'>",
+    "<details open ontoggle=alert(1)>",
+    "<marquee onstart=alert(1)>",
+    "<input autofocus onfocus=alert(1)>",
+    "<select autofocus onfocus=alert(1)>",
+    "<keygen autofocus onfocus=alert(1)>",
+    "<template><script>alert(1)</script></template>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
+    "<svg><use href='data:image/svg+xml,<svg id=x xmlns=http://www.w3.org/2000/svg/>#x'>",
+    "<svg><script>alert(1)</script></svg>",
+    "<svg><foreignObject><script>alert(1)</script></foreignObject></svg>",
+    "<isindex type=image src=x onerror=alert(1)>",
+    "<frameset onload=alert(1)>",
+    "<dialog open onclose=alert(1)>",
+    "<portal src=//evil.test>",
+    # Names that a browser reads otherwise than a filter does
+    "<ScRiPt>alert(1)</sCrIpT>",
+    "<scr<script>ipt>alert(1)</script>",
+    "<img src=x onerror\n=alert(1)>",
+    "<img/src=x/onerror=alert(1)>",
+    "\uff1cscript\uff1ealert(1)\uff1c/script\uff1e",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#60;script&#62;alert(1)&#60;/script&#62;",
+    "%3Cscript%3Ealert(1)%3C/script%3E",
+    "\\u003cscript\\u003ealert(1)",
+    "+ADw-script+AD4-alert(1)",
+    # Addresses and templates
+    "data:text/html,<script>alert(1)</script>",
+    "vbscript:msgbox(1)",
+    "[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+    "{{ self.__init__.__globals__ }}{% include '/etc/passwd' %}",
 )
+assert len(PAYLOADS) == 60
 HOST = "127.0.0.1:8378"
 ALLOWED = {
     *("html", "head", "meta", "title", "link", "script", "body", "a", "header", "form", "label"),
@@ -42,6 +96,7 @@ ALLOWED = {
     *("table", "thead", "tbody", "tr", "th", "td", "meter", "ol", "time", "code", "span", "small"),
     *("details", "summary", "aside", "select", "option", "mark", "s", "dl", "dt", "dd", "article"),
     *("blockquote", "pre", "textarea", "ins", "del", "i", "kbd", "br", "footer"),
+    *("svg", "rect", "circle", "line", "text", "fieldset", "legend"),
 }
 
 
@@ -69,13 +124,29 @@ class Reader(HTMLParser):
 class Pages:
     """The pages of one memory, and a seat at them."""
 
-    def __init__(self, root: Path, home: Home) -> None:
+    def __init__(self, root: Path, home: Home, beside: tuple[Path, ...] = ()) -> None:
         self.root, self.home = root, home
         self.tokens = Tokens(home, root)
         self.desk = Desk(root, home)
-        serving = Serving(root=root, home=home)
-        self.app = make_app(serving, self.desk, self.tokens, asyncio.Event())
+        self.others = [Desk(other, home) for other in beside]
+        self.stop = asyncio.Event()
         self.cookies: dict[str, str] = {}
+        self._make_app()
+
+    def _make_app(self) -> None:
+        serving = Serving(root=self.root, home=self.home)
+        self.app = make_app(serving, self.desk, self.tokens, self.stop, self.others)
+
+    def add_plugin(self, plugin: object) -> None:
+        """Serve the same memory with one more plugin."""
+        self.desk.memory.host.register(plugin, "added", "test")
+        self.cookies = {}
+        self._make_app()
+
+    def opening_page(self) -> str:
+        """Return the page that stands in for others while the memory is opened."""
+        room, view = Room(self.desk), View("opening", "opening", {})
+        return Frame().render(view, room.place, "/ui/", "", Seat(OWNER, 0.0), "en")
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +157,8 @@ class Pages:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        self.desk.close()
+        for desk in (self.desk, *self.others):
+            desk.close()
 
     def send(
         self, method: str, path: str, cookies: dict[str, str] | None = None, **options: Any

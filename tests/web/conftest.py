@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,25 +19,33 @@ from kimi_memory.hooks.host import Host  # noqa: E402  after the look for it
 
 
 @pytest.fixture(scope="package")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
-    """Pages of a memory of which some texts are attacks; who asks may not change it."""
-    with opened(tmp_path_factory.mktemp("pages")) as made:
-        yield made
-
-
-@pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[Pages]:
-    """Pages of a memory that a test may change."""
-    with opened(tmp_path) as made:
-        yield made
-
-
-def opened(base: Path) -> Pages:
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a memory of which some texts are attacks, and its owner's directories."""
+    base = tmp_path_factory.mktemp("filled")
     home = Home(base / "config", base / "state")
     opening = Opening(home=home, host=Host(entry_points=False), background=False)
     with Memory.create(base / "记忆", name="Pages", opening=opening) as memory:
         fill(memory)
-    return Pages(base / "记忆", home)
+    return base
+
+
+@pytest.fixture(scope="package")
+def pages(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
+    """Pages of that memory; who asks may not change it."""
+    with copied(filled, tmp_path_factory.mktemp("pages") / "home") as made:
+        yield made
+
+
+@pytest.fixture
+def fresh(filled: Path, tmp_path: Path) -> Iterator[Pages]:
+    """Pages of a memory that a test may change."""
+    with copied(filled, tmp_path / "home") as made:
+        yield made
+
+
+def copied(filled: Path, base: Path) -> Pages:
+    shutil.copytree(filled, base)
+    return Pages(base / "记忆", Home(base / "config", base / "state"))
 
 
 def fill(memory: Memory) -> None:

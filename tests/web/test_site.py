@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fakes.pages import ALLOWED, PAYLOADS, Pages, Reader
 
+from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.web.page_table import NAVIGATION, PAGES
 
@@ -23,15 +24,24 @@ READ = [
     "/ui/file?path=MEMORY.md",
     "/ui/forget?key=greeting",
     "/ui/health?check=1",
+    "/ui/blame?path=MEMORY.md",
+    "/ui/usage?days=365",
+    "/ui/graph?hops=3&id=",
+    "/ui/audit",
+    "/ui/audit?go=1",
+    "/ui/evals",
 ]
-READ.remove("/ui/file")
+READ = [path for path in READ if path not in ("/ui/file", "/ui/blame")]
 
 
 def everything(pages: Pages) -> list[str]:
     """Return the addresses of all that is read, each note and each job among them."""
     listed = "".join(pages.read(f"/ui/{name}") for name in ("held", "timeline", "jobs"))
     found = {link for link in Reader(listed).links() if link.startswith(("/ui/note", "/ui/jobs/"))}
-    return [*READ, *sorted(found)]
+    notes = [link for link in found if link.startswith("/ui/note/")]
+    more = [f"{note}/history" for note in notes[:5]]
+    more += [f"/ui/graph?id={note.removeprefix('/ui/note/')}" for note in notes[:5]]
+    return [*READ, *sorted(found), *more]
 
 
 def tree(root: Path) -> dict[str, str]:
@@ -64,7 +74,7 @@ def test_pages_hold_nothing_but_what_templates_wrote(pages: Pages) -> None:
 def test_texts_are_shown_as_they_are(pages: Pages) -> None:
     said = Reader(pages.read("/ui/sessions/talk")).said
     for payload in PAYLOADS:
-        assert (payload in said) or "\u202e" in payload
+        assert printable(payload) in said
     assert r"\u202e" in said
 
 
@@ -200,9 +210,10 @@ def test_a_person_bound_to_a_part_sees_that_part_alone(pages: Pages) -> None:
         assert "talk" not in pages.read("/ui/search?q=MongoDB")
         assert "SQLite" not in pages.read("/ui/told?purpose=task&q=MongoDB")
         assert "SQLite" not in pages.read("/ui/timeline")
-        hidden = [to for _, to, _ in NAVIGATION if to in ("/review", "/jobs", "/forget", "/health")]
-        assert len(hidden) == 4
-        for path in hidden:
+        leads = {to for group in NAVIGATION for _, to, _ in group}
+        hidden = {"/review", "/jobs", "/forget", "/health", "/usage"}
+        assert hidden < leads
+        for path in (*hidden, "/receipts", "/blame?path=MEMORY.md", "/audit", "/evals"):
             assert pages.get(f"/ui{path}").status_code == 404
             assert f'"/ui{path}"' not in held
         assert pages.post("/ui/forget", {"key": "staging.port"}).status_code == 404

@@ -70,3 +70,30 @@ for (const form of document.querySelectorAll("form[data-guard]")) {
   form.addEventListener("submit", () => { dirty = false; });
 }
 addEventListener("beforeunload", (event) => { if (dirty) event.preventDefault(); });
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", () => navigator.clipboard.writeText(button.dataset.copy));
+}
+
+// A stream for the tab that is seen alone: a browser has six connections to a server. What is new
+// is named and never loaded by itself, so nobody loses what they were writing.
+let stream = null;
+let news = 0;
+const follow = () => {
+  const seen = document.visibilityState === "visible";
+  if (seen === Boolean(stream)) return;
+  stream?.close();
+  stream = seen ? new EventSource(document.body.dataset.live) : null;
+  stream?.addEventListener("message", () => {
+    const link = document.querySelector("#news");
+    news += 1;
+    link.textContent = link.dataset.says.replace("#", news);
+    link.hidden = false;
+  });
+};
+if (document.body.dataset.live) {
+  document.addEventListener("visibilitychange", follow);
+  addEventListener("pagehide", () => { stream?.close(); stream = null; });
+  addEventListener("pageshow", follow);
+  follow();
+}

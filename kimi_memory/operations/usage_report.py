@@ -1,0 +1,152 @@
+"""Usage: what jobs, models, sessions and questions came to, day by day."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.job import Job, Spent
+from kimi_memory.domain.moment import moment
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.formats.checksum import unseal
+from kimi_memory.formats.job_file import job_of
+from kimi_memory.jobs.runner import FOLDER
+from kimi_memory.jobs.usage import RECALLS
+from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.recall.day_counts import count_sessions, count_units, find_last
+
+MOST_DAYS = 366
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDay:
+    """What happened on one day."""
+
+    day: date
+    jobs: Mapping[str, int]
+    """How many jobs ran, by kind."""
+    models: Mapping[str, Spent]
+    """What each model was asked, and how many tokens that were."""
+    sessions: int
+    turns: int
+    recalls: Mapping[str, int]
+    """How many answers and blocks each agent got. Old receipts are counted and removed, so this
+    reaches back two weeks."""
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, those sent and those received."""
+        return sum(spent.tokens_in + spent.tokens_out for spent in self.models.values())
+
+
+def usage(memory: Memory, days: int) -> list[UsageDay]:
+    """Return the last days, oldest first; one on which nothing happened stands there, too.
+
+    Where nothing happened for longer, they end with the last day on which something did.
+    """
+    count = min(max(days, 1), MOST_DAYS)
+    recalls = _recalls_by_day(memory)
+    with memory.index.guard:
+        searcher = memory.index.searcher()
+        jobs = searcher.once("jobs by day", lambda: _jobs_by_day(memory))
+        last = find_last(searcher, ("turn",), memory.now())
+        busy = [*jobs, *recalls, *([last.date()] if last else [])]
+        dates = last_days(memory, busy, count)
+        starts = day_starts(memory, dates)
+        turns = count_units(searcher, ("turn",), starts)
+        talks = count_sessions(searcher, starts)
+    return [
+        UsageDay(
+            day,
+            Counter(job.kind for job in jobs.get(day, ())),
+            _sum_spent(jobs.get(day, ())),
+            talks[number],
+            turns[number],
+            recalls.get(day, {}),
+        )
+        for number, day in enumerate(dates)
+    ]
+
+
+def last_days(memory: Memory, busy: Iterable[date], count: int) -> list[date]:
+    """Return the last days, oldest first; they end today, or with the last busy day if it is past.
+
+    Args:
+        memory: an open memory.
+        busy: days on which something happened.
+        count: how many days.
+    """
+    today = memory.now().date()
+    newest = max((day for day in busy if day <= today), default=today)
+    end = newest if (today - newest).days >= count else today
+    return [end - timedelta(days=ago) for ago in reversed(range(count))]
+
+
+def day_starts(memory: Memory, days: Sequence[date]) -> list[datetime]:
+    """Return the moment at which each day begins on the clocks of a memory, and the last ends."""
+    ends = [*days, days[-1] + timedelta(days=1)]
+    return [datetime.combine(day, time(), tzinfo=memory.now().tzinfo) for day in ends]
+
+
+def _jobs_by_day(memory: Memory) -> Mapping[date, Sequence[Job]]:
+    found: dict[date, list[Job]] = defaultdict(list)
+    for job in _read_jobs(memory):
+        found[day_in(job.at, memory.zone)].append(job)
+    return found
+
+
+def _read_jobs(memory: Memory) -> Iterator[Job]:
+    for path in memory.store.files(FOLDER):
+        if path.endswith(".json"):
+            # One that cannot be read has no figures; the doctor names it.
+            with suppress(KimiMemoryError, ValueError):
+                yield job_of(memory.store.read(path))
+
+
+def _sum_spent(jobs: Sequence[Job]) -> Mapping[str, Spent]:
+    found: dict[str, Spent] = {}
+    for job in jobs:
+        if job.spent.calls:
+            old = found.get(job.model, Spent())
+            found[job.model] = Spent(
+                old.calls + job.spent.calls,
+                old.tokens_in + job.spent.tokens_in,
+                old.tokens_out + job.spent.tokens_out,
+            )
+    return found
+
+
+def _recalls_by_day(memory: Memory) -> Mapping[date, Counter[str]]:
+    found: dict[date, Counter[str]] = defaultdict(Counter)
+    for receipt in read_receipts(memory):
+        found[day_in(receipt.at, memory.zone)][receipt.to] += 1
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What one answer or block showed; it holds no word of the question."""
+
+    at: datetime
+    to: str
+    """Which agent got it, by the way it asked."""
+    hits: tuple[str, ...]
+
+
+def read_receipts(memory: Memory) -> Iterator[Receipt]:
+    """Yield the receipts of what agents were shown, oldest first."""
+    content = memory.store.read(RECALLS) if memory.store.exists(RECALLS) else b""
+    for line in content.splitlines(keepends=True):
+        try:
+            record = unseal(line)
+            at = moment(str(record.get("at")))
+        except ValueError:
+            continue
+        hits = record.get("hits")
+        # Who looks around uses nothing.
+        if record.get("looking") is not True and isinstance(hits, list):
+            yield Receipt(at, str(record.get("to") or ""), tuple(map(str, hits)))

@@ -1,0 +1,129 @@
+"""A room: one memory with its pages, among those that a server serves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.plugin_page import PluginPage
+from kimi_memory.errors import PluginError
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.operations.review_queue import asking
+from kimi_memory.recall.browse import ListQuery
+from kimi_memory.server.principal import Caller
+from kimi_memory.server.workers import Desk
+from kimi_memory.web.page_table import PAGES
+from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
+from kimi_memory.web.rendering import Place
+
+OPENING_SECONDS = 1.0
+"""A first page that takes longer is replaced by one that says so, and looks again."""
+_NAME = regex(r"[a-z][a-z-]{0,39}")
+
+
+class Room:
+    """The pages of one memory.
+
+    Args:
+        desk: carries out what they ask for.
+        name: part of their address; empty where no other memory is served.
+    """
+
+    def __init__(self, desk: Desk, name: str = "") -> None:
+        self.desk, self.name = desk, name
+        self.base = f"{ROOT}/{name}" if name else ROOT
+        self._plugins = _gather_pages(desk.memory)
+        self._opening: asyncio.Task[int] | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where its pages stand."""
+        plugins = [(one.name, one.titles) for one in self._plugins]
+        title = self.desk.memory.settings.memory.name or self.desk.root.name
+        return Place(self.base, title, plugins, several=bool(self.name))
+
+    @property
+    def pages(self) -> Sequence[Page]:
+        """The table of its pages, with those of plugins."""
+        return (*PAGES, *map(_page_of, self._plugins))
+
+    async def is_open(self) -> bool:
+        """Whether its files were looked at; the first who asks has that done.
+
+        It goes on after this answer, and holds up nobody who asks for another memory.
+        """
+        if self._opening is None:
+            self._opening = asyncio.create_task(self.desk.read(_look_at_files))
+        if not self._opening.done():
+            await asyncio.wait([self._opening], timeout=OPENING_SECONDS)
+        return self._opening.done()
+
+    async def carry(
+        self, page: Page, asked: Asked, render: Callable[[View], str]
+    ) -> str | Redirect | Download:
+        """Return what a page answers; it is rendered where its memory is read."""
+
+        def work(memory: Memory) -> str | Redirect | Download:
+            found = page.deed(memory, asked)
+            return render(found) if isinstance(found, View) else found
+
+        carry = self.desk.change if page.method == "POST" else self.desk.read
+        return await carry(work, asked.caller)
+
+    async def count(self, caller: Caller) -> Mapping[str, int]:
+        """Return how much it holds, and how much waits for a person."""
+
+        def work(memory: Memory) -> Mapping[str, int]:
+            held = memory.browse(ListQuery(limit=1, facets=()))
+            return {"held": held.total, **asking(memory)}
+
+        return await self.desk.read(work, caller)
+
+
+def make_rooms(desks: Sequence[Desk]) -> list[Room]:
+    """Return a room for each memory; several get a name each, from that of their folder."""
+    if len(desks) == 1:
+        return [Room(desks[0])]
+    made: dict[str, Room] = {}
+    for desk in desks:
+        name = slug(desk.root.name, 30)
+        number = next(n for n in range(1, len(desks) + 1) if _numbered(name, n) not in made)
+        made[_numbered(name, number)] = Room(desk, _numbered(name, number))
+    return [*made.values()]
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
+
+
+def _look_at_files(memory: Memory) -> int:
+    return memory.browse(ListQuery(limit=1, facets=())).total
+
+
+def _gather_pages(memory: Memory) -> list[PluginPage]:
+    """Return the pages of plugins, by name.
+
+    Raises:
+        PluginError: two have one address, or one is none.
+    """
+    found: dict[str, PluginPage] = {}
+    taken = {page.path.split("/")[1] for page in PAGES} | {"enter", "leave", "language", "static"}
+    for one in (page for pages in memory.host.gather("register_pages") for page in pages):
+        if not _NAME.fullmatch(one.name) or one.name in taken | found.keys():
+            raise PluginError(
+                f"A plugin page is named {one.name[:60]!r}. Choose a free name of small Latin "
+                "letters and dashes."
+            )
+        found[one.name] = one
+    return [found[name] for name in sorted(found)]
+
+
+def _page_of(plugin: PluginPage) -> Page:
+    def show(memory: Memory, asked: Asked) -> View:
+        values = plugin.find(memory, asked.given)
+        return View("plugin_page", plugin.titles, values, plugin.template, plugin.labels)
+
+    show.__name__ = f"plugin_{plugin.name}"
+    return Page("GET", f"/{plugin.name}", show)

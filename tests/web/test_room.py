@@ -1,0 +1,143 @@
+"""Rooms: several memories at one address, pages of plugins, a page that says it is opening."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from fakes.pages import Pages, Reader
+
+from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.api.options import Home
+from kimi_memory.domain.plugin_page import PluginPage
+from kimi_memory.errors import PluginError
+from kimi_memory.hooks.host import Host
+from kimi_memory.server.principal import Namespace, Scope
+from kimi_memory.server.workers import Desk
+from kimi_memory.web import room as rooms
+from kimi_memory.web.room import Room, make_rooms
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[Pages]:
+    """Pages of two memories, the second of which has a Chinese name."""
+    home = Home(tmp_path / "config", tmp_path / "state")
+    opening = Opening(home=home, host=Host(entry_points=False), background=False)
+    for name, text in (("work", "The port is 6543."), ("家里", "豆包是我家的猫。")):
+        with Memory.create(tmp_path / name, name=name, opening=opening) as memory:
+            memory.remember(text, key="note.first")
+    with Pages(tmp_path / "work", home, beside=(tmp_path / "家里",)) as made:
+        yield made
+
+
+def test_each_memory_has_its_own_address(two: Pages) -> None:
+    two.sit()
+    assert two.get("/ui/").headers["location"] == "/ui/memories"
+    listed = Reader(two.read("/ui/memories"))
+    assert {"/ui/work/", "/ui/家里/"} <= set(listed.links())
+    work, own = two.read("/ui/work/held"), two.read("/ui/家里/held")
+    assert "6543" in work and "豆包" not in work
+    assert "豆包" in own and "6543" not in own
+    assert all(
+        link.startswith(("/ui/work/", "/ui/memories", "#", "/ui/static")) or "/language" in link
+        for link in Reader(work).links()
+    )
+    assert two.get("/ui/held").status_code == 404
+
+
+def test_what_is_done_stays_in_its_memory(two: Pages) -> None:
+    two.sit()
+    done = two.post("/ui/家里/forget", {"key": "note.first"})
+    assert unquote(done.headers["location"]).startswith("/ui/家里/held?said=forgotten")
+    assert "豆包" not in Reader(two.read("/ui/家里/held")).said
+    assert "6543" in two.read("/ui/work/held")
+    there = two.post("/ui/language", {"lang": "zh", "back": "/work/held"})
+    assert there.headers["location"] == "/ui/work/held"
+
+
+def test_a_token_of_one_memory_opens_that_one_alone(two: Pages) -> None:
+    _, secret = two.tokens.add("phone", [Scope.PERSON], Namespace(), two.desk.memory.clock())
+    two.sit(token=secret)
+    assert "6543" in two.read("/ui/work/held")
+    away = two.get("/ui/家里/held")
+    assert (away.status_code, away.headers["location"]) == (303, "/ui/enter")
+    assert two.post("/ui/家里/forget", {"key": "note.first"}).status_code == 401
+    assert two.get("/ui/memories").headers["location"] == "/ui/work/"
+
+
+class Adds:
+    """A plugin that adds pages."""
+
+    def __init__(self, *pages: PluginPage) -> None:
+        self._pages = [*pages]
+
+    @hookimpl
+    def register_pages(self) -> list[PluginPage]:
+        return self._pages
+
+
+def make_page(name: str = "cats", template: str = "<p>{{ t.own }} {{ cat }}</p>") -> PluginPage:
+    return PluginPage(
+        name=name, titles=("Cats", "猫"), template=template, labels={"own": ("Ours", "我家")},
+        find=lambda memory, given: {"cat": (given.get("cat") or ["豆包"])[-1]},
+    )  # fmt: skip
+
+
+def test_a_plugin_adds_a_page_in_both_languages(fresh: Pages) -> None:
+    fresh.add_plugin(Adds(make_page()))
+    shown = fresh.read("/ui/cats?cat=<script>alert(1)</script>")
+    assert "Ours &lt;script&gt;" in shown
+    assert "<h1>Cats</h1>" in shown
+    assert '"/ui/cats"' in fresh.read("/ui/held")
+    fresh.post("/ui/language", {"lang": "zh"})
+    assert "我家 豆包" in fresh.read("/ui/cats")
+
+
+def test_a_plugin_page_that_fails_says_so(fresh: Pages) -> None:
+    fresh.add_plugin(Adds(make_page(template="{{ nothing }}")))
+    fresh.read("/ui/")
+    failed = fresh.get("/ui/cats")
+    assert failed.status_code == 400
+    assert "cannot be rendered" in failed.text
+
+
+@pytest.mark.parametrize("name", ["held", "enter", "Ünder", "", "a/b", "x" * 50])
+def test_a_page_of_a_plugin_needs_a_free_name(fresh: Pages, name: str) -> None:
+    with pytest.raises(PluginError, match="Choose a free name"):
+        fresh.add_plugin(Adds(make_page(name)))
+
+
+def test_memories_of_one_name_are_numbered(tmp_path: Path) -> None:
+    desks = []
+    for place in ("a/m", "b/m"):
+        with Memory.create(tmp_path / place):
+            pass
+        desks.append(Desk(tmp_path / place, Home(tmp_path / "c", tmp_path / "s")))
+    assert [room.base for room in make_rooms(desks)] == ["/ui/m", "/ui/m-2"]
+    for desk in desks:
+        desk.close()
+
+
+def test_a_page_says_that_the_memory_is_opening(
+    fresh: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = threading.Event()
+    look: Callable[[Memory], Any] = rooms._look_at_files
+    monkeypatch.setattr(rooms, "OPENING_SECONDS", 0.05)
+    monkeypatch.setattr(rooms, "_look_at_files", lambda memory: go.wait(20) and look(memory))
+
+    async def ask() -> tuple[bool, bool]:
+        room = Room(fresh.desk)
+        before = await room.is_open()
+        go.set()
+        while not await room.is_open():
+            await asyncio.sleep(0.01)
+        return before, await room.is_open()
+
+    assert asyncio.run(ask()) == (False, True)
+    assert 'http-equiv="refresh"' in fresh.opening_page()
