@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from kimi_memory.server import events
 from kimi_memory.server.principal import Namespace
@@ -29,7 +29,7 @@ class Live:
     def __init__(self, stop: asyncio.Event) -> None:
         self._stop, self._open = stop, 0
 
-    async def follow(self, desk: Desk, space: Namespace) -> AsyncIterator[str]:
+    async def follow(self, desk: Desk, space: Namespace) -> AsyncGenerator[str, None]:
         """Return the stream of one page, from now on.
 
         Raises:
@@ -40,11 +40,13 @@ class Live:
         seq = await asyncio.to_thread(events.head, desk.memory)
         return self._yield_lines(desk, space, seq)
 
-    async def _yield_lines(self, desk: Desk, space: Namespace, seq: int) -> AsyncIterator[str]:
+    async def _yield_lines(
+        self, desk: Desk, space: Namespace, seq: int
+    ) -> AsyncGenerator[str, None]:
         self._open += 1
         said = time.monotonic()
-        yield "retry: 2000\n\n"
         try:
+            yield "retry: 2000\n\n"
             while not self._stop.is_set():
                 seq, found = await asyncio.to_thread(events.since, desk.memory, seq, space)
                 for event in found:
