@@ -1,4 +1,4 @@
-"""Live: what is stored while a page is open, told to it as it happens."""
+"""Live: an open page learns what is stored meanwhile, as it happens."""
 
 from __future__ import annotations
 

@@ -55,19 +55,19 @@ class Frame:
         self.assets = dict(_read_assets())
 
     def render(
-        self, view: View, place: Place, path: str, query: str, seat: Seat | None, lang: str
-    ) -> str:  # fmt: skip
+        self, view: View, place: Place, address: tuple[str, str], seat: Seat | None, lang: str
+    ) -> str:
         """Return a page as HTML.
 
         Args:
             view: what it shows.
             place: where it stands.
-            path: its whole address …
-            query: … and what stands behind it.
+            address: its whole path, and the query behind it.
             seat: who looks at it; None for the door.
             lang: the language of its own words.
         """
-        own, address = captions(lang), path.removeprefix(ROOT)
+        path, query = address
+        own, below = captions(lang), path.removeprefix(ROOT)
         asked, here = _parse_query(query), path.removeprefix(place.base)
         bound = seat is not None and bool(seat.caller.space)
         title = view.title if isinstance(view.title, str) else view.title[lang == "zh"]
@@ -81,7 +81,7 @@ class Frame:
             "door": ROOT,
             "here": here,
             "section": f"/{here.split('/')[1]}" if here else "/",
-            "address": f"{address}?{query}" if query else address,
+            "address": f"{below}?{query}" if query else below,
             "navigation": [*_navigation(place, own, lang, bound=bound)],
             "several": place.several,
             "seated": seat is not None,

@@ -190,7 +190,8 @@ class Site:
     def _render(self, request: Request, seat: Seat | None, view: View, room: Room | None) -> str:
         place = (room or self._room_of(request)).place
         lang = _language(request, seat)
-        return self._frame.render(view, place, request.url.path, request.url.query, seat, lang)
+        address = (request.url.path, request.url.query)
+        return self._frame.render(view, place, address, seat, lang)
 
     def _room_of(self, request: Request) -> Room:
         """Return the room of an address; the first one where it leads into none."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,8 +32,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield made
 
 
-def around(memory: Memory, id: str, **wanted: object) -> Vicinity:
-    asked = Around(id=id, filters=ALL, **wanted)  # type: ignore[arg-type]  each is a field of it
+def around(memory: Memory, id: str, **wanted: Any) -> Vicinity:
+    asked = replace(Around(id=id, filters=ALL), **wanted)
     with memory.index.guard:
         return find_vicinity(memory.index.searcher(), asked, memory.now())
 
