@@ -101,6 +101,8 @@ class RecallTable(NamedTuple):
     """Budget of a context block when none is given."""
     context_hits: int = 0
     """Most lines that a question brings into a block, beside orders; 0 for as many as fit."""
+    prompt_days: int = 30
+    """So long blocks made for prompts are kept, for ``context --replay``; with 0 none is."""
 
 
 class ChunksTable(NamedTuple):

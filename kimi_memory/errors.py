@@ -87,6 +87,7 @@ class NotAMemoryError(KimiMemoryError):
 
 
 _LISTED_BY = {
+    "block": ("blocks", "context --replay"),
     "branch": ("branches", "branch list"),
     "remote": ("remotes", "remote list"),
     "conflict": ("conflicts", "conflicts"),

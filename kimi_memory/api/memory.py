@@ -346,10 +346,15 @@ class Memory(PastReading, Syncing, ChatWindow):
 
             with self.index.hold():
                 built = build(self.engine, request)
+        built = self._mark_block(built, request)
         if counted:
-            self._recall_receipts.add(query, built.lines, self.actor)
+            self._recall_receipts.add_block(query, built, self.actor, purpose, session or beside)
+        return built
+
+    def _mark_block(self, built: Context, request: Request) -> Context:
+        """Return a block with its lasting mark in the place of the random one."""
         bare = built.text.replace(request.nonce, "")
-        nonce = self._derive_nonce(purpose, session or beside, bare)
+        nonce = self._derive_nonce(request.purpose, request.session or request.beside, bare)
         return replace(built, text=built.text.replace(request.nonce, nonce))
 
     def get(self, id: str) -> Filed:

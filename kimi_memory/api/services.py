@@ -190,7 +190,7 @@ class Parts:
         from kimi_memory.recall.receipts import PAUSE_SECONDS, Receipts
 
         pause = PAUSE_SECONDS if self.background else 0.0
-        return Receipts(self.store, self.clock, pause)
+        return Receipts(self.store, self.clock, pause, self.settings.recall.prompt_days)
 
     def has_merges(self) -> bool:
         """Whether something was pulled or merged here that nobody examined yet."""

@@ -10,12 +10,17 @@ from kimi_memory.cli.shared import (
     add_within,
     leave,
     open_memory,
+    show_note,
     show_result,
     within,
 )
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import UsageError
+from kimi_memory.operations.replay_block import list_blocks, replay_block
 from kimi_memory.past.labels import label_block
+from kimi_memory.store.prompt_blocks import PromptBlock
+
+_LIST = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,6 +38,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--project", default="", help="at a start: only this project; else all")
     add_as_of(parser, exact=True)
     parser.add_argument("--valid-at", default="", metavar="DATE", help="what was so then")
+    parser.add_argument(
+        "--replay",
+        nargs="?",
+        const=_LIST,
+        metavar="RECEIPT",
+        help="the block a prompt was given, as it was: a receipt, a moment, or 'last'; "
+        "without one, list what is kept",
+    )
     add_within(parser)
 
 
@@ -41,6 +54,10 @@ def run(arguments: Namespace) -> int:
     if arguments.budget < 0:
         raise UsageError("--budget is below zero. Give how many tokens the block may take.")
     with open_memory(arguments) as memory:
+        if arguments.replay == _LIST:
+            return _list_blocks(arguments, memory)
+        if arguments.replay is not None:
+            return _show_replayed(arguments, memory)
         if arguments.exact:
             with open_exactly(memory, arguments.as_of) as (point, past):
                 built = label_block(_build(arguments, past, ""), point)
@@ -62,3 +79,43 @@ def _build(arguments: Namespace, memory: Memory, as_of: str) -> Context:
         as_of=as_of,
         valid_at=arguments.valid_at or None,
     )
+
+
+def _list_blocks(arguments: Namespace, memory: Memory) -> int:
+    """List the blocks that are kept, without their words."""
+    found = list_blocks(memory, arguments.session)
+    rows = [
+        {
+            "id": one.id, "at": one.at, "to": one.to, "for": one.purpose,
+            "session": one.session, "lines": len(one.lines),
+        }
+        for one in found
+    ]  # fmt: skip
+    lines = [
+        f"{one.id}  {_local(memory, one)}  {one.to}  {one.purpose}  {one.session or '-'}"
+        f"  {len(one.lines)} lines"
+        for one in found
+    ]
+    show_result(arguments, rows, "\n".join(lines) or "No block is kept.")
+    return 0
+
+
+def _show_replayed(arguments: Namespace, memory: Memory) -> int:
+    """Print a block as it was; 1 where it is not what this machine wrote down."""
+    found = replay_block(memory, arguments.replay, arguments.session)
+    block = found.block
+    # Beside what programs read: the block is printed as the prompt had it.
+    show_note(
+        f"{block.id}: given {_local(memory, block)} to {block.to}, {block.purpose}"
+        f"{f', session {block.session}' if block.session else ''}"
+    )
+    if found.withheld:
+        show_note(f"{found.withheld} of its lines are withheld: you asked to forget them since.")
+    if not block.verified:
+        show_note("It was changed since, or kept under another key: this is not proven.")
+    show_result(arguments, found, block.text)
+    return 0 if block.verified else 1
+
+
+def _local(memory: Memory, block: PromptBlock) -> str:
+    return f"{block.at.astimezone(memory.now().tzinfo):%Y-%m-%d %H:%M:%S}"

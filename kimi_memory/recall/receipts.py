@@ -16,9 +16,11 @@ from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.tombstone import asked
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.checksum import seal
+from kimi_memory.store.prompt_blocks import PromptBlock, keep_block
 from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
+    from kimi_memory.domain.search_types import Context
     from kimi_memory.domain.session import Json
 
 PATH = "short-term/recalls.jsonl"
@@ -33,6 +35,7 @@ class _Shown(NamedTuple):
     scores: tuple[float, ...] | None
     actor: Actor
     looking: bool = False
+    block: PromptBlock | None = None
 
 
 class Receipts:
@@ -46,6 +49,7 @@ class Receipts:
         store: where to.
         clock: tells the moment.
         pause_seconds: longest time a receipt may be behind.
+        prompt_days: so long the blocks stay that were made for prompts; with 0 none is kept.
     """
 
     def __init__(
@@ -53,9 +57,10 @@ class Receipts:
         store: Store,
         clock: Callable[[], datetime],
         pause_seconds: float = 0.0,
+        prompt_days: int = 0,
     ) -> None:
         self._clock, self._pause = clock, pause_seconds
-        self._due = _Due(store)
+        self._due = _Due(store, prompt_days)
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         # For who never closes a memory: this runs at the end of the interpreter too.
@@ -78,7 +83,26 @@ class Receipts:
             looking: a person looked around, which is no use of what they saw.
         """
         scores = tuple(ids.values()) if isinstance(ids, Mapping) else None
-        shown = _Shown(self._clock(), query, tuple(ids), scores, actor, looking)
+        self._add(_Shown(self._clock(), query, tuple(ids), scores, actor, looking))
+
+    def add_block(
+        self, query: str, built: Context, actor: Actor, purpose: str, session: str
+    ) -> None:
+        """Note a block that was made for a prompt.
+
+        Args:
+            query: what was asked.
+            built: the block, as it was given.
+            actor: to whom.
+            purpose: what it was made for: a start, a task, the next turn.
+            session: the one it was made for, if any.
+        """
+        at, to = self._clock(), actor.name
+        id = new_id("receipt", at)
+        block = PromptBlock(id, at, to, purpose, session, built.lines, built.text)
+        self._add(_Shown(at, query, built.lines, None, actor, block=block if built.text else None))
+
+    def _add(self, shown: _Shown) -> None:
         self._due.shown.append(shown)
         if not self._pause:
             self._due.write()
@@ -110,8 +134,8 @@ class Receipts:
 class _Due:
     """Receipts that are not written yet."""
 
-    def __init__(self, store: Store) -> None:
-        self._store, self._keyed = store, store.journal.keyed
+    def __init__(self, store: Store, prompt_days: int) -> None:
+        self._store, self._keyed, self._days = store, store.journal.keyed, prompt_days
         self._lock = threading.Lock()
         self.shown: deque[_Shown] = deque()
 
@@ -120,6 +144,9 @@ class _Due:
         with self._lock:
             # As many as there are now: what is added meanwhile comes next time.
             due = [self.shown.popleft() for _ in range(len(self.shown))]
+            for one in due:
+                if one.block and self._days > 0:
+                    keep_block(self._store, one.block, self._days)
             for actor, shown in groupby(due, lambda one: one.actor):
                 with suppress(KimiMemoryError):
                     # A receipt that a power cut takes is no loss; a sync for each would slow every
@@ -129,7 +156,7 @@ class _Due:
     def _encode_receipt(self, shown: _Shown) -> bytes:
         at = shown.at.astimezone(UTC).isoformat(timespec="seconds")
         record: dict[str, Json] = {
-            "id": new_id("receipt", shown.at),
+            "id": shown.block.id if shown.block else new_id("receipt", shown.at),
             "at": at,
             "asked": asked(shown.query, self._keyed),
             "hits": list(shown.hits),
