@@ -40,6 +40,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "timeline": "show every state of a note or a key, and why it changed",
         "blame": "show since when a line or a field says so, by which job, from which turns",
         "bisect": "find the version from which on a note says something",
+        "replay": "show what would be believed had a turn never been said",
         "versions": "list the versions of the memory",
         "name": "give a version a name, to come back to",
     },

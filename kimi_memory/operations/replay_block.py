@@ -71,7 +71,7 @@ def _find(memory: Memory, what: str, kept: list[PromptBlock]) -> PromptBlock:
 
 
 def _withhold(memory: Memory, block: PromptBlock) -> ReplayedBlock:
-    """Take out the lines that say what was forgotten; all of them where it cannot be told which."""
+    """Take out the lines that say what was forgotten; all where it is not clear which."""
     stones = tombstones_of(memory.store)
     if not stones:
         return ReplayedBlock(block)

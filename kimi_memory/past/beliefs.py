@@ -91,9 +91,26 @@ def compare_beliefs(
         if change:
             cause = reader.cause_between(id, old, new) if why else None
             found.append(_make_change(change, before, after, cause))
-    found = list(_join_replaced(found, {id: new for id, (_, new) in sides.items() if new}))
-    found.sort(key=lambda one: (list(SIGNS).index(one.change), one.key, one.note))
-    return BeliefDiff(tuple(found), gone, reader.count_cards(new))
+    changes = _list_changes(found, {id: new for id, (_, new) in sides.items() if new})
+    return BeliefDiff(changes, gone, reader.count_cards(new))
+
+
+def compare_cards(old: Mapping[str, Card], new: Mapping[str, Card]) -> tuple[BeliefChange, ...]:
+    """Return how two sets of cards differ, by their ids."""
+    found = []
+    for id in old.keys() | new.keys():
+        both = old.get(id), new.get(id)
+        if change := _describe_belief(*both):
+            before, after = (one if one and one.status in LIVE else None for one in both)
+            found.append(_make_change(change, before, after, None))
+    return _list_changes(found, new)
+
+
+def _list_changes(found: list[BeliefChange], cards: Mapping[str, Card]) -> tuple[BeliefChange, ...]:
+    """Return the changes in the order they are shown, of a card with those it replaced one."""
+    joined = _join_replaced(found, cards)
+    order = list(SIGNS)
+    return tuple(sorted(joined, key=lambda one: (order.index(one.change), one.key, one.note)))
 
 
 def _join_replaced(

@@ -1,0 +1,49 @@
+"""``replay``: what would be believed had a turn never been said."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+
+from kimi_memory.cli.diff import format_change
+from kimi_memory.cli.shared import open_memory, show_result
+from kimi_memory.cli.terminal import cut
+from kimi_memory.operations.replay import Counterfactual, replay_without
+
+_COLUMNS = 60
+"""So much of a turn is shown."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--without",
+        action="append",
+        required=True,
+        metavar="TURN",
+        help="a turn such as session:s1#3, or session:s1 for all of a session; may be repeated",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Run history again without the turns, and print what would be believed."""
+    with open_memory(arguments) as memory:
+        found = replay_without(memory, arguments.without)
+    show_result(arguments, found, "\n".join(_format_lines(found)))
+    return 0
+
+
+def _format_lines(found: Counterfactual) -> Iterator[str]:
+    for turn in found.without:
+        said = cut(" ".join(turn.text.split()), _COLUMNS)
+        yield f'without {turn.source}  {turn.at:%Y-%m-%d %H:%M}  {turn.role}  "{said}"'
+    since = f"v{found.begins}" if found.begins else "an empty memory"
+    yield f"run again from {since}: {found.turns} turns, {found.jobs} jobs, no model"
+    yield from map(format_change, found.changes)
+    yield f"{len(found.changes)} of {found.total} beliefs would differ"
+    if found.same < found.total:
+        yield f"With the turns, {found.same} of the {found.total} beliefs of now come out again."
+    if found.not_again:
+        jobs = ", ".join(f"{count} {kind}" for kind, count in found.not_again.items())
+        yield f"Not run again, as a person or another program decided them: {jobs}"
+    yield from (f"could not be run again: {why}" for why in found.failed)
