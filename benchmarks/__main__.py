@@ -119,6 +119,14 @@ BENCHMARKS = (
         needs=("faiss",),
     ),
     Benchmark(
+        name="web",
+        module="web",
+        what="the pages of a memory, each against its budget and datasette",
+        arguments=("--notes", "1000", "100000"),
+        quick=("--notes", "1000", "--runs", "3"),
+        needs=("starlette", "uvicorn"),
+    ),
+    Benchmark(
         name="serving",
         module="serving",
         what="a server under load, and killed in the middle of it",

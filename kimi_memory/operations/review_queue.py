@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Actor, Change, Delete, Update, digest
@@ -23,34 +25,25 @@ from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.jobs.suggestions import MOST, Suggestion, suggestions
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.store.notes.notes import Filed, Shelf
-from kimi_memory.store.reading import SETTINGS, WHY, is_judged
+from kimi_memory.store.reading import SETTINGS, WHY
 from kimi_memory.store.reading import Waiting as Unvetted
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 KIND = "review"
-__all__ = ["Answer", "Said", "Waiting", "answer", "review"]
+__all__ = ["Answer", "Said", "Waiting", "answer", "pending", "review"]
 
 
 def waiting_files(memory: Memory) -> list[Unvetted]:
     """Return the files that wait for a person's word, in order of path."""
     vetting = memory.store.vetting
-    found = (path for path, why in _not_as_they_stand(memory) if why != WHY)
+    found = (path for path, why in Shelf(memory.store).waiting().items() if why != WHY)
     waiting = (vetting.waiting(path) for path in found) if vetting is not None else ()
     return [one for one in waiting if one is not None]
 
 
 def marked(memory: Memory) -> list[str]:
     """Return the files in which a merge left its marks, in order of path."""
-    return [path for path, why in _not_as_they_stand(memory) if why == WHY]
-
-
-def _not_as_they_stand(memory: Memory) -> Iterator[tuple[str, str]]:
-    """Yield the files that agents and jobs do not get as they stand, and why."""
-    survey = Shelf(memory.store).survey
-    for path in sorted(filter(is_judged, survey.looks)):
-        with suppress(NotFoundError):  # It went while we looked.
-            if why := survey.waits(path):
-                yield path, why
+    return [path for path, why in Shelf(memory.store).waiting().items() if why == WHY]
 
 
 def find_waiting(memory: Memory, name: str) -> Unvetted | None:
@@ -153,16 +146,39 @@ def _parse_note(file: Unvetted) -> Note | None:
         return None
 
 
-def review(memory: Memory) -> list[Waiting]:
+class Pending(NamedTuple):
+    """One thing that waits, by its name; what accepting it would do is tried when asked for."""
+
+    id: str
+    title: str
+    build: Callable[[], Waiting]
+
+
+def pending(memory: Memory) -> list[Pending]:
     """Return what waits: files, proposals, lines, and the heaviest suggested links."""
     files = waiting_files(memory)
     tracer, shelf = Tracer(memory.store, memory.history), Shelf(memory.store)
     links = suggestions(shelf, memory.settings.introspect.accept)[:MOST]
+    build = partial(_build_waiting_note, memory, files, tracer)
     return [
-        *(_build_waiting_file(memory, file) for file in files),
-        *(_build_waiting_note(memory, tracer, filed) for filed in waiting(shelf)),
-        *(_build_waiting_link(memory, one) for one in links),
+        *(
+            Pending(id_of(file) or file.path, file.path, partial(_build_waiting_file, memory, file))
+            for file in files
+        ),
+        *(
+            Pending(filed.note.id, _title_of(filed.note), partial(build, filed))
+            for filed in waiting(shelf)
+        ),
+        *(
+            Pending(one.id, _link_title(one), partial(_build_waiting_link, memory, one))
+            for one in links
+        ),
     ]
+
+
+def review(memory: Memory) -> list[Waiting]:
+    """Return what waits, each with what accepting it would do."""
+    return [one.build() for one in pending(memory)]
 
 
 def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> JobReport:
@@ -200,12 +216,30 @@ def _build_waiting_file(memory: Memory, file: Unvetted) -> Waiting:
     )  # fmt: skip
 
 
-def _build_waiting_note(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:
+def _title_of(note: Note) -> str:
+    return note.key if isinstance(note, Card) else str(getattr(note, "title", ""))
+
+
+def _link_title(one: Suggestion) -> str:
+    return f"{one.link.rel} {one.other.id}"
+
+
+def _try_accepting(memory: Memory, files: Sequence[Unvetted], id: str) -> JobReport:
+    """Return what accepting does; the waiting files are known and not looked for once more."""
+    named = [file for file in files if id in (file.path, id_of(file))]
+    if named:
+        return confirm(memory, named[:1], dry_run=True)
+    return memory.run(Review(memory, id, Answer(accept=True)), dry_run=True)
+
+
+def _build_waiting_note(
+    memory: Memory, files: Sequence[Unvetted], tracer: Tracer, filed: Filed
+) -> Waiting:
     note = filed.note
     diff, problem = "", ""
     try:
         # Tried without writing: what is shown is what accepting will do.
-        done = answer(memory, note.id, Answer(accept=True), dry_run=True)
+        done = _try_accepting(memory, files, note.id)
         diff = _of_truth(done.diff, note.target if isinstance(note, Proposal) else filed.path)
     except KimiMemoryError as error:
         problem = str(error)
@@ -220,19 +254,18 @@ def _build_waiting_note(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting
             note.created, diff, problem, evidence,
         )  # fmt: skip
     value = note.value if isinstance(note, Card) else ""
-    key = note.key if isinstance(note, Card) else ""
     return Waiting(
-        note.id, filed.path, key, filed.path, "", value, "a person wrote it on a page",
+        note.id, filed.path, _title_of(note), filed.path, "", value, "a person wrote it on a page",
         note.created, diff, problem, evidence,
     )  # fmt: skip
 
 
 def _build_waiting_link(memory: Memory, one: Suggestion) -> Waiting:
     text = f"{one.card.key}: {one.card.value}\n{one.other.key}: {one.other.value}"
-    title = f"{one.link.rel} {one.other.id}"
-    diff = answer(memory, one.id, Answer(accept=True), dry_run=True).diff
+    diff = _try_accepting(memory, (), one.id).diff
     return Waiting(
-        one.id, one.path, title, one.path, "links", text, one.reason, one.card.updated, diff,
+        one.id, one.path, _link_title(one), one.path, "links", text, one.reason,
+        one.card.updated, diff,
     )  # fmt: skip
 
 

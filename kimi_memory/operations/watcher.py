@@ -121,18 +121,22 @@ def _feed_index_hints(memory: Memory, stop: Event) -> None:
         for found in _yield_changes(memory.root, stop, TICK_MS):
             if _folder_identity(memory.root) != identity:
                 return  # What is watched is not the memory any more.
-            index.hint(Path(path).relative_to(memory.root).as_posix() for _, path in found)
+            paths = [Path(path).relative_to(memory.root).as_posix() for _, path in found]
+            index.hint(paths)
+            memory.store.glance.hint(paths)
             began = time.monotonic()
             if began >= due:
                 index.scan_files()
                 pause = max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
                 # Longer than the pause: if this thread dies, questions look for themselves again.
                 index.trust(2 * pause)
+                memory.store.glance.trust(2 * pause)
                 due = time.monotonic() + pause
     except (KimiMemoryError, OSError):
         return  # The folder is gone, or the system has no watches left.
     finally:
         index.trust(0.0)
+        memory.store.glance.trust(0.0)
 
 
 def is_watched(root: Path, path: str) -> bool:

@@ -14,7 +14,7 @@ from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.jobs.correct import Correct
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.forget import Doomed, forget, purge
-from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.operations.review_queue import Answer, answer, pending
 from kimi_memory.web.diff_text import split_diff
 from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
 
@@ -25,15 +25,15 @@ _GOES = (Op.FORGET, Op.ARCHIVE)
 
 def show_review(memory: Memory, asked: Asked) -> View:
     """Show what waits, one at a time, with its proof and its diff."""
-    found = review(memory)
+    found = pending(memory)
     at = min(asked.number("at", 0), max(0, len(found) - 1))
-    one = found[at] if found else None
+    one = found[at].build() if found else None
     values = {
         "one": one,
         "was": digest_of_waiting(one) if one else "",
         "number": at + 1,
         "total": len(found),
-        "titles": [(number, item.title or item.path) for number, item in enumerate(found)],
+        "titles": [(number, item.title or item.id) for number, item in enumerate(found)],
         "files": split_diff(one.diff) if one else [],
         "before": link("/review", at=str(at - 1)) if at > 0 else "",
         "after": link("/review", at=str(at + 1)) if at + 1 < len(found) else "",
@@ -47,9 +47,10 @@ def decide_review(memory: Memory, asked: Asked) -> Redirect:
     if asked.get("do") not in ("accept", "reject"):
         raise UsageError("Say 'accept' or 'reject'.")
     accept, id = asked.get("do") == "accept", asked.get("id")
-    waiting = next((one for one in review(memory) if one.id == id), None)
-    if waiting is None:
+    found = next((one for one in pending(memory) if one.id == id), None)
+    if found is None:
         raise NotFoundError("thing that waits", id)
+    waiting = found.build()
     if digest_of_waiting(waiting) != asked.get("was", digest_of_waiting(waiting)):
         raise UsageError("It changed since the page was shown. Read it again, then decide.")
     text = asked.get("text")

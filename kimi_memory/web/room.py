@@ -69,8 +69,14 @@ class Room:
             found = page.deed(memory, asked)
             return render(found) if isinstance(found, View) else found
 
-        carry = self.desk.change if page.method == "POST" else self.desk.read
-        return await carry(work, asked.caller)
+        def look(memory: Memory) -> str | Redirect | Download:
+            # One walk through the folder for a page, however often it asks what lies there.
+            with memory.store.glance.hold(), memory.index.hold():
+                return work(memory)
+
+        if page.method == "POST":
+            return await self.desk.change(work, asked.caller)
+        return await self.desk.read(look, asked.caller)
 
     async def count(self, caller: Caller) -> Mapping[str, int]:
         """Return how much it holds, and how much waits for a person."""

@@ -15,7 +15,7 @@ from kimi_memory.domain.pages import Identity, Proposal
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.operations.doctor import status
-from kimi_memory.operations.review_queue import Answer, answer, asking, review
+from kimi_memory.operations.review_queue import Answer, answer, asking, pending, review
 from kimi_memory.store.notes.notes import read_tombstones
 from tests.jobs.edited_pages import card, cards, edit, page, write
 from tests.jobs.test_runner import tree
@@ -58,6 +58,13 @@ def propose(memory: Memory, **parts: str) -> str:
     content = codec.render(proposal).encode()
     memory.store.apply([Create(codec.place(proposal), content)], memory.actor)
     return proposal.id
+
+
+def test_what_waits_is_named_before_it_is_tried(proposed: Memory) -> None:
+    [found] = [one for one in pending(proposed) if one.id.startswith("proposal-")]
+    built = found.build()
+    assert (built.id, built.title) == (found.id, found.title)
+    assert [one.id for one in review(proposed)] == [one.id for one in pending(proposed)]
 
 
 def test_what_waits_is_shown_with_its_diff_and_the_turns_it_rests_on(proposed: Memory) -> None:

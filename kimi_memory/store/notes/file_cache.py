@@ -150,6 +150,10 @@ class Survey:
             self._catalog.news += 1
         return str(facts["waits"])
 
+    def is_passing(self, path: str) -> bool:
+        """Whether what is known of a file may be otherwise though the file stays as it is."""
+        return path in self._passing
+
     def known(self, path: str, name: str) -> object:
         """Return a noted fact, None where there is none."""
         return self._facts_of_file(path).get(name)

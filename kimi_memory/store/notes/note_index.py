@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
+from kimi_memory.errors import NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
 from kimi_memory.store.notes.file_cache import Survey
+from kimi_memory.store.reading import is_judged
 from kimi_memory.store.store import Store
 
 # Only the keys a note is found by: a whole YAML parser for ten thousand files takes seconds.
@@ -61,6 +64,12 @@ class Register:
         self._cards: dict[str, frozenset[str]] = {}
         self._heads: dict[str, Head | None] = {}
         self._last: Listing | None = None
+        self._card_heads: tuple[Listing, list[Head]] | None = None
+        """What was returned for a listing, which is another one after each change of a card."""
+        self._settled: dict[str, Stat] = {}
+        """The files that are used as they stand, and how each looked."""
+        self._open: list[str] = []
+        self._judged_of: Stats | None = None
         self._read_of: Stats | None = None
         """The looks that all this is of."""
         self._unsure: list[str] = []
@@ -80,14 +89,41 @@ class Register:
     def heads(self, survey: Survey) -> list[Head]:
         """Return the heads of all cards in order of path; broken files are left out."""
         with self._guard:
-            entries = self._update_listing(survey).entries.values()
+            listing = self._update_listing(survey)
+            if self._card_heads is not None and self._card_heads[0] is listing:
+                return self._card_heads[1]
+            entries = listing.entries.values()
             paths = sorted(entry.path for entry in entries if entry.kind == Card.kind)
             for path in (path for path in paths if path not in self._heads):
                 self._heads[path] = survey.fact(
                     path, "head", _head_in(path), Head.read, served=True
                 )
             found = map(self._heads.__getitem__, paths)
-            return [head for head in found if head is not None]
+            heads = [head for head in found if head is not None]
+            self._card_heads = listing, heads
+            return heads
+
+    def waiting(self, survey: Survey) -> dict[str, str]:
+        """Return the files that are not used as they stand, by path, and why; in order of path.
+
+        A file that was judged is judged again when it looks otherwise.
+        """
+        with self._guard:
+            looks, settled = survey.looks, self._settled
+            if looks is not self._judged_of:
+                news = (path for path, look in looks.items() if settled.get(path) != look)
+                self._open, self._judged_of = sorted(filter(is_judged, news)), looks
+            found, open = dict[str, str](), []
+            for path in self._open:
+                with suppress(NotFoundError):  # It went while we looked.
+                    if why := survey.waits(path):
+                        found[path] = why
+                    if why or survey.is_passing(path):
+                        open.append(path)
+                    else:
+                        settled[path] = looks[path]
+            self._open = open
+            return found
 
     def _update_listing(self, survey: Survey) -> Listing:
         for path in self._changed_paths(survey.looks):

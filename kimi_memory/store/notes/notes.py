@@ -142,6 +142,10 @@ class Shelf:
     def _card_heads(self) -> list[Head]:
         return Register.from_store(self.store).heads(self.survey)
 
+    def waiting(self) -> dict[str, str]:
+        """Return the files that agents and jobs do not get as they stand, and why, by path."""
+        return Register.from_store(self.store).waiting(self.survey)
+
     def card(self, head: Head) -> Card:
         """Read the card of a head.
 

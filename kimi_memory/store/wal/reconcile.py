@@ -6,7 +6,7 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import stat_result
 from stat import S_ISREG
@@ -66,6 +66,25 @@ class Glance:
     def __init__(self, tree: Tree, journal: Journal) -> None:
         self._tree, self._journal = tree, journal
         self._mine = threading.local()
+        self._guard = threading.Lock()
+        self._trusted: Looks | None = None
+        self._until_ns, self._hints = 0, set[str]()
+
+    def hint(self, paths: Iterable[str]) -> None:
+        """Have these paths looked at next time, as who saw them change may know."""
+        with self._guard:
+            self._hints.update(paths)
+
+    def trust(self, seconds: float) -> None:
+        """Walk the folder now, and rely on hints for so long inside of `hold`; not at all if 0."""
+        with self._guard:
+            self._trusted, self._until_ns = None, 0
+            # What is reported from here on is looked at again, though the walk may have seen it.
+            self._hints.clear()
+        if seconds > 0:
+            found = self._walk()
+            with self._guard:
+                self._trusted, self._until_ns = found, time.monotonic_ns() + int(seconds * 1e9)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -86,14 +105,12 @@ class Glance:
     def look(self) -> Looks:
         """Return how all files look."""
         last: Looks | None = getattr(self._mine, "looks", None)
-        # The journal first: what is written during the walk is looked at again.
         extent, now = self._journal.extent(), time.time_ns()
         # Not if the clock was set back: the look would stay right for as long as that.
         if last is not None and last.extent <= extent and 0 <= now - last.at_ns < _HELD_NS:
             found = self._renew_looks(last, extent)
         else:
-            files = {path: settled_stat(stat, now) for path, stat in self._tree.walk()}
-            found = Looks(now, extent, files)
+            found = self._look_at_hints(extent) if self._is_holding else self._walk()
         if self._is_holding:
             self._mine.looks = found
         return found
@@ -102,13 +119,36 @@ class Glance:
     def _is_holding(self) -> bool:
         return getattr(self._mine, "holding", False)
 
-    def _renew_looks(self, last: Looks, extent: Extent) -> Looks:
-        """Return the looks with what was journaled since."""
-        if extent == last.extent:
+    def _walk(self) -> Looks:
+        # The journal first: what is written during the walk is looked at again.
+        extent, now = self._journal.extent(), time.time_ns()
+        files = {path: settled_stat(stat, now) for path, stat in self._tree.walk()}
+        return Looks(now, extent, files)
+
+    def _look_at_hints(self, extent: Extent) -> Looks:
+        """Return how files look by what was reported, where that is to be relied on."""
+        with self._guard:
+            last = self._trusted
+            if last is None or time.monotonic_ns() >= self._until_ns or extent < last.extent:
+                return self._walk()
+            hints, self._hints = self._hints, set()
+            # Of a folder that is new, or gone, nobody reports what it holds.
+            whole = any(not self._is_file(one) and one not in last.files for one in hints)
+            fresh = self._walk() if whole else last
+            self._trusted = self._renew_looks(fresh._replace(at_ns=time.time_ns()), extent, hints)
+            return self._trusted
+
+    def _is_file(self, path: str) -> bool:
+        return not is_kept(path) or self._file_signature(path) is not None
+
+    def _renew_looks(self, last: Looks, extent: Extent, hints: Collection[str] = ()) -> Looks:
+        """Return the looks with what was journaled since, or reported."""
+        if extent == last.extent and not hints:
             return last
         files = dict(last.files)
         written = self._journal.records(after=last.extent)
-        for path in {str(one[name]) for one in written for name in ("path", "was") if name in one}:
+        paths = {str(one[name]) for one in written for name in ("path", "was") if name in one}
+        for path in paths.union(hints):
             found = self._file_signature(path)
             if found is None:
                 files.pop(path, None)

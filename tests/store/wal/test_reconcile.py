@@ -92,6 +92,47 @@ def test_a_hold_sees_what_others_write_a_moment_later(
         assert seen(store) == {"a.md", "b.md", "c.md"}
 
 
+def test_a_hold_relies_on_reports_while_they_are_trusted(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    (folder / "a.md").write_bytes(ONE)
+    (folder / "b.md").write_bytes(ONE)
+    store.glance.trust(60)
+    (folder / "unseen.md").write_bytes(ONE)
+    with store.glance.hold():
+        first = store.glance.look().files
+        assert set(first) == {"a.md", "b.md"}
+    with store.glance.hold():
+        assert store.glance.look().files is first
+    (folder / "a.md").unlink()
+    (folder / "c.md").write_bytes(ONE)
+    store.glance.hint(["a.md", "c.md", ".git/index"])
+    store.apply([Create("d.md", ONE)], actor)
+    with store.glance.hold():
+        assert seen(store) == {"b.md", "c.md", "d.md"}
+    # Without a hold every look is one at all files.
+    assert seen(store) == {"b.md", "c.md", "d.md", "unseen.md"}
+
+
+def test_of_a_folder_that_is_reported_every_file_is_looked_at(store: Store, folder: Path) -> None:
+    (folder / "old").mkdir()
+    (folder / "old" / "a.md").write_bytes(ONE)
+    store.glance.trust(60)
+    (folder / "old").rename(folder / "new")
+    store.glance.hint(["old", "new"])
+    with store.glance.hold():
+        assert seen(store) == {"new/a.md"}
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e-9])
+def test_trust_that_is_over_looks_at_everything(store: Store, folder: Path, seconds: float) -> None:
+    store.glance.trust(60)
+    store.glance.trust(seconds)
+    (folder / "a.md").write_bytes(ONE)
+    with store.glance.hold():
+        assert seen(store) == {"a.md"}
+
+
 def test_a_hold_ends_with_the_outermost_block_and_is_of_one_thread(
     store: Store, folder: Path
 ) -> None:
