@@ -13,6 +13,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "compaction": ("register_commands", "open_compactor trylast"),
     "evals": ("register_commands", "register_pages"),
     "export": ("register_commands",),
+    "obsidian": ("register_commands",),
     "schedule": ("register_commands",),
     "skills": ("register_commands",),
     "words": ("split_words trylast",),

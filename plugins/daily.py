@@ -17,6 +17,7 @@ from kimi_memory.domain.note import Card, CardType, EventType, Lang, Status
 from kimi_memory.domain.pages import Day, Event
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.day_lines import said_line
+from kimi_memory.formats.page_lines import marked
 from kimi_memory.nlp.dates.zone import day_in, in_zone, start_of
 
 MOST_STALE = 200
@@ -127,7 +128,7 @@ def _build_day_page(day: DayView) -> Iterable[Step]:
             date=day.date,
             sessions=_fit_lines(_session_lines(day), day.lang),
             events=_fit_lines((_event_line(event, day) for event in day.events), day.lang),
-            knowledge=_fit_lines((" ".join(card.value.split()) for card in seen), day.lang),
+            knowledge=_fit_lines(map(_card_line, seen), day.lang),
         ),
         f"what happened on {day.date}",
     )
@@ -172,4 +173,9 @@ def _event_line(event: Event, day: DayView) -> str:
     lang = day.lang
     name = _NAMES[event.type] if lang is Lang.ZH else str(event.type)
     colon = "：" if lang is Lang.ZH else ": "
-    return f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_event_text(event)}"
+    said = f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_event_text(event)}"
+    return marked(said, event.id)
+
+
+def _card_line(card: Card) -> str:
+    return marked(" ".join(card.value.split()), card.id)

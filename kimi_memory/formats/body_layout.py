@@ -17,6 +17,7 @@ from itertools import pairwise
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats.labels import fold, label, spellings
 from kimi_memory.formats.scalar import clean, one_line
+from kimi_memory.formats.wikilinks import TURN, turn_link, unlinked
 from kimi_memory.lazy_dataclass import dataclass
 
 HEADING = re.compile(r"##(?:[ \t]+(?P<label>.*))?")
@@ -28,8 +29,8 @@ _LABELLED = re.compile(
     r"(?:\*\*(?P<bold>[^*:：\n]+)(?:\*\*[:：]|[:：]\*\*)|(?P<bare>[^*:：\n]+)[:：])[ \t]*"
 )
 _QUOTED = re.compile(r"> ?")
-# The line below a quote: `— [[session_s1]] #2`.
-_SOURCE = re.compile(r"— \[\[session_(?P<session>[^\]]+)\]\] #(?P<n>[0-9]+)")
+# The line below a quote: `— [[session_s1#^t2|#2]]`, or `— [[session_s1]] #2` as it once was.
+_SOURCE = re.compile(rf"— {TURN}(?(m)\]\])")
 # A text may hold lines that look like headings; a backslash keeps them text.
 _ESCAPE = re.compile(r"(?=\\*##(?:[ \t]|$))")
 _ESCAPED = re.compile(r"\\(?=\\*##(?:[ \t]|$))")
@@ -207,12 +208,16 @@ def pieces(lines: Sequence[str], section: Piece, style: Style) -> list[Piece]:
     """Return the blocks of a section."""
     first, inner = section.first + 1, lines[section.first + 1 : section.end]
     if style is Style.LIST:
-        return [piece for piece in items(inner, first) if piece.text]
+        return [_without_links(piece) for piece in items(inner, first) if piece.text]
     if style is Style.QUOTES:
         return _parse_quotes(inner, first)
     text = clean("\n".join(_unescape_heading(line) for line in inner))
     used = [number for number, line in enumerate(inner) if line.strip()]
     return [Piece(first + used[0], first + used[-1] + 1, text)] if text and used else []
+
+
+def _without_links(piece: Piece) -> Piece:
+    return Piece(piece.first, piece.end, unlinked(piece.text))
 
 
 def items(lines: Sequence[str], first: int) -> list[Piece]:
@@ -258,7 +263,7 @@ def _parse_quotes(lines: Sequence[str], first: int) -> list[Piece]:
 
 def quote_block(session: str, n: int, text: str) -> str:
     """Return the block of a quote: its words, then the line that says whose."""
-    return f"{text}\n— [[session_{session}]] #{n}"
+    return f"{text}\n— {turn_link(session, n)}"
 
 
 def quoted(block: str) -> tuple[str, int, str]:
@@ -266,7 +271,7 @@ def quoted(block: str) -> tuple[str, int, str]:
     words, _, line = block.rpartition("\n")
     source = _SOURCE.fullmatch(line)
     assert source is not None, "a block of quotes ends in its source"
-    return source["session"], int(source["n"]), words
+    return source["session"], int(source["n"] or source["m"]), words
 
 
 def body_lines(parts: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.note_format import Keys
 from kimi_memory.formats.page_lines import DISPUTED, UNTIL, shown_text, tailed
 from kimi_memory.formats.scalar import Value, one_line
+from kimi_memory.formats.wikilinks import Places, related_links
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
 _LAYOUT = Layout(
@@ -44,13 +45,21 @@ def _card_values(card: Card) -> dict[str, Value]:
 
 
 def _card_body(card: Card) -> Body:
-    comma = "、" if card.lang is Lang.ZH else ", "
-    sessions = dict.fromkeys(f"session_{source.session}" for source in card.sources)
-    # Wikilinks besides the front matter: Obsidian and its like draw their graph from the body.
-    pages = [*(link.to for link in card.links if link.weight > 0), *sessions]
     fields = dict(zip(card.body_fields, card.body_texts, strict=True))
-    fields["links"] = comma.join(f"[[{page}]]" for page in pages)
+    fields["links"] = links_text(card)
     return Body(card.title, fields, {"quotes": note_format.quote_blocks(card.quotes)})
+
+
+def links_text(card: Card, places: Places = lambda id: "") -> str:
+    """Return what a card shows of its links: Obsidian and its like draw their graph from the body.
+
+    Args:
+        card: the card.
+        places: where the notes lie; of those without a place nothing is shown.
+    """
+    sessions = dict.fromkeys(source.session for source in card.sources)
+    others = (link.to for link in card.links if link.weight > 0)
+    return related_links(sessions, map(places, card.supersedes), map(places, others), card.lang)
 
 
 def _build_card(keys: Keys, body: Body) -> Card:

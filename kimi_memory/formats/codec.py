@@ -10,6 +10,7 @@ from kimi_memory.domain.note import Note
 from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import body_layout, body_patch, frontmatter
+from kimi_memory.formats.body_layout import Body
 from kimi_memory.formats.frontmatter_patch import patch_values
 from kimi_memory.formats.note_format import Keys, Shape
 from kimi_memory.formats.scalar import Value, entry, lines_of
@@ -124,6 +125,20 @@ def patch(text: str, old: Note, new: Note, path: str) -> str:
     if parse(text, path) == before and parse(result, path) != after:
         raise FormatError(path, 1, "the text cannot be changed without harming the rest")
     return result
+
+
+def with_links(text: str, note: Note, links: str) -> str:
+    """Return the text of a note that shows these links; no reader takes them for more."""
+    shape, body = _load_shape(note.kind), frontmatter.read(text, note.id).body
+    shown = (Body(fields={"links": f"{old}{links}"}) for old in ("before", ""))
+    return text[: len(text) - len(body)] + body_patch.patch(body, shape.layout, note.lang, *shown)
+
+
+def with_alias(text: str, name: str, path: str) -> str:
+    """Return the text of a note by another name, besides those that it has."""
+    known = frontmatter.read(text, path).values.get("aliases")
+    names = known if isinstance(known, list) else [known] if known else []
+    return text if name in names else patch_values(text, {"aliases": [*names, name]}, path)
 
 
 def place(note: Note) -> str:

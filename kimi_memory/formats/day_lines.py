@@ -8,13 +8,14 @@ from datetime import date
 from kimi_memory.domain.job import Spoken
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import DigestLine, Part
+from kimi_memory.formats.wikilinks import TURN, turn_link
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
-# "09:30 Anna: I moved to Bern. [[session_x]] #4-5"; the day stands before the hour where it
-# is another than the page's.
+# "09:30 Anna: I moved to Bern. [[session_x#^t4|#4-5]]", in earlier versions "[[session_x]] #4-5";
+# the day stands before the hour where it is another than the page's.
 _SAID = re.compile(
     r"(?:\d\d-\d\d )?\d\d:\d\d (?P<who>.{1,80}?)(?:: |：)(?P<text>.*) "
-    r"\[\[session_(?P<id>[^\]|#]+)\]\] #(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?"
+    rf"{TURN}(?:-(?P<last>\d{{1,9}}))?(?(m)\]\])"
 )
 
 
@@ -27,8 +28,7 @@ def said_line(spoken: Spoken, page: date, zone: Zone, lang: Lang) -> str:
     hour = f"{at:%H:%M}" if at.date() == page else f"{at:%m-%d %H:%M}"
     colon = "：" if lang is Lang.ZH else ": "
     text = " ".join(spoken.text.split())
-    run = "" if spoken.last == spoken.first else f"-{spoken.last}"
-    where = f"[[session_{spoken.session}]] #{spoken.first}{run}"
+    where = turn_link(spoken.session, spoken.first, spoken.last)
     return f"{hour} {spoken.who}{colon}{text} {where}"
 
 
@@ -37,6 +37,6 @@ def read_said(line: str) -> tuple[str, DigestLine] | None:
     found = _SAID.fullmatch(line.strip())
     if found is None:
         return None
-    first = int(found["first"])
+    first = int(found["n"] or found["m"])
     last = int(found["last"] or first)
-    return found["id"], DigestLine(Part.TOLD, found["text"], first, last, found["who"])
+    return found["session"], DigestLine(Part.TOLD, found["text"], first, last, found["who"])

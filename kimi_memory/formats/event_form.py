@@ -13,6 +13,7 @@ from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.labels import label
 from kimi_memory.formats.note_format import Keys
 from kimi_memory.formats.scalar import Value, one_line
+from kimi_memory.formats.wikilinks import link_to, related_links
 
 _EVENT_LAYOUT = Layout(
     prefix="event",
@@ -21,7 +22,7 @@ _EVENT_LAYOUT = Layout(
 )
 _DIGEST_LAYOUT = Layout(
     prefix="digest",
-    fields=("at", "participants"),
+    fields=("at", "participants", "links"),
     sections={str(part): Style.LIST for part in Part},
 )
 # A name holds no mark of the form around it; the turn stands at the very end of the line.
@@ -36,7 +37,7 @@ _DAY = Layout(
 )
 _PROPOSAL = Layout(
     prefix="proposal",
-    fields=("target", "section", "reason"),
+    fields=("target", "section", "reason", "links"),
     sections={"text": Style.TEXT},
 )
 
@@ -138,6 +139,7 @@ def _digest_body(digest: Digest) -> Body:
     fields = {
         "at": shown(digest.at),
         "participants": comma.join(digest.participants),
+        "links": related_links([digest.session], (), (), digest.lang),
     }
     sections = {str(part): tuple(map(line_text, digest.part(part))) for part in Part}
     return Body(digest.title, fields, sections)
@@ -221,10 +223,12 @@ def _proposal_values(proposal: Proposal) -> dict[str, Value]:
 
 
 def _proposal_body(proposal: Proposal) -> Body:
+    cited = dict.fromkeys(source.session for source in proposal.sources)
     fields = {
-        "target": proposal.target,
+        "target": link_to(proposal.target, proposal.target) or proposal.target,
         "section": proposal.section,
         "reason": proposal.reason,
+        "links": related_links(cited, (), (), proposal.lang),
     }
     return Body(proposal.title, fields, {"text": (proposal.text,) if proposal.text else ()})
 

@@ -12,6 +12,7 @@ from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.formats.frontmatter import BOM
 from kimi_memory.formats.labels import fold
 from kimi_memory.formats.scalar import clean, lines_of
+from kimi_memory.formats.wikilinks import unlinked
 from kimi_memory.lazy_dataclass import dataclass
 
 TITLES: dict[CardType, tuple[str, str]] = {
@@ -224,7 +225,7 @@ def strangers(page: Page, base: Page, own: Iterable[str]) -> list[str]:
 
 
 def _add_line(page: Page, parts: list[str], section: str, number: int = 0) -> None:
-    whole = " ".join(" ".join(parts).split())
+    whole = unlinked(" ".join(" ".join(parts).split()))
     line = replace(_parse_line(whole, section), number=number)
     if line.id and line.id not in page.lines:
         page.lines[line.id] = line
@@ -265,7 +266,7 @@ def marked(text: str, id: str) -> str:
 
 def split_mark(line: str) -> tuple[str, str]:
     """Return a line without its mark, and the id it tells; empty where it has none."""
-    found = _MARK.match(line)
+    found = _MARK.match(unlinked(line))
     return (found["text"], found["id"]) if found else (line, "")
 
 

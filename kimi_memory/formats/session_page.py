@@ -63,6 +63,8 @@ def transcript_markdown(transcript: Transcript, lang: Lang) -> str:
     lines = ["---", *head, "---", "", f"# {label('session', lang)}: {title}"]
     for turn in transcript.turns:
         lines += ["", _turn_heading(turn), "", *_quote_lines(turn.text), *_tool_lines(turn)]
+        # Obsidian links to a block by such a line; after a quote it stands alone.
+        lines += ["", f"^t{turn.n}"]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -23,6 +23,7 @@ from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.formats.wikilinks import unlinked
 from kimi_memory.index.files import Files
 from kimi_memory.store.reading import Served
 
@@ -161,9 +162,10 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
             return found
         head = {**found, **_page_owner(matter.values)}
     # Pages repeat cards and turns line by line; the card or the turn itself is the unit.
-    body = _REPEAT.sub("", matter.body)
+    told = unlinked(matter.body)
+    body = _REPEAT.sub("", told)
     shift = matter.first_body_line - 1
-    chunks = [chunk for chunk in split(body) if _says_something(chunk, body != matter.body)]
+    chunks = [chunk for chunk in split(body) if _says_something(chunk, body != told)]
     return [_chunk_unit(chunk, path, shift, head) for chunk in chunks]
 
 

@@ -10,6 +10,8 @@ from dataclasses import replace
 from kimi_memory.domain.job import Step
 from kimi_memory.domain.pages import Day
 from kimi_memory.formats import codec
+from kimi_memory.formats.day_lines import read_said
+from kimi_memory.formats.page_lines import split_mark
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 
@@ -87,7 +89,11 @@ class _Edits:
 
 def _strip_hour(line: str) -> str:
     """Return what a line says without its hour, which is another one in another time zone."""
-    return _HOUR.sub("", line)
+    # Lines of earlier versions had no marks, and named turns in another form.
+    said = read_said(line)
+    if said is not None:
+        return f"{said[0]} {said[1]}"
+    return _HOUR.sub("", split_mark(line)[0])
 
 
 def _section_lines(day: Day, name: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import nsmallest
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.page_lines import BLANK, NOTES, TITLES, UNSURE, signed
 from kimi_memory.formats.templates import fill, source
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone
 
 PAGE = "MEMORY.md"
 ROOM = 48 * 1024
@@ -42,7 +41,12 @@ class Sheet:
 
     @classmethod
     def from_cards(
-        cls, path: str, about: tuple[str, str, Lang], cards: Iterable[Head], room: int, zone: Zone
+        cls,
+        path: str,
+        about: tuple[str, str, Lang],
+        cards: Iterable[Head],
+        room: int,
+        line: Callable[[Head], str],
     ) -> Sheet:
         """Return the page of a category, a person or a thing: its cards by type, surest first.
 
@@ -51,14 +55,12 @@ class Sheet:
             about: its template, heading and language.
             cards: all that belong on it.
             room: most bytes of lines.
-            zone: the zone of its days.
+            line: returns the line that shows a card.
         """
         # Only the surest are made into lines: ten thousand lines for a page of two hundred take a
         # second.
         whole = list(cards)
-        lines = {
-            head.id: head.line(zone) for head in nsmallest(_MOST, whole, key=_confidence_order)
-        }
+        lines = {head.id: line(head) for head in nsmallest(_MOST, whole, key=_confidence_order)}
         kept = _select_fitting_ids(lines, room)
         fitting = [head for head in whole if head.id in kept]
         lang = about[2]

@@ -25,6 +25,7 @@ from kimi_memory.formats.page_lines import (
     signed,
 )
 from kimi_memory.formats.templates import fill
+from kimi_memory.formats.wikilinks import Places, link_to, linked, turn_link
 from kimi_memory.jobs.first_pages import translate_first_pages
 from kimi_memory.jobs.memory_page import memory_sheet
 from kimi_memory.jobs.overview import PAGE, ROOM, Sheet
@@ -84,12 +85,15 @@ class Dispute:
         """Where its page lies."""
         return f"{CONFLICTS}/{own_name(self.key, self.sides[0].scope)}.md"
 
-    @property
-    def text(self) -> str:
-        """The page, signed with its own hash."""
+    def text(self, places: Places = lambda id: "") -> str:
+        """Return the page, signed with its own hash.
+
+        Args:
+            places: where the cards lie.
+        """
         # The reader most likely uses the language in which they spoke last.
         lang = max(self.sides, key=lambda card: card.updated).lang
-        sides = list(map(_describe_side, self.sides))
+        sides = [_describe_side(card, places(card.id)) for card in self.sides]
         return signed(fill("notes/CONFLICT", lang, key=self.key, sides=sides, mark="0" * 12))
 
 
@@ -133,15 +137,15 @@ def _build_dispute(cards: Iterable[Card]) -> Dispute:
     return Dispute(sides[0].key, tuple(sides))
 
 
-def _describe_side(card: Card) -> dict[str, object]:
+def _describe_side(card: Card, path: str) -> dict[str, object]:
     return {
-        "id": card.id,
+        "heading": f"{card.id} {link_to(path)}".strip(),
         "value": " ".join(card.value.split()),
         "confidence": f"{card.confidence:.2f}",
         "trust": str(card.trust),
         "since": f"{card.valid_from or card.created:%Y-%m-%d}",
         "quotes": [
-            {"text": " ".join(quote.text.split()), "session": quote.session, "n": quote.n}
+            {"text": " ".join(quote.text.split()), "link": turn_link(quote.session, quote.n)}
             for quote in supporting(card)
         ],
     }
@@ -158,7 +162,8 @@ def page_changes(render: Render, shelf: Shelf, steps: Iterable[Step]) -> list[Ch
     opened = [one for one in disputes(cards) if any(card.id in new for card in one.sides)]
     # A page on which a person wrote is theirs until they have decided.
     free = (d for d in opened if not render.exists(d.path) or may_rewrite(render.text(d.path)))
-    return [change for one in free for change in render.replace_file(one.path, one.text.encode())]
+    texts = ((dispute.path, dispute.text(render.path_of)) for dispute in free)
+    return [change for at, text in texts for change in render.replace_file(at, text.encode())]
 
 
 class Pages:
@@ -182,13 +187,16 @@ class Pages:
             steps: what becomes of other notes that pages show.
         """
         taken, whole = taken or {}, list(cards)
+        # Of pages among the steps a file may be broken; cards were read from theirs.
+        last = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
+        self._render.place_notes(last.values())
         changes: list[Change] = []
         notes: list[str] = []
         sheets, disputed = self._build_sheets(whole, steps), self._find_disputes(whole)
         due = self._find_outdated_sheets(sheets, taken)
         behind = {sheet.path: self._render_sheet(sheet, taken) for sheet, _ in due}
         marks = {sheet.path: mark for sheet, mark in due}
-        for path, text in (behind | {dispute.path: dispute.text for dispute in disputed}).items():
+        for path, text in (behind | self._dispute_texts(disputed)).items():
             if path in taken or self.is_free(path):
                 change = self._render.replace_file(path, text.encode())
                 changes += change
@@ -223,7 +231,10 @@ class Pages:
         sheets = {
             sheet.path: self._render_sheet(sheet, taken) for sheet in self._build_sheets(whole)
         }
-        return sheets | {dispute.path: dispute.text for dispute in self._find_disputes(whole)}
+        return sheets | self._dispute_texts(self._find_disputes(whole))
+
+    def _dispute_texts(self, disputed: Iterable[Dispute]) -> dict[str, str]:
+        return {dispute.path: dispute.text(self._render.path_of) for dispute in disputed}
 
     def two_way(self) -> Iterator[str]:
         """Yield the pages there are whose lines a person may edit."""
@@ -297,8 +308,11 @@ class Pages:
         for template, path, name, of in _group_cards(heads):
             if path not in found:
                 about = template, name, page_language(settings.memory.language, of)
-                found[path] = Sheet.from_cards(path, about, of, room, settings.zone)
+                found[path] = Sheet.from_cards(path, about, of, room, self._card_line)
         return list(found.values())
+
+    def _card_line(self, head: Head) -> str:
+        return linked(head.line(self._settings.zone), self._render.path_of)
 
     def _build_overview(self, known: Known) -> Sheet:
         shared = [head for head in known.heads if not head.scope]

@@ -13,7 +13,7 @@ from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, di
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.job import Job, Op, Operation, digest_of
 from kimi_memory.domain.note import Card, Note
-from kimi_memory.domain.pages import Digest, Event, Proposal
+from kimi_memory.domain.pages import Event, Proposal
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
@@ -22,9 +22,17 @@ from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.job_file import job_json
 from kimi_memory.formats.jsonl import read_transcript_lines, tombstone_line, tombstone_of
 from kimi_memory.formats.page_lines import is_generated
+from kimi_memory.formats.wikilinks import without_targets
 from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
+from kimi_memory.jobs.purge_notes import (
+    find_gone_notes,
+    needs_removal,
+    note_texts,
+    parse_note,
+    yield_texts_from,
+)
 from kimi_memory.jobs.runner import FOLDER, job_path
 from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with
 from kimi_memory.lazy_dataclass import dataclass
@@ -116,23 +124,24 @@ class Purge:
     def removal(self, scrub: Scrub, doomed: Targets) -> Removal:
         """Return the changes that take the targets out of every file of truth."""
         changes: list[Change] = []
-        gone: list[Note] = []
         kept: list[Card] = []
         touched: list[Note] = []
         lines = 0
-        for path in self._order_files(but=(TOMBSTONES, job_path(self.id_of(doomed)))):
+        files = self._order_files(but=(TOMBSTONES, job_path(self.id_of(doomed))))
+        # A note that holds the text in its words goes whole: what is left of a sentence could be
+        # guessed.
+        gone = find_gone_notes(files, self._store.read, scrub, doomed.sessions)
+        for path in files:
             before = self._store.read(path)
             lines += sum(scrub.count(line) > 0 for line in before.splitlines())
-            note = self._parse_note(path, before)
-            if note is not None and _needs_removal(note, scrub, doomed.sessions):
-                # A note that holds the text in its words goes whole: what is left of a sentence
-                # could be guessed.
-                gone.append(note)
+            if path in gone:
                 changes.append(Delete(path, digest(before)))
                 continue
+            note = parse_note(path, before)
             # Cards come before the pages that show them, see `_order_files`.
             kept += [note] if isinstance(note, Card) else []
-            after = self._purged_content(scrub, path, before, note, doomed.sessions)
+            linked = without_targets(before, gone) if path.endswith(".md") else before
+            after = self._purged_content(scrub, path, linked, note, doomed.sessions)
             # Lines of removed cards have to go as well; a page that a person edited is only cleaned
             # of the words.
             if gone and is_page(path) and is_generated(before.decode("utf-8", "replace")):
@@ -147,11 +156,12 @@ class Purge:
             new = _replace_file(path, scrub.name(path), before, after)
             touched += [note] if new and note is not None else []
             changes += new
-        found = bool(changes)
-        changes += self._tombstone_changes(scrub, doomed, gone)
-        operations = [Operation(Op.FORGET, scrub.name(note.id), "", "purged") for note in gone]
-        operations += [Operation(Op.REFINE, scrub.name(n.id), "", _TAKEN_OUT) for n in touched]
-        return Removal(tuple(changes), tuple(operations), lines, found)
+        stones = self._tombstone_changes(scrub, doomed, list(gone.values()))
+        operations = [
+            *(Operation(Op.FORGET, scrub.name(note.id), "", "purged") for note in gone.values()),
+            *(Operation(Op.REFINE, scrub.name(note.id), "", _TAKEN_OUT) for note in touched),
+        ]
+        return Removal((*changes, *stones), tuple(operations), lines, bool(changes))
 
     def _order_files(self, but: tuple[str, ...]) -> list[str]:
         """Return all files but some; those that repeat or name others come last."""
@@ -221,24 +231,16 @@ class Purge:
                     traces.add_session(path, content)
                     traces.add(texts_with(content, scrub))
                 continue
-            note = self._parse_note(path, content)
+            note = parse_note(path, content)
             if held and isinstance(note, Proposal):
                 traces.add_note(path, note, (note.text, note.title))
             if not isinstance(note, Card | Event):
                 continue
-            words = list(_only_from(note, ids))
-            if words or _needs_removal(note, scrub, ids):
-                traces.add_note(path, note, _note_texts(note))
+            words = list(yield_texts_from(note, ids))
+            if words or needs_removal(note, scrub, ids):
+                traces.add_note(path, note, note_texts(note))
             yield from ([*words, PurePosixPath(path).stem] if words else ())
         traces.follow()
-
-    def _parse_note(self, path: str, content: bytes) -> Note | None:
-        if not path.endswith(".md") or path.startswith("episodic/sessions/"):
-            return None
-        try:
-            return codec.parse(content.decode("utf-8"), path)
-        except (FormatError, UnicodeDecodeError):
-            return None
 
     def _purged_content(
         self, scrub: Scrub, path: str, before: bytes, note: Note | None, ids: frozenset[str]
@@ -331,26 +333,6 @@ def subject_of(doomed: Targets) -> str:
     if doomed.sessions:
         parts.append(f"{len(doomed.sessions)} session" + "s" * (len(doomed.sessions) > 1))
     return ", ".join(parts)
-
-
-def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
-    """Yield what a note says, where it rests on these sessions alone."""
-    if note.sources and {source.session for source in note.sources} <= ids:
-        yield from (note.key, *_note_texts(note))
-
-
-def _needs_removal(note: Note, scrub: Scrub, ids: frozenset[str]) -> bool:
-    if isinstance(note, Digest):
-        return note.session in ids
-    if not isinstance(note, Card | Event):
-        return False
-    if ids and note.sources and {source.session for source in note.sources} <= ids:
-        return True
-    return any(scrub.count(text.encode("utf-8", "replace")) for text in _note_texts(note))
-
-
-def _note_texts(note: Card | Event) -> Iterator[str]:
-    yield from (note.title, note.key, *(quote.text for quote in note.quotes), *note.body_texts)
 
 
 def _replace_file(path: str, to: str, before: bytes, after: bytes) -> list[Change]:

@@ -13,11 +13,14 @@ from pathlib import PurePosixPath
 
 from kimi_memory.domain.change import Append, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import Plan, Step
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.pages import Agent, Day, Project
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats import codec
+from kimi_memory.formats.card_form import links_text
 from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.wikilinks import linked
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import marks_in
@@ -37,6 +40,7 @@ class Render:
     def __init__(self, store: Store, shelf: Shelf) -> None:
         self._store, self._shelf = store, shelf
         self._taken: set[str] = set()
+        self._places: dict[str, str] = {}
         self.before: dict[str, bytes] = {}
         """Bytes of every file that is updated or deleted, by path."""
 
@@ -44,7 +48,18 @@ class Render:
         """Return each note with its changes; the last value of a note counts."""
         # Several steps may touch one note; a file is written once, as the last of them leaves it.
         last: dict[str, Note] = {step.note.id: step.note for step in steps}
+        self.place_notes(last.values())
         return [(note, self._render_note(note)) for note in last.values()]
+
+    def place_notes(self, notes: Iterable[Note]) -> None:
+        """Choose where each note will lie, so that others can link to it."""
+        fresh = (note for note in notes if note.id not in self._places)
+        self._places |= {note.id: self._choose_path(note) for note in fresh}
+
+    def path_of(self, id: str) -> str:
+        """Return where a note lies, or will lie after the steps; empty where it does not."""
+        entry = self._shelf.entries().get(id)
+        return self._places.get(id) or (entry.path if entry else "")
 
     def changes(self, steps: Iterable[Step]) -> list[Change]:
         """Return the changes of all notes; the last value of a note counts."""
@@ -73,23 +88,42 @@ class Render:
             raise WaitingError(path, why)
         return self.before[path]
 
-    def _render_note(self, note: Note) -> list[Change]:
+    def _choose_path(self, note: Note) -> str:
         entry = self._shelf.entries().get(note.id)
         if entry is None:
-            return [Create(self._find_free_path(note), codec.render(note).encode())]
-        filed = self._shelf.file(entry.path)
-        new = codec.patch(filed.text, filed.note, note, entry.path).encode()
+            return self._find_free_path(note)
         to = codec.place(note)
-        if (
-            codec.place(filed.note) != to
+        moves = (
+            codec.place(self._shelf.file(entry.path).note) != to
             and PurePosixPath(to).parent != PurePosixPath(entry.path).parent
-        ):
-            old = digest(self._read_file(entry.path))
-            return [Create(self._find_free_path(note), new), Delete(entry.path, old)]
+        )
+        return self._find_free_path(note) if moves else entry.path
+
+    def _render_note(self, note: Note) -> list[Change]:
+        entry, to = self._shelf.entries().get(note.id), self._places[note.id]
+        if entry is None:
+            return [Create(to, self._add_links(codec.render(note), note, to).encode())]
+        filed = self._shelf.file(entry.path)
+        told = codec.patch(filed.text, filed.note, note, entry.path)
+        # What says the same stays as it is, with the links of the day it was written.
+        new = (told if told == filed.text else self._add_links(told, note, to)).encode()
+        if to != entry.path:
+            return [Create(to, new), Delete(entry.path, digest(self._read_file(entry.path)))]
         # A file that stays the same keeps its time, and nothing that was read of it is read again.
         if new == filed.text.encode():
             return []
         return [Update(entry.path, digest(self._read_file(entry.path)), new)]
+
+    def _add_links(self, text: str, note: Note, path: str) -> str:
+        """Return the text of a note with the links and the name by which note programs know it."""
+        if isinstance(note, Day | Project | Agent):
+            return linked(text, self.path_of)
+        if not isinstance(note, Card):
+            return text
+        shown = codec.with_links(text, note, links_text(note, self.path_of))
+        # Obsidian finds the file of a key that has another name by its alias.
+        named = PurePosixPath(path).stem == note.key or not note.key
+        return shown if named else codec.with_alias(shown, note.key, path)
 
     def _find_free_path(self, note: Note) -> str:
         """Return the note's path, with a hash of its id, and a number, where others have it."""

@@ -11,9 +11,10 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, Note, Quote, Source
 from kimi_memory.domain.pages import Day, Digest, Event
 from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.formats.wikilinks import TURN, turn_link
 
-# A line of a day's page: `09:00 Li: tea [[session_s1]] #2`.
-_SAID = re.compile(r"\[\[session_(?P<id>[^\[\]|#]+)\]\] #(?P<n>[0-9]{1,9})")
+# A line of a day's page: `09:00 Li: tea [[session_s1#^t2|#2]]`.
+_SAID = re.compile(rf"{TURN}(?:-(?P<last>[0-9]{{1,9}}))?(?(m)\]\])")
 _TURN = re.compile(r"session:(?P<id>.+)#(?P<n>[0-9]{1,9})")
 
 
@@ -85,9 +86,10 @@ def _repoint_quote(quote: Quote, moves: Moves) -> Quote:
 
 def _repoint_line(line: str, moves: Moves) -> str:
     def place(found: re.Match[str]) -> str:
-        moved = moves.get(found["id"])
-        stays = moved is None or int(found["n"]) < moved.first
-        return found[0] if stays or moved is None else f"[[session_{moved.to}]] #{found['n']}"
+        moved, first = moves.get(found["session"]), int(found["n"] or found["m"])
+        if moved is None or first < moved.first:
+            return found[0]
+        return turn_link(moved.to, first, int(found["last"] or first))
 
     return _SAID.sub(place, line)
 

@@ -10,6 +10,7 @@ from kimi_memory.domain.note import Note
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.wikilinks import bare_text
 from kimi_memory.merge.files import beside, conflict_path
 from kimi_memory.merge.moved_turns import Moves, repoint_note
 from kimi_memory.merge.note_texts import NoteText, merge_note_texts
@@ -112,7 +113,7 @@ def _take_one(merged: MergedNotes, base: NoteFile | None, left: NoteFile | None)
     kept = keep_edit(base.note, left.note)
     if kept is not None:
         merged.wanted.append(left._replace(text=_patch(left, kept)).wanted)
-    elif _patch(left, base.note) != base.text:
+    elif bare_text(_patch(left, base.note)) != bare_text(base.text):
         # The note goes; what a person wrote around it is nowhere else.
         merged.wanted.append(_kept(left.path, left.text))
 
@@ -128,8 +129,9 @@ def _merge_pair(
         return
     old = base if base is not None and type(base.note) is type(ours.note) else None
     found = merge_notes(old and old.note, ours.note, theirs.note)
-    versions = [NoteText(side.text, side.note) for side in (ours, theirs)]
-    before = old and NoteText(old.text, old.note)
+    # Where other notes lie is no news of this one; its next write links to them anew.
+    versions = [NoteText(bare_text(side.text), side.note) for side in (ours, theirs)]
+    before = old and NoteText(bare_text(old.text), old.note)
     text = merge_note_texts(before, versions[0], versions[1], found.note, path)
     merged.wanted.append(Wanted(path, text.text.encode(), found.note.id))
     merged.wanted += [_kept(path, lost) for lost in text.lost]

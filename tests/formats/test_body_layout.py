@@ -31,5 +31,5 @@ def test_quotes_are_shown_with_their_turn():
         sources=(Source.from_quote(quote, Rel.UPDATES),),
     )
     text = codec.render(event)
-    assert "\n## 证据\n\n> 我们用 PostgreSQL\n> > 引用\n\n— [[session_01j]] #3\n" in text
+    assert "\n## 证据\n\n> 我们用 PostgreSQL\n> > 引用\n\n— [[session_01j#^t3|#3]]\n" in text
     assert codec.parse(text, "x.md") == event

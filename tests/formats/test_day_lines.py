@@ -21,7 +21,7 @@ def said(text: str, at: datetime = AT, first: int = 3) -> Spoken:
 
 def test_a_line_names_hour_speaker_words_and_turn() -> None:
     line = said_line(said("We ship\non Friday"), DAY, UTC, Lang.EN)
-    assert line == "09:05 Lin: We ship on Friday [[session_s-1]] #3"
+    assert line == "09:05 Lin: We ship on Friday [[session_s-1#^t3|#3]]"
     shanghai = ZoneInfo("Asia/Shanghai")
     assert said_line(said("周五发布"), DAY, shanghai, Lang.ZH).startswith("17:05 Lin：周五")
 

@@ -22,7 +22,9 @@ def test_only_headings_of_turns_and_quotes_stand_on_the_page(transcript, lang):
     assert title.startswith("# 会话: " if lang is Lang.ZH else "# Session: ")
     headings = [line for line in lines if line.startswith("#")]
     assert len(headings) == len(transcript.turns)
-    assert all(line.startswith(("### #", ">")) for line in lines if line)
+    assert all(line.startswith(("### #", ">", "^t")) for line in lines if line)
+    anchors = [line for line in lines if line.startswith("^")]
+    assert anchors == [f"^t{turn.n}" for turn in transcript.turns]
 
 
 @examples(60)

@@ -34,7 +34,7 @@ def test_lines_added_and_taken_out_stay_so(memory: Memory) -> None:
     for id in ("t", "u"):
         again(memory, id)
         text = page(memory, PATH)
-        assert "Vite" in text and f"[[session_{id}]]" in text
+        assert "Vite" in text and f"[[session_{id}#^t" in text
         assert "- 09:30 和小王吃了早饭" in text
         assert out not in text
 

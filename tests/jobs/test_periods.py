@@ -41,8 +41,8 @@ def test_the_daily_job_writes_project_day_and_overview(lived: Memory) -> None:
     assert isinstance(day, Day)
     assert day.date == date(2026, 2, 27)
     assert day.sessions[:2] == (
-        "09:00 user：数据库我们决定用 MongoDB，因为免费额度够用。 [[session_s]] #1",
-        "09:00 user：规矩：周五不要发版。 [[session_s]] #3",
+        "09:00 user：数据库我们决定用 MongoDB，因为免费额度够用。 [[session_s#^t1|#1]]",
+        "09:00 user：规矩：周五不要发版。 [[session_s#^t3|#3]]",
     )
     assert len(day.events) >= 2
     assert "MongoDB" in lived.store.read("MEMORY.md").decode()

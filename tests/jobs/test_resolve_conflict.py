@@ -52,9 +52,11 @@ def test_a_contradiction_is_listed_with_both_sides_and_has_a_page_at_once(torn: 
     ]
     text = torn.store.read(found.path).decode()
     for side in found.sides:
-        assert f"[[{side.id}]]" in text
+        path = torn.get(side.id).path.removesuffix(".md")
+        assert f"## {side.id} [[{path}|→]]" in text
         assert f"> {side.quotes[0].text}" in text
-        assert f"[[session_{side.quotes[0].session}]] #{side.quotes[0].n}" in text
+        turn = side.quotes[0]
+        assert f"[[session_{turn.session}#^t{turn.n}|#{turn.n}]]" in text
 
 
 @pytest.mark.parametrize("kept", [0, 1], ids=["older", "newer"])

@@ -55,7 +55,7 @@ def test_lines_of_a_day_name_the_session_their_words_are_in() -> None:
     told = ("09:00 Li: tea [[session_s1]] #2", "09:05 Li: coffee [[session_s1]] #3")
     day = Day(id="d", created=NOW, updated=NOW, date=NOW.date(), sessions=told)
     [new] = repoint_note(day, MOVES)
-    assert new.sessions == (told[0], "09:05 Li: coffee [[session_s1-aa]] #3")  # type: ignore[attr-defined]  # a day
+    assert new.sessions == (told[0], "09:05 Li: coffee [[session_s1-aa#^t3|#3]]")  # type: ignore[attr-defined]  # a day
 
 
 def test_a_forgotten_turn_and_session_stay_forgotten_where_they_went() -> None:

@@ -116,7 +116,7 @@ def test_what_a_clock_ahead_made_stale_is_active_again_once_the_clock_is_right()
 def test_the_page_speaks_the_language_of_the_day() -> None:
     view = day(lang=Lang.ZH, events=(event("用 SQLite", lang=Lang.ZH),), sessions=("s",))
     [page] = notes(consolidate_day(view), Day)
-    assert page.events == ("12:00 决策：用 SQLite",)
+    assert page.events == ("12:00 决策：用 SQLite ^event-用 SQLite",)
     assert page.sessions == ("[[session_s]]",)
 
 
