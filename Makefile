@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-copies test-power test-hosts test-browser fuzz mutants clean
+.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-copies test-power test-hosts test-browser vscode test-vscode fuzz mutants clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -62,6 +62,13 @@ test-hosts: $(VENV)/.dev   ## the real agent programs, installed; needs npm, min
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: keys, attacks, access for all; a minute
 	$(BIN)/pip install -q -e '.[browser]'
 	$(BIN)/python -m pytest -m browser -rs tests/browser
+
+vscode:                    ## the extension for VS Code, as a .vsix; needs Node and npm
+	cd integrations/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm test && npm run package
+
+test-vscode: $(VENV)/.dev vscode ## the extension in a real VS Code server and Chromium; needs npm, minutes
+	$(BIN)/pip install -q -e '.[browser,lsp]'
+	$(BIN)/python -m pytest -m vscode -rs tests/vscode
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

@@ -90,6 +90,13 @@ BENCHMARKS = (
         quick=("--notes", "500", "--pairs", "3"),
     ),
     Benchmark(
+        name="editor",
+        module="editor",
+        what="the language server on a large folder: hover, links, completion, what is wrong",
+        quick=("--cards", "1000", "--rounds", "5"),
+        needs=("pygls",),
+    ),
+    Benchmark(
         name="large",
         module="large",
         what="one note of 100,000, and 100,000 files copied in",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import textwrap
 import time
@@ -80,6 +81,22 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             if name.startswith(("XDG_", "GIT_")) or name == "KIMI_MEMORY":
                 patch.delenv(name)
         yield home
+
+
+@pytest.fixture(scope="session")
+def grown_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample in `memory/` with its history, made by the real jobs; copy it, never write in it.
+
+    The folder holds ``memory`` and ``home``, the directories of its user.
+    """
+    root = tmp_path_factory.mktemp("grown")
+    script = Path(__file__).parent.parent / "docs/sample.py"
+    spec = importlib.util.spec_from_file_location("docs_sample", script)
+    assert spec is not None and spec.loader is not None
+    sample = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sample)
+    sample.grow(root / "memory", root / "home")
+    return root
 
 
 @pytest.fixture

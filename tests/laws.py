@@ -19,6 +19,7 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.jobs.correct import Correct
 from kimi_memory.jobs.pick import Choice as Taken
 from kimi_memory.jobs.pick import Pick
+from kimi_memory.jobs.rename import Rename
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.jobs.rollback import Rollback, Target
 from kimi_memory.jobs.settle import Brought, Settle
@@ -357,6 +358,12 @@ TABLE: dict[str, Row] = {
         _weekly,
         lambda w: w.memory.consolidate("weekly"),
         lambda w: w.memory.consolidate("weekly", dry_run=True),
+    ),
+    "rename": Row(
+        "rename",
+        _known,
+        lambda w: w.memory.run(Rename(w.memory, "deploy.port", "release.port")),
+        lambda w: w.memory.run(Rename(w.memory, "deploy.port", "release.port"), dry_run=True),
     ),
     "project": Row(
         "project",

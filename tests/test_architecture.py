@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"__main__"},
     {"cli"},
-    {"client", "mcp", "proxy", "web"},
+    {"client", "lsp", "mcp", "proxy", "web"},
     {"server"},
     {"agent_hooks", "frameworks"},
     {"operations"},
@@ -76,6 +76,7 @@ HEAVY = {
     *("Stemmer", "platformdirs", "pluggy", "numpy", "httpx"),
     *("mcp", "pydantic", "typing_extensions"),
     *("starlette", "uvicorn"),
+    *("pygls", "lsprotocol"),
     *("anthropic", "langgraph", "langchain", "langchain_core", "agents", "pydantic_ai"),
     *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
     "strands",

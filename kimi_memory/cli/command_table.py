@@ -33,6 +33,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "see it all in a browser": {
         "ui": "open the pages of a memory in a browser",
+        "lsp": "serve an editor: hover, links, diagnostics, review",
     },
     "look back": {
         "log": "show the history",

@@ -97,6 +97,10 @@ JOBS = (
         planner="jobs.correct.Correct",
     ),
     JobEntry(
+        name="rename", summary="Give what is known under a key another key",
+        planner="jobs.rename.Rename",
+    ),
+    JobEntry(
         name="review", summary="Accept, edit or reject what waits for a person",
         planner="jobs.review.Review",
     ),

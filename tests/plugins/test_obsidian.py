@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -62,22 +61,10 @@ def dead_links(root: Path) -> list[str]:
     ]
 
 
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample with its history: Chinese and English sessions, days and weeks."""
-    root = tmp_path_factory.mktemp("grown")
-    spec = importlib.util.spec_from_file_location("docs_sample", SAMPLE.parent / "docs/sample.py")
-    assert spec is not None and spec.loader is not None
-    sample = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sample)
-    sample.grow(root / "memory", root / "home")
-    return root
-
-
 @pytest.fixture
-def lived(grown: Path, tmp_path: Path) -> Iterator[Memory]:
+def lived(grown_sample: Path, tmp_path: Path) -> Iterator[Memory]:
     """A copy of it, opened a day later."""
-    shutil.copytree(grown, tmp_path / "copy")
+    shutil.copytree(grown_sample, tmp_path / "copy")
     home = Home(tmp_path / "copy/home", tmp_path / "copy/home")
     opening = Opening(
         home=home,

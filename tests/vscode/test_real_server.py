@@ -1,0 +1,175 @@
+"""The extension in a real VS Code server and Chromium: ``make test-vscode``.
+
+`KIMI_VSCODE` names the folder ``lib/vscode`` of an installed code-server, whose native modules are
+built; without it, npm or Chromium, everything here is skipped and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.vscode
+playwright = pytest.importorskip("playwright.sync_api", reason="pip install kimi-memory[browser]")
+
+ROOT = Path(__file__).parents[2]
+VSIX = ROOT / "integrations/vscode/kimi-memory.vsix"
+SERVER = Path(os.environ.get("KIMI_VSCODE", "/nowhere"))
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DEADLINE_MS = 90_000
+
+if not (SERVER / "out/server-main.js").is_file():
+    pytest.skip("KIMI_VSCODE names no VS Code server", allow_module_level=True)
+if CHROMIUM is None or not VSIX.is_file():
+    pytest.skip("needs Chromium, and the .vsix of 'make vscode'", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def folder(grown_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample with its history, under a Chinese name."""
+    root = tmp_path_factory.mktemp("vscode") / "记忆"
+    shutil.copytree(grown_sample, root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """Where the editor answers, with our extension installed and the folder trusted."""
+    home = folder / "editor"
+    extensions = home / "extensions"
+    extensions.mkdir(parents=True)
+    with zipfile.ZipFile(VSIX) as archive:
+        archive.extractall(home / "vsix")
+    shutil.move(home / "vsix/extension", extensions / "kimi-memory.kimi-memory-0.1.0")
+    settings = home / "data/Machine/settings.json"
+    settings.parent.mkdir(parents=True)
+    program = str(Path(sys.executable).with_name("kimi-memory"))
+    settings.write_text(
+        json.dumps({"kimi.command": program, "security.workspace.trust.enabled": False}),
+        encoding="utf-8",
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    argv = [
+        "node",
+        str(SERVER / "out/server-main.js"),
+        *("--host", "127.0.0.1", "--port", str(port), "--without-connection-token"),
+        *("--accept-server-license-terms", "--telemetry-level", "off"),
+        *("--extensions-dir", str(extensions), "--server-data-dir", str(home)),
+        *("--default-folder", str(folder / "memory")),
+    ]
+    env = os.environ | {
+        "XDG_CONFIG_HOME": str(folder / "home"),
+        "XDG_STATE_HOME": str(folder / "home"),
+    }
+    log = (home / "log.txt").open("wb")
+    server = subprocess.Popen(argv, env=env, stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with socket.socket() as asked:
+                if asked.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}/?folder={folder / 'memory'}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+        log.close()
+
+
+@pytest.fixture(scope="module")
+def page(address: str) -> Iterator[playwright.Page]:
+    """The workbench, when our extension has counted what waits."""
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.set_default_timeout(DEADLINE_MS)
+        page.goto(address)
+        page.wait_for_selector(".statusbar-item:has-text('●')")
+        yield page
+        browser.close()
+
+
+def command(page: playwright.Page, words: str) -> None:
+    """Run a command by the palette, as a person does."""
+    page.keyboard.press("F1")
+    page.wait_for_selector(".quick-input-widget input")
+    page.keyboard.type(words)
+    page.wait_for_selector(f".quick-input-list .monaco-list-row:has-text('{words}')")
+    page.keyboard.press("Enter")
+
+
+def open_file(page: playwright.Page, name: str) -> None:
+    page.keyboard.press("Control+p")
+    page.wait_for_selector(".quick-input-widget input")
+    page.keyboard.type(name)
+    page.wait_for_selector(f".quick-input-list .monaco-list-row:has-text('{name}')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f".tab.active:has-text('{name}')")
+
+
+def test_the_status_bar_counts_what_waits(page: playwright.Page) -> None:
+    shown = page.inner_text(".statusbar-item:has-text('●')")
+    assert int(shown.split("●")[1].strip()) == 12
+
+
+def test_search_finds_and_opens_a_chinese_file(page: playwright.Page) -> None:
+    command(page, "Kimi: Search the memory")
+    page.wait_for_selector(".quick-input-title:has-text('Search the memory')")
+    page.keyboard.type("小灶用什么数据库")
+    row = page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('SQLite')")
+    assert row is not None and "改用 SQLite" in row.inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".tab.active")
+
+
+def test_a_mark_shows_the_card_with_its_evidence_and_is_dimmed(page: playwright.Page) -> None:
+    open_file(page, "MEMORY.md")
+    mark = page.locator(".view-line span span:has-text('^card-01kjheh4t8')").first
+    mark.wait_for()
+    opacity = mark.evaluate("node => getComputedStyle(node).opacity")
+    assert float(opacity) < 0.5
+    mark.hover()
+    hover = page.wait_for_selector(".monaco-hover:has-text('decision.database')")
+    assert hover is not None
+    words = hover.inner_text()
+    assert "引文原样在" in words and "林夏" in words and "session:xiaozao-0228#16" in words
+
+
+def test_a_dry_run_shows_its_diff_and_writes_nothing(page: playwright.Page, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in (folder / "memory").rglob("*.md")}
+    command(page, "View: Show Kimi")
+    page.wait_for_selector(".pane-header:has-text('Jobs')")
+    command(page, "Kimi: Focus on Jobs View")
+    job = page.locator(".monaco-list-row:has-text('The week')").first
+    job.click()
+    page.wait_for_selector("text=/It would change nothing|What weekly would do/")
+    assert before == {path: path.read_bytes() for path in (folder / "memory").rglob("*.md")}
+
+
+def test_a_proposal_is_accepted_and_taken_back(page: playwright.Page, folder: Path) -> None:
+    identity = folder / "memory/long-term/IDENTITY.md"
+    command(page, "Kimi: Show what waits for you")
+    row = page.locator(".monaco-list-row:has-text('never deploy on Friday')").first
+    row.wait_for()
+    row.click()
+    page.wait_for_selector(".tab.active:has-text('What accepting would change')")
+    row.hover()
+    row.locator("a.action-label[aria-label='Accept']").click()
+    page.wait_for_selector(".notification-toast:has-text('Accepted.')")
+    assert "never deploy on Friday" in identity.read_text("utf-8")
+    page.locator(".notification-toast a:has-text('Undo')").first.click()
+    page.wait_for_selector(".notification-toast:has-text('Undone')")
+    assert "never deploy on Friday" not in identity.read_text("utf-8")
