@@ -93,6 +93,7 @@ _LISTED_BY = {
     "conflict": ("conflicts", "conflicts"),
     "job": ("jobs", "log"),
     "project": ("projects", "project list"),
+    "side": ("sides", "conflicts"),
     "skill": ("skills", "skills list"),
     "suggested link": ("suggested links", "link --suggested"),
     "token": ("tokens", "serve token list"),

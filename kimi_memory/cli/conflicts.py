@@ -12,7 +12,7 @@ from kimi_memory.cli.listed import find_listed, keep_list
 from kimi_memory.cli.shared import finish_reports, moment, show, show_json, show_title
 from kimi_memory.cli.words import say
 from kimi_memory.domain.job import JobReport
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts, find
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -37,6 +37,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_as_of(parser)
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+
+
+SHORTEST_ID = 1000
+"""A smaller number names a side, never the end of an id."""
 
 
 def run(arguments: Namespace) -> int:
@@ -70,9 +74,14 @@ def run(arguments: Namespace) -> int:
 
 
 def _find_side(memory: Memory, name: str, number: int) -> str:
-    """Return the id of the side of a number; what is none may be the end of an id."""
+    """Return the id of the side of a number; a long number may be the end of an id."""
     sides = find(conflicts(memory), name).sides
-    return sides[number - 1].id if 1 <= number <= len(sides) else str(number)
+    if 1 <= number <= len(sides):
+        return sides[number - 1].id
+    # Many ids end in a 3: a wrong number must not settle anything.
+    if number < SHORTEST_ID:
+        raise NotFoundError("side", str(number))
+    return str(number)
 
 
 def _walk(memory: Memory, found: list[Dispute]) -> int:

@@ -18,7 +18,7 @@ from kimi_memory.domain.search_types import Context, Query, Unit
 from kimi_memory.domain.session import Json, last_rounds
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.jsonl import read_transcript_lines
-from kimi_memory.formats.labels import fold, spellings
+from kimi_memory.formats.labels import fold
 from kimi_memory.formats.page_lines import NOTES
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.budget import choose
@@ -140,9 +140,10 @@ def _may_be_shown(unit: Unit, request: Request) -> bool:
 
 
 def _is_restatement(unit: Unit) -> bool:
-    """Whether a page only says again what cards, events and digests say."""
+    """Whether a page only says again what cards, events, digests and turns say."""
     if unit.kind == "day":
-        return fold(unit.title.rpartition(" / ")[2]) in spellings("knowledge")
+        # Only what a person noted there stands nowhere else.
+        return not any(fold(name) in fold(f"{unit.title} {unit.text}") for name in NOTES)
     intro = unit.kind == "page" and any(words in unit.text for words in INTROS)
     return unit.path in _RESTATING or unit.kind == "agent" or intro
 

@@ -8,13 +8,15 @@ from contextlib import suppress
 from datetime import UTC
 from typing import TYPE_CHECKING
 
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.page_lines import split_mark
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.nlp.rules.framing import orders_for_always
+from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
+from kimi_memory.nlp.rules.utterance import is_nod
 from kimi_memory.recall.render import Line, Section
 from kimi_memory.recall.replaced import successor
 
@@ -68,9 +70,23 @@ def lines_of_hits(
     for hit in hits:
         unit = hit.unit
         told = [note.text for note in quoting[unit.id]]
-        if alone[unit.id] >= least and not _is_said_again(searcher, unit, told, prompt):
+        if alone[unit.id] < least or _is_aside(hit):
+            continue
+        if not _is_said_again(searcher, unit, told, prompt):
             line = line_of(unit, hit.snippet, zone)._replace(value=scores[unit.id])
             yield with_successor(searcher, unit, line)
+
+
+def _is_aside(hit: Hit) -> bool:
+    """Whether a turn is a nod, or an assistant's without a word of the question.
+
+    Such turns stand beside what answers it: "Fine, I'll do that." A person may answer in other
+    words.
+    """
+    unit = hit.unit
+    if unit.kind != "turn":
+        return False
+    return is_nod(unit.text) or (unit.role == Role.ASSISTANT and not hit.parts.get("turn"))
 
 
 def rests_on(searcher: Searcher, unit: Unit) -> tuple[str, ...]:
@@ -114,12 +130,22 @@ def _is_repeated_in(searcher: Searcher, unit: Unit, known: str, share: float) ->
 
 def with_successor(searcher: Searcher, unit: Unit, line: Line) -> Line:
     """Return a line that says what holds instead, where it was replaced."""
-    after = successor(searcher, unit.id)
+    after = _successor_of(searcher, unit)
     if after is None:
         return line
     told = snippet(after, (), _REPLACED_CHARS)[0]
     label = f"replaced by: {' '.join(told.split())}" if after else "replaced"
     return line._replace(labels=(*line.labels, label))
+
+
+def _successor_of(searcher: Searcher, unit: Unit) -> str | None:
+    """Return what holds instead of a unit; an event fell with all the turns that it rests on."""
+    after = successor(searcher, unit.id)
+    if after is None and unit.kind == "event":
+        found = [successor(searcher, turn) for turn in rests_on(searcher, unit)]
+        known = [one for one in found if one is not None]
+        return known[-1] if found and len(known) == len(found) else None
+    return after
 
 
 def line_of(unit: Unit, text: str, zone: Zone = UTC) -> Line:
@@ -152,7 +178,7 @@ def _unit_section(unit: Unit) -> Section:
 
 def is_said_order(unit: Unit) -> bool:
     """Whether a turn is a standing order that a person gave."""
-    return unit.role == "user" and unit.trust == "human" and orders_for_always(unit.text)
+    return unit.role == "user" and unit.trust == "human" and gives_standing_order(unit.text)
 
 
 def _yield_labels(unit: Unit, zone: Zone) -> Iterator[str]:

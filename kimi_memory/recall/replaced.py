@@ -77,21 +77,26 @@ def successor(searcher: Searcher, id: str) -> str | None:
 def _find_replaced(searcher: Searcher) -> Replaced:
     kinds, statuses = searcher.column("kind"), searcher.column("status")
     cards: Bools = searcher.alive & statuses.among((Status.SUPERSEDED,)) & kinds.among(("card",))
-    keys, at = searcher.column("key"), searcher.column("at")
+    key, project, at = (searcher.column(name) for name in ("key", "project", "at"))
+
+    def slot(row: int) -> tuple[str, str]:
+        # Each of two projects may have a database: a value is replaced within its own.
+        return (key[row] or "", project[row] or "")
+
     latest = sorted(np.flatnonzero(cards).tolist(), key=lambda row: at[row] or 0.0)[-MOST:]
     rested = {
         row: list(_yield_turn_ids([note])) for row in latest if (note := _read_note(searcher, row))
     }
-    own = {keys[row] for row in latest} - {""}
+    own = {slot(row) for row in latest if key[row]}
     living = searcher.alive & ~cards & kinds.among(("card",)) if own else np.zeros(0, dtype=bool)
-    rivals = [row for row in np.flatnonzero(living).tolist() if keys[row] in own]
+    rivals = [row for row in np.flatnonzero(living).tolist() if slot(row) in own]
     # "I moved from Bern to Basel" supports the old card and the new one: it stays in front.
     held = frozenset(_yield_turn_ids(note for row in rivals if (note := _read_note(searcher, row))))
     gone = frozenset(turn for turns in rested.values() for turn in turns) - held
-    newest = {keys[row]: row for row in sorted(rivals, key=lambda row: at[row] or 0.0)}
+    newest = {slot(row): row for row in sorted(rivals, key=lambda row: at[row] or 0.0)}
     ids = searcher.column("id")
     after = {
-        id: newest.get(keys[row], -1)
+        id: newest.get(slot(row), -1)
         for row in latest
         for id in (ids[row], *gone.intersection(rested.get(row, ())))
     }

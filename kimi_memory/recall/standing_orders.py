@@ -15,7 +15,7 @@ import numpy as np
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.nlp.rules.framing import orders_for_always
+from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.occasions import calls_for, signs_of_order, signs_of_prompt, suits
 from kimi_memory.recall.conversation import sides
 from kimi_memory.recall.filters import allowed
@@ -113,7 +113,7 @@ def _yield_order_texts(searcher: Searcher) -> Iterator[str]:
     cued = searcher.once("order cues", lambda: _rows_with_cues(searcher))
     for row in (*rules.tolist(), *cued[-READ_SAID:].tolist()):
         text = searcher.text(row)
-        if searcher.column("type")[row] == _RULE or orders_for_always(text):
+        if searcher.column("type")[row] == _RULE or gives_standing_order(text):
             yield text
 
 
@@ -153,7 +153,7 @@ def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
     # Most hold such a word by chance: the state of their files need not be asked.
     for row in cued[mask[cued]][-READ_SAID:].tolist():
         if row not in ordering:
-            ordering[row] = orders_for_always(searcher.text(row))
+            ordering[row] = gives_standing_order(searcher.text(row))
         rows += [row] if ordering[row] else []
     units = sorted(searcher.units(rows).values(), key=lambda unit: (unit.at is None, unit.at))
     return [
@@ -163,7 +163,7 @@ def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
         # An order that was replaced since is none any more.
         and unit.id not in gone
         and (not request.beside or unit.session != request.beside)
-        and orders_for_always(unit.text)
+        and gives_standing_order(unit.text)
     ]
 
 

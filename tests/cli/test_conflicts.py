@@ -62,7 +62,10 @@ def test_sides_and_conflicts_are_named_by_number(torn: Path, capsys) -> None:
     assert "1. deploy.port" in capsys.readouterr().out
     [preview] = answer(capsys, "conflicts", "1", "--keep", "2", "--dry-run")
     assert "superseded" in preview["diff"]
-    assert run(["conflicts", "1", "--keep", "3"]) == 11
+    # A wrong number settles nothing, though many ids end in this figure.
+    for wrong in ("3", "0", "999"):
+        assert run(["conflicts", "1", "--keep", wrong]) == 11
+        assert f"No side '{wrong}'" in capsys.readouterr().err
 
 
 def test_on_a_terminal_they_are_settled_by_keys(torn: Path, shown_by: Callable[..., str]) -> None:

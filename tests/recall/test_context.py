@@ -198,7 +198,14 @@ def test_generated_pages_are_not_repeated_and_lines_lose_their_marks(lived: Fold
     day = head.format("day", "date: 2026-02-27\n")
     lived.write(
         "episodic/daily/2026-02-27.md",
-        f"---\n{day}---\n# Day: 2026-02-27\n\n## Knowledge\n\n- db.choice: PostgreSQL it is\n",
+        f"---\n{day}---\n# Day: 2026-02-27\n\n## Sessions\n\n- 09:00 Nora: PostgreSQL it is\n\n"
+        "## Knowledge\n\n- db.choice: PostgreSQL it is\n",
+    )
+    noted = head.format("day", "date: 2026-02-26\n").replace("day-1", "day-2")
+    lived.write(
+        "episodic/daily/2026-02-26.md",
+        f"---\n{noted}---\n# Day: 2026-02-26\n\n## Notes\n\n"
+        "The PostgreSQL import of the shop needs an hour.\n",
     )
     lived.write(
         "mid-term/agents/kimi.md",
@@ -211,4 +218,5 @@ def test_generated_pages_are_not_repeated_and_lines_lose_their_marks(lived: Fold
     )
     text = context(lived, "task", query="PostgreSQL import of the shop").text
     assert "The PostgreSQL import is half done." in text and "^digest" not in text
-    assert not any(path in text for path in ("semantic/db.md", "daily/2026", "agents/kimi"))
+    assert "needs an hour" in text  # What a person noted on a day stands nowhere else.
+    assert not any(path in text for path in ("semantic/db.md", "2026-02-27.md", "agents/kimi"))

@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.domain.note import CardType, Quote, Source, Status
+from kimi_memory.domain.note import CardType, EventType, Quote, Source, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query
+from kimi_memory.formats.codec import render
 from kimi_memory.recall.hit_lines import lines_of_hits as made
 from kimi_memory.recall.hit_lines import rests_on
 from kimi_memory.recall.render import Line, Section
@@ -98,6 +100,50 @@ def test_what_was_replaced_says_by_what(folder: Folder) -> None:
     now = lines(folder, "which queue do we use, Redis or RabbitMQ")
     assert "card-queue-old" not in now
     assert "replaced by: We use RabbitMQ for the queue." in now["session:db#1"].labels
+
+
+def test_a_value_is_replaced_within_its_own_project(folder: Folder) -> None:
+    old = Quote("db", 1, "Otter stores everything in Redis.")
+    folder.session("db", [("user", old.text), ("assistant", "Fine.")], archived=True)
+    for slug, project, value, status in (
+        ("otter-old", "otter", old.text, Status.SUPERSEDED),
+        ("otter-new", "otter", "Otter stores everything in SQLite.", Status.ACTIVE),
+        ("heron", "heron", "Heron stores everything in MySQL.", Status.ACTIVE),
+    ):
+        later = NOW + timedelta(days=2 if slug == "heron" else 1)
+        proof = (
+            {"quotes": (old,), "sources": (Source.from_quote(old),)} if slug[-3:] == "old" else {}
+        )
+        folder.card(
+            slug, slug, value, key="store", project=project, status=status,
+            created=later, updated=later, **(proof if slug == "otter-old" else {}),
+        )  # fmt: skip
+    event = Event(
+        id="event-otter", title="Store of Otter", type=EventType.DECISION, at=NOW, content=old.text,
+        created=NOW, updated=NOW, project="otter", quotes=(old,), sources=(Source.from_quote(old),),
+    )  # fmt: skip
+    folder.write("episodic/20260227_otter.md", render(event))
+    found = lines(folder, "where is everything of Otter in Redis stored")
+    label = "replaced by: Otter stores everything in SQLite."
+    assert label in found["event-otter"].labels
+
+
+def test_nods_and_asides_of_an_assistant_are_left_out(folder: Folder) -> None:
+    folder.session(
+        "pier",
+        [
+            ("user", "The ferry Aurora leaves from the old pier."),
+            ("assistant", "Lovely weather for it."),
+            ("user", "谢谢！"),
+            ("assistant", "The old pier opens at six, so be there early."),
+            ("user", "I come by bike."),
+        ],
+        archived=True,
+    )
+    found = lines(folder, "from which old pier does the ferry Aurora leave")
+    assert "session:pier#4" in found and "session:pier#1" in found
+    assert not {"session:pier#2", "session:pier#3"} & set(found)
+    assert "session:pier#5" in found  # A person may answer in other words.
 
 
 def test_a_source_of_a_whole_session_is_no_quote(folder: Folder) -> None:

@@ -15,6 +15,7 @@ from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.learned.utterance_kinds import Kind, kinds_of
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
+from kimi_memory.nlp.rules.framing import asks_to_be_called, orders_for_always
 from kimi_memory.nlp.rules.own_clauses import own_clauses
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.utterance import Act, Clause
@@ -35,6 +36,18 @@ _NONE = frozenset(
 def chat_clauses(text: str) -> Sequence[Clause]:
     """Return the clauses of a turn that are its speaker's own words, with orders in any words."""
     return tuple(_judge(clause) for clause in own_clauses(text))
+
+
+@keep_results(4096)
+def gives_standing_order(text: str) -> bool:
+    """Whether what a person said to an agent holds an order for always.
+
+    The words of such orders are looked for first: most turns have none, and need no reading.
+    """
+    if not orders_for_always(text):
+        return False
+    ordered = any(clause.act is Act.ORDER for clause in chat_clauses(text))
+    return ordered or asks_to_be_called(text)
 
 
 def orders_always(text: str, least: float = STANDING) -> bool:

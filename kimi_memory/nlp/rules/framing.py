@@ -96,15 +96,17 @@ _WORLD_ZH = regex(
     r"|[有是分](?:哪些|什么区别|什么不同|哪几|几种)|[的有](?:区别|做法|原理|起源|历史|来历|规则|含义|种类)"
     r"|最(?:高|大|长|有名|好|快|早)|该怎么选|是怎么(?:形成|发生|产生|来|死|做|建)的"
 )
+_NAMING = r"\bcall me\b|别叫我|不要叫我|叫我[^，。]{1,6}(?:就|吧)|称呼我"
 # "I want to never …" is a wish; 都要不要 asks. Neither orders anything for always.
 _STANDING = regex(
     r"\b(?:from now on|always|(?<!to )never|every time|whenever|each time|going forward"
     r"|in (?:the )?future)\b"
     r"|以后|今后|从现在起|从今往后|每次|每当|一律|永远|凡是|别再|不要再"
     r"|都(?:要(?!不要)|得|必须|给|用|写|按|别|不要|不用)"
-    r"|\bcall me\b|别叫我|不要叫我|叫我[^，。]{1,6}(?:就|吧)|称呼我",
+    rf"|{_NAMING}",
     re.IGNORECASE,
 )
+_CALLED = regex(_NAMING, re.IGNORECASE)
 _QUOTED = regex(r"[“「『\"][^”」』\"\n]{1,300}[”」』\"]")
 _NAME = regex(r"(?<=[a-z,;’'] )[A-Z][a-z]+(?=\W|$)")
 
@@ -136,6 +138,11 @@ def orders_for_always(said: str) -> bool:
     What they only quote is none of theirs.
     """
     return _STANDING.search(simplify(_QUOTED.sub(" ", said))) is not None
+
+
+def asks_to_be_called(said: str) -> bool:
+    """Whether somebody says by which name to call them."""
+    return _CALLED.search(simplify(_QUOTED.sub(" ", said))) is not None
 
 
 def names_inside(prompt: str) -> list[str]:

@@ -273,6 +273,11 @@ def _classify_act(low: str) -> Act:
     return Act.STATEMENT
 
 
+def is_nod(text: str) -> bool:
+    """Whether a whole turn is a nod, thanks or a greeting: "Makes sense.", 好的。"""
+    return _REMARK.search(text.lower()) is not None
+
+
 def is_order(clause: str) -> bool:
     """Whether a clause, in lower case, tells somebody how to act from now on."""
     if _ORDER_ZH.search(clause):

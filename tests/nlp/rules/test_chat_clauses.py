@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.chat_clauses import chat_clauses, orders_always
+from kimi_memory.nlp.rules.chat_clauses import (
+    chat_clauses,
+    gives_standing_order,
+    orders_always,
+)
 from kimi_memory.nlp.rules.utterance import Act
 
 
@@ -58,3 +62,31 @@ def test_a_pasted_text_has_no_clauses_of_the_speaker() -> None:
 )
 def test_thanks_wishes_for_now_and_circumstances_order_nothing_for_ever(text: str) -> None:
     assert Act.ORDER not in {clause.act for clause in chat_clauses(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From now on send the totals as CSV.",
+        "以后报价都先写含税价",
+        "别叫我李总，叫我老李就行",
+        "call me Jo",
+    ],
+)
+def test_a_turn_that_orders_for_always_is_known_as_one(text: str) -> None:
+    assert gives_standing_order(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "可能以后会开第二家店，现在还说不准。",
+        "早上八点以后才有空",
+        "it's called Ardea from now on",
+        "You said it was gone, but it has always been there.",
+        "The build is slow today.",
+        "",
+    ],
+)
+def test_a_word_of_always_alone_orders_nothing(text: str) -> None:
+    assert not gives_standing_order(text)
