@@ -18,7 +18,8 @@ from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Turn
 from kimi_memory.formats.jsonl import context_of, turn_line
 from kimi_memory.jobs.usage import RECALLS, USAGE, Usage
-from kimi_memory.operations.doctor import doctor, fix, status, verify
+from kimi_memory.operations.doctor import doctor, fix, verify
+from kimi_memory.operations.memory_state import status
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.copy import checkpoint

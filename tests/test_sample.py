@@ -20,7 +20,8 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Origin, Quote
 from kimi_memory.errors import UsageError
 from kimi_memory.formats import codec
-from kimi_memory.operations.doctor import status, verify
+from kimi_memory.operations.doctor import verify
+from kimi_memory.operations.memory_state import status
 
 ROOT = Path(__file__).parent.parent
 FAKES = ("Tr41lhead-fake", "Xz-fake-92", "FAKEfake", "900123", "13800001")

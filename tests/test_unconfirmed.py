@@ -17,7 +17,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.domain.note import Role
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.hooks.host import Host
-from kimi_memory.operations.review_queue import review, waiting_files
+from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.operations.review_queue import review
 from tests.mcp.wire import Wire, ours
 from tests.test_copies import git
 

@@ -64,12 +64,12 @@ class Consolidation:
 
     def waiting(self) -> list[str]:
         """Return the ids of ended sessions that were not distilled yet."""
-        return undistilled(self._parts.store, self.jobs.done)[0]
+        return undistilled(self._parts.store)[0]
 
     def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
         """Distil every session that waits, in order; one that fails keeps no other waiting."""
         with self._parts.store.glance.hold():
-            waiting, damaged = undistilled(self._parts.store, self.jobs.done)
+            waiting, damaged = undistilled(self._parts.store)
             # Damaged ones are tried as well: their failure names the file and what to do about it.
             tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
             return self.jobs.each("distil", tries)

@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.cli.as_of import add_as_of, open_at
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, show, show_json
-from kimi_memory.operations.doctor import Status, status
 from kimi_memory.operations.health_checks import shown_size
+from kimi_memory.operations.memory_state import Status, status
 
 _BAR = 20
 

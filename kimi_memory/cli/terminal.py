@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator
 from unicodedata import combining, east_asian_width
 
+from kimi_memory.nlp.basic.patterns import regex
+
 _NARROWEST = 40
 """Fewer columns are not laid out for: most would be indentation."""
 # A word with the blanks behind it, or one character of a script that is written without blanks.
-_PIECE = re.compile(r"[ \t]+|[^\s\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]+|\S")
+_PIECE = regex(r"[ \t]+|[^\s\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]+|\S")
 _NOT_FIRST = frozenset("，。、；：？！）》」』】〕”’…—·%),.;:?!]}»")
 """What never begins a line."""
 _NOT_LAST = frozenset("（《「『【〔“‘([{«")

@@ -13,7 +13,7 @@ from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotAMemoryError
 from kimi_memory.nlp.dates.zone import in_zone
-from kimi_memory.operations.review_queue import asking
+from kimi_memory.operations.open_questions import asking
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 

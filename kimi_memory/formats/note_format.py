@@ -16,6 +16,7 @@ from kimi_memory.formats.body_layout import Body, Layout, Style, quote_block, qu
 from kimi_memory.formats.frontmatter import FrontMatter
 from kimi_memory.formats.scalar import Value, clean, one_line
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug as short
 
 E = TypeVar("E", bound=StrEnum)
@@ -26,7 +27,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 _TAG_GAP = re.compile(r"[,，、\s]+")
 N = TypeVar("N", bound=Note)
 
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN = regex("[\u3400-\u9fff]")
 
 
 # Strict where a wrong value would be believed, lenient where YAML merely guesses: `key: 8080` is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Op
@@ -14,12 +14,14 @@ from kimi_memory.domain.pages import Project
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import says_open
 from kimi_memory.formats.page_lines import Line, marked, split_mark
-from kimi_memory.jobs.page_edits import Edits
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
+
+if TYPE_CHECKING:
+    from kimi_memory.jobs.page_edits import Edits
 
 N = TypeVar("N", Card, Project)
 

@@ -97,6 +97,13 @@ class Dispute:
         return signed(fill("notes/CONFLICT", lang, key=self.key, sides=sides, mark="0" * 12))
 
 
+def open_disputes(shelf: Shelf) -> list[Dispute]:
+    """Return what waits for a choice, each with all of its sides."""
+    marked = (e for e in shelf.entries().values() if e.kind == "card" and e.status == "conflicted")
+    notes = [shelf.file(entry.path).note for entry in marked]
+    return disputes(note for note in notes if isinstance(note, Card))
+
+
 def disputes(cards: Iterable[Card]) -> list[Dispute]:
     """Return the open disputes among some cards, in order of their keys."""
     open_cards = {card.id: card for card in cards if card.status is Status.CONFLICTED}

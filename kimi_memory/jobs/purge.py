@@ -24,6 +24,7 @@ from kimi_memory.formats.jsonl import read_transcript_lines, tombstone_line, tom
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.wikilinks import without_targets
 from kimi_memory.jobs.forget import without_evidence
+from kimi_memory.jobs.job_records import FOLDER, job_path
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
 from kimi_memory.jobs.purge_notes import (
@@ -33,7 +34,6 @@ from kimi_memory.jobs.purge_notes import (
     parse_note,
     yield_texts_from,
 )
-from kimi_memory.jobs.runner import FOLDER, job_path
 from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise

@@ -11,7 +11,7 @@ from kimi_memory.domain.job import Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Lang, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.jobs.manual_edits import Hand
-from kimi_memory.jobs.pages import Dispute, Pages, disputes
+from kimi_memory.jobs.pages import Dispute, Pages, disputes, open_disputes
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of
@@ -151,10 +151,7 @@ class Resolve:
 
 def conflicts(context: JobContext) -> list[Dispute]:
     """Return what waits for a choice, each with all of its sides."""
-    shelf = Shelf(context.store)
-    marked = (e for e in shelf.entries().values() if e.kind == "card" and e.status == "conflicted")
-    notes = [shelf.file(entry.path).note for entry in marked]
-    return disputes(note for note in notes if isinstance(note, Card))
+    return open_disputes(Shelf(context.store))
 
 
 def weighed(won: Card, lost: Iterable[Card], now: datetime) -> Card:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import datetime
 
 from kimi_memory.domain.change import Append, Change, Delete, digest
 from kimi_memory.domain.job import Op, Plan, Step, digest_of
-from kimi_memory.domain.note import LIVE, Card, Note, Origin, Status
+from kimi_memory.domain.note import Card, Note, Origin, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Proposal, Todo
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
@@ -225,20 +224,6 @@ class Review:
                 scope = f"project:{note.project}" if note.project else "memory"
                 key, value = Line(proposal.text).key_and_value(note.key)
         return Tombstone(scope, key, normalise(value), self._now, self._context.actor.name, why)
-
-
-def waiting(shelf: Shelf) -> Iterator[Filed]:
-    """Yield proposals, then lines a person wrote that nobody confirmed, oldest first."""
-    proposals = (filed for filed in shelf.notes(Proposal.kind))
-    yield from sorted(proposals, key=lambda filed: (filed.note.created, filed.note.id))
-    entries = [e for e in shelf.entries().values() if e.kind == Card.kind]
-    for entry in sorted(entries, key=lambda entry: entry.id):
-        if entry.status == str(Status.CANDIDATE):
-            filed = shelf.file(entry.path)
-            card = filed.note
-            own = isinstance(card, Card) and card.trust is Origin.HUMAN
-            if own and card.status in LIVE and all(s.by_hand for s in card.sources):
-                yield filed
 
 
 def _editable_sections(note: Note) -> frozenset[str]:

@@ -29,6 +29,7 @@ from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.day_page import is_blank, with_edits
 from kimi_memory.jobs.eval_gate import Forbidden
 from kimi_memory.jobs.gates import JobGates, split_off_held
+from kimi_memory.jobs.job_records import FOLDER, is_recorded, job_id, job_path
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page, page_changes
 from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
@@ -40,17 +41,11 @@ from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.store import Store
 
-FOLDER = "mid-term/jobs"
 # A person saves a page now and then; one that saves all the time gets an error that says so.
 _TRIES = 3
 _BEHIND = "history is behind, and this job cannot be undone yet"
 _URGENT = frozenset(job.name for job in JOBS if job.urgent)
 _LIVE = {"active", "stale", "candidate", "conflicted"}
-
-
-def job_path(id: str) -> str:
-    """Return the path of a job's record."""
-    return f"{FOLDER}/{id}.json"
 
 
 class Jobs:
@@ -84,7 +79,7 @@ class Jobs:
 
     def done(self, kind: str, inputs: str) -> bool:
         """Whether a job of this kind ran over the same inputs and was not undone."""
-        return self._store.exists(job_path(job_id(kind, inputs)))
+        return is_recorded(self._store, kind, inputs)
 
     def run(
         self, make: Callable[[Shelf], Plan], actor: Actor, *, dry_run: bool = False
@@ -313,11 +308,6 @@ class Jobs:
         if not exact and len(near) != 1:
             raise NotFoundError("job", id)
         return job_of(self._store.read((exact or near)[0]))
-
-
-def job_id(kind: str, inputs: str) -> str:
-    """Return the id of the job over these inputs: the same inputs, the same job."""
-    return f"{kind}-{inputs[:12]}"
 
 
 def _with_model(plan: Plan, meter: Meter) -> Plan:

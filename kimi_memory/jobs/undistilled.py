@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript
 from kimi_memory.errors import FormatError
+from kimi_memory.jobs.job_records import is_recorded
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
 
@@ -14,14 +13,10 @@ KIND = "distil"
 """The kind of the job that distils a session."""
 
 
-def undistilled(store: Store, done: Callable[[str, str], bool]) -> tuple[list[str], list[str]]:
+def undistilled(store: Store) -> tuple[list[str], list[str]]:
     """Return the ids of ended sessions that were not distilled yet, oldest first.
 
     The ids of those that cannot be read come apart.
-
-    Args:
-        store: where sessions lie.
-        done: tells whether a job of a kind ran over inputs.
     """
     found, damaged = [], []
     for place in sessions.places(store):
@@ -33,7 +28,7 @@ def undistilled(store: Store, done: Callable[[str, str], bool]) -> tuple[list[st
         ended = not place.open or transcript.ended is not None
         # What was imported or written by hand has its cards already.
         ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
-        if ended and not done(KIND, inputs_of(transcript)):
+        if ended and not is_recorded(store, KIND, inputs_of(transcript)):
             found.append((transcript.session.started, place.id))
     return [id for _, id in sorted(found)], damaged
 

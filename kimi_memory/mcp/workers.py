@@ -20,9 +20,9 @@ from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.mcp import responses
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
-from kimi_memory.operations.doctor import status
 from kimi_memory.operations.entities import Entities
 from kimi_memory.operations.forget import forget
+from kimi_memory.operations.memory_state import status
 from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.server.chats import find_owner, limits_of

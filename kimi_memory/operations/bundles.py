@@ -31,7 +31,7 @@ from kimi_memory.operations.new_folders import (
     make_history,
     write_files,
 )
-from kimi_memory.operations.review_queue import waiting_files
+from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.store.files.outside import check_new_file
 from kimi_memory.store.git.bundle import Bundle, Compression, Manifest, read_bundle
 from kimi_memory.store.git.files import scan

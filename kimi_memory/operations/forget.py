@@ -17,11 +17,11 @@ from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
 from kimi_memory.formats.job_file import add_member
 from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
+from kimi_memory.jobs.job_records import job_path
 from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
 from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
-from kimi_memory.jobs.runner import job_path
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.copy import checkpoint

@@ -16,7 +16,7 @@ from kimi_memory.formats.checksum import is_whole, sum_of
 from kimi_memory.formats.job_file import job_of
 from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.runner import FOLDER
+from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 

@@ -9,8 +9,9 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.operations.review_queue import asking
+from kimi_memory.operations.open_questions import asking
 from kimi_memory.operations.usage_report import day_starts, last_days
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.recall.day_counts import count_units, find_last
@@ -64,7 +65,7 @@ def overview(memory: Memory) -> Overview:
         units=held.facets["kind"],
         open_sessions=sum(place.open for place in places),
         ended_sessions=sum(not place.open for place in places),
-        waiting=len(memory.waiting()),
+        waiting=len(undistilled(memory.store)[0]),
         # Who waits is asked of every note: once for each state of the files.
         asks=memory.index.searcher().once("asking", lambda: asking(memory)),
         latest=held.units,

@@ -16,7 +16,7 @@ from kimi_memory.operations.bundles import export_bundle, import_bundle, unpack_
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.new_folders import beside, borrow_folder
-from kimi_memory.operations.review_queue import waiting_files
+from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.verify_index import compare_answers
 from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.git.bundle import read_bundle

@@ -10,7 +10,7 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.errors import KimiMemoryError, UsageError
-from kimi_memory.jobs.runner import FOLDER
+from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -17,33 +17,19 @@ from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError, StoreError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.jobs.forget import Forget
-from kimi_memory.jobs.import_edits import ImportEdits
 from kimi_memory.jobs.pages import is_page
-from kimi_memory.jobs.resolve_conflict import conflicts
-from kimi_memory.jobs.review import Answer, Review, waiting
+from kimi_memory.jobs.review import Answer, Review
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.jobs.suggestions import MOST, Suggestion, suggestions
 from kimi_memory.jobs.trace import Tracer
+from kimi_memory.operations.open_questions import waiting_files, waiting_notes
 from kimi_memory.store.notes.notes import Filed, Shelf
-from kimi_memory.store.reading import SETTINGS, WHY
+from kimi_memory.store.reading import SETTINGS
 from kimi_memory.store.reading import Waiting as Unvetted
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 KIND = "review"
 __all__ = ["Answer", "Said", "Waiting", "answer", "pending", "review"]
-
-
-def waiting_files(memory: Memory) -> list[Unvetted]:
-    """Return the files that wait for a person's word, in order of path."""
-    vetting = memory.store.vetting
-    found = (path for path, why in Shelf(memory.store).waiting().items() if why != WHY)
-    waiting = (vetting.waiting(path) for path in found) if vetting is not None else ()
-    return [one for one in waiting if one is not None]
-
-
-def marked(memory: Memory) -> list[str]:
-    """Return the files in which a merge left its marks, in order of path."""
-    return [path for path, why in Shelf(memory.store).waiting().items() if why == WHY]
 
 
 def find_waiting(memory: Memory, name: str) -> Unvetted | None:
@@ -167,7 +153,7 @@ def pending(memory: Memory) -> list[Pending]:
         ),
         *(
             Pending(filed.note.id, _title_of(filed.note), partial(build, filed))
-            for filed in waiting(shelf)
+            for filed in waiting_notes(shelf)
         ),
         *(
             Pending(one.id, _link_title(one), partial(_build_waiting_link, memory, one))
@@ -286,16 +272,3 @@ def _of_truth(diff: str, target: str) -> str:
         if shown:
             kept.append(line)
     return "\n".join(kept)
-
-
-def asking(memory: Memory) -> Mapping[str, int]:
-    """Return how much waits, by the command that deals with it; what is zero is left out."""
-    shelf = Shelf(memory.store)
-    edits = ImportEdits(memory)
-    few = min(len(suggestions(shelf, memory.settings.introspect.accept)), MOST)
-    found = {
-        "review pages": len(edits.waiting(shelf)) + len(edits.touched(shelf)),
-        "review": len(waiting_files(memory)) + sum(1 for _ in waiting(shelf)) + few,
-        "conflicts": len(conflicts(memory)),
-    }
-    return {command: count for command, count in found.items() if count}

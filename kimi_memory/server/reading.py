@@ -14,7 +14,7 @@ from kimi_memory.domain.search_types import Answer, Context, Query
 from kimi_memory.errors import NotFoundError, ReadOnlyError, UsageError
 from kimi_memory.jobs.resolve_conflict import conflicts as disputed
 from kimi_memory.nlp.basic.quotes import split_commit
-from kimi_memory.operations.doctor import status as count
+from kimi_memory.operations.memory_state import status as count
 from kimi_memory.operations.review_queue import review as waiting
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.server.looking_back import blame_of, timeline_of

@@ -10,7 +10,8 @@ from kimi_memory.domain.job import JobReport, Plan
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import GateError, UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.operations.doctor import fix, status
+from kimi_memory.operations.doctor import fix
+from kimi_memory.operations.memory_state import status
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 

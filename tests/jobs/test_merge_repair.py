@@ -17,7 +17,8 @@ from kimi_memory.jobs.merge_repair import MergeRepair
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.operations.doctor import doctor, fix
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
-from kimi_memory.operations.review_queue import Answer, answer, difference, waiting_files
+from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.operations.review_queue import Answer, answer, difference
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from tests.conftest import Clock

@@ -11,8 +11,9 @@ from kimi_memory import Memory, Opening
 from kimi_memory.domain.note import Card, CardType, Origin, Rel, Role, Status
 from kimi_memory.domain.pages import Todo
 from kimi_memory.operations.doctor import verify
+from kimi_memory.operations.open_questions import asking
 from kimi_memory.operations.projects import projects
-from kimi_memory.operations.review_queue import Answer, answer, asking, review
+from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 from tests.jobs.edited_pages import TEXTS, card, edit, fill, page, write

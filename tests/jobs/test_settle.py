@@ -13,7 +13,8 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.jobs.resolve_conflict import conflicts
 from kimi_memory.operations.merge_copy import merge_copy
-from kimi_memory.operations.review_queue import confirm, waiting_files
+from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.operations.review_queue import confirm
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 from tests.test_copies import errors, git

@@ -10,7 +10,8 @@ from kimi_memory.domain.note import Card, Link, LinkRel
 from kimi_memory.errors import NotFoundError
 from kimi_memory.jobs.resolve_conflict import conflicts
 from kimi_memory.operations.introspect import introspect
-from kimi_memory.operations.review_queue import Answer, answer, asking, review
+from kimi_memory.operations.open_questions import asking
+from kimi_memory.operations.review_queue import Answer, answer, review
 from tests.jobs.notes import card, put
 from tests.jobs.test_runner import tree
 

@@ -17,7 +17,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.operations.merge_copy import merge_copy
-from kimi_memory.operations.review_queue import waiting_files
+from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.store.git.signers import Signers
 from tests.operations.test_merge_copy import values
 from tests.test_copies import errors, git

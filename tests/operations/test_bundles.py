@@ -24,7 +24,8 @@ from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.purge import Doomed
 from kimi_memory.operations.bundles import Compression, export_bundle, import_bundle, unpack_copy
 from kimi_memory.operations.forget import purge
-from kimi_memory.operations.review_queue import review, waiting_files
+from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.operations.review_queue import review
 from kimi_memory.store.git import incoming
 from tests.conftest import Clock
 from tests.operations.test_merge_copy import merge, tree, values

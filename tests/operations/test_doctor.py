@@ -11,7 +11,8 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.health import Severity
 from kimi_memory.hooks.host import Host
-from kimi_memory.operations.doctor import doctor, fix, status, verify
+from kimi_memory.operations.doctor import doctor, fix, verify
+from kimi_memory.operations.memory_state import status
 from tests.jobs.test_runner import talk
 
 

@@ -15,8 +15,8 @@ from kimi_memory.operations.bundles import export_bundle, import_bundle
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, purge
 from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.remotes import add_remote
-from kimi_memory.operations.review_queue import waiting_files
 from kimi_memory.operations.sync_remotes import sync_memory
 from tests.jobs.test_purge import traces
 from tests.operations.test_merge_copy import values

@@ -13,7 +13,7 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.operations.doctor import doctor, fix, status, verify
+from kimi_memory.operations.doctor import doctor, fix, verify
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.health_checks import (
     check_copies,
@@ -22,6 +22,7 @@ from kimi_memory.operations.health_checks import (
     shown_size,
     sizes,
 )
+from kimi_memory.operations.memory_state import status
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from tests.test_copies import git

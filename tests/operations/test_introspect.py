@@ -9,8 +9,8 @@ from pathlib import Path
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.domain.engine import Embedding
 from kimi_memory.hooks.host import Host
-from kimi_memory.operations.doctor import status
 from kimi_memory.operations.introspect import introspect
+from kimi_memory.operations.memory_state import status
 from tests.conftest import Clock
 from tests.jobs.notes import card, put
 from tests.jobs.test_introspect import ALSO, SAME, tree

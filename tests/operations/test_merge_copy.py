@@ -19,7 +19,8 @@ from kimi_memory.jobs.purge import Doomed
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.operations.forget import purge
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
-from kimi_memory.operations.review_queue import Answer, answer, review, waiting_files
+from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.notes import sessions
 from tests.conftest import Clock
 from tests.test_copies import clone, errors, git

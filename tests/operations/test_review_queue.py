@@ -14,8 +14,9 @@ from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.domain.pages import Identity, Proposal
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats import codec
-from kimi_memory.operations.doctor import status
-from kimi_memory.operations.review_queue import Answer, answer, asking, pending, review
+from kimi_memory.operations.memory_state import status
+from kimi_memory.operations.open_questions import asking
+from kimi_memory.operations.review_queue import Answer, answer, pending, review
 from kimi_memory.store.notes.notes import read_tombstones
 from tests.jobs.edited_pages import card, cards, edit, page, write
 from tests.jobs.test_runner import tree

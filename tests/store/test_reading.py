@@ -10,7 +10,8 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.note import Role
 from kimi_memory.errors import WaitingError
-from kimi_memory.operations.doctor import doctor, status, verify
+from kimi_memory.operations.doctor import doctor, verify
+from kimi_memory.operations.memory_state import status
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from tests.test_copies import git

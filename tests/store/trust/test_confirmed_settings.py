@@ -15,7 +15,8 @@ from kimi_memory.cli import run
 from kimi_memory.config import Settings
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.merge_copy import merge_copy
-from kimi_memory.operations.review_queue import Answer, answer, waiting_files
+from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.operations.review_queue import Answer, answer
 from tests.store.trust.test_vetting import at_work, lived
 from tests.test_copies import git
 

@@ -21,7 +21,8 @@ from kimi_memory.errors import (
     UsageError,
     WaitingError,
 )
-from kimi_memory.operations.doctor import status
+from kimi_memory.operations.memory_state import status
+from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.review_queue import (
     Answer,
     answer,
@@ -29,7 +30,6 @@ from kimi_memory.operations.review_queue import (
     confirm,
     find_waiting,
     review,
-    waiting_files,
 )
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import Standing

@@ -1,0 +1,158 @@
+"""What is in a memory, counted for a person: notes, sessions, jobs, index, history."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import unknown_settings
+from kimi_memory.domain.graph import links_of
+from kimi_memory.domain.note import LIVE, Card, Note
+from kimi_memory.errors import FormatError, StoreError
+from kimi_memory.jobs.circuit_breaker import Breaker
+from kimi_memory.jobs.job_records import FOLDER as JOBS
+from kimi_memory.jobs.undistilled import undistilled
+from kimi_memory.jobs.usage import Usage, counted, heats, histogram
+from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.operations.health_checks import sizes
+from kimi_memory.operations.open_questions import asking, marked, waiting_files
+from kimi_memory.operations.remotes import describe_remotes
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.wal.reconcile import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What ``kimi-memory status`` shows."""
+
+    root: Path
+    open_sessions: int
+    ended_sessions: int
+    turns: int
+    waiting: int
+    """Ended sessions that were not distilled yet."""
+    notes: Mapping[str, Mapping[str, int]]
+    """How many notes of each kind, by type or status."""
+    jobs: int
+    index: str
+    history: str
+    external: int
+    """Files changed outside of kimi_memory since it last looked."""
+    broken: tuple[str, ...]
+    """One line a file that cannot be parsed."""
+    failing: tuple[str, ...]
+    """One line a periodic job that failed last time, and whether it rests."""
+    links: Mapping[str, int]
+    """How many links of each relation the notes state."""
+    bands: Mapping[str, int]
+    """How many cards are hot, warm and cold now."""
+    temperatures: Mapping[str, int]
+    """How many cards there are in each step of temperature, hottest first."""
+    asks: Mapping[str, int]
+    """How much waits for a person, by the command that deals with it."""
+    sizes: Mapping[str, int]
+    """Bytes of each tier, of the pages outside of them, of the history and of derived files."""
+    unconfirmed: tuple[str, ...]
+    """One line a file that waits for a person's word, and why."""
+    merging: tuple[str, ...]
+    """One line a file in which a merge left its marks."""
+    remotes: tuple[str, ...]
+    """One line a remote, and how the last sync with it went."""
+    unknown: tuple[str, ...]
+    """One line a name in a settings file that no setting has, with the nearest one."""
+
+
+def status(memory: Memory, progress: Progress = lambda done, total: None) -> Status:
+    """Count what is in a memory; tell how many of all files were looked at and read."""
+    places = list(sessions.places(memory.store))
+    counts: dict[str, Counter[str]] = {}
+    broken: list[str] = []
+    cards: list[Card] = []
+    for note in _yield_notes(memory, broken, progress):
+        kind = getattr(note, "type", note.status)
+        counts.setdefault(note.kind, Counter())[str(kind)] += 1
+        if isinstance(note, Card) and note.status in LIVE:
+            cards.append(note)
+    uses, table = Usage(memory.store).all(), memory.settings.temperature
+    # Computed and not read from the files: their temperatures are those of the last introspection.
+    found = heats(cards, uses, memory.clock(), table).values()
+    external, unnoted = _count_external_edits(memory, progress)
+    return Status(
+        root=memory.root,
+        open_sessions=sum(place.open for place in places),
+        ended_sessions=sum(not place.open for place in places),
+        turns=sum(_count_turns(memory, place) for place in places),
+        waiting=len(undistilled(memory.store)[0]),
+        notes={kind: dict(found) for kind, found in sorted(counts.items())},
+        jobs=len(memory.store.files(JOBS)),
+        index=_describe_index(memory),
+        history=_describe_history(memory),
+        external=external,
+        broken=tuple(broken),
+        failing=(*Breaker(memory.store, memory.settings.gates).state(memory.clock()), *unnoted),
+        links=Counter(str(link.rel) for card in cards for link in links_of(card)),
+        bands=counted(found),
+        temperatures=histogram(found),
+        asks=asking(memory),
+        sizes=sizes(memory.root),
+        unconfirmed=tuple(f"{one.path}: {one.standing.why}" for one in waiting_files(memory)),
+        merging=tuple(f"{path} holds marks of a merge: it is not used" for path in marked(memory)),
+        remotes=tuple(describe_remotes(memory)),
+        unknown=tuple(
+            f"{one.message}. {one.remedy}"
+            for one in unknown_settings(memory.root, memory.home, memory.host)
+        ),
+    )
+
+
+def _count_external_edits(memory: Memory, progress: Progress) -> tuple[int, list[str]]:
+    """Return how many files were changed from outside, or why that cannot be noted."""
+    try:
+        # Status also notes what it found: a full or read-only disk must not keep it from showing
+        # the rest.
+        return len(memory.store.reconcile(progress)), []
+    except StoreError as error:
+        return 0, [f"changes from outside cannot be noted: {error}"]
+
+
+def _yield_notes(memory: Memory, broken: list[str], progress: Progress) -> Iterator[Note]:
+    shelf = Shelf(memory.store)
+    entries = shelf.entries().values()
+    for number, entry in enumerate(entries, 1):
+        progress(number, len(entries))
+        try:
+            yield shelf.file(entry.path).note
+        except FormatError as error:
+            broken.append(str(error))
+
+
+def _count_turns(memory: Memory, place: sessions.Place) -> int:
+    # Counted as bytes: to parse every session would make `status` slow.
+    return memory.store.read(place.path).count(b'"kind":"turn"')
+
+
+def _describe_index(memory: Memory) -> str:
+    found = memory.index.status()
+    if not found.generation:
+        size = f"{found.units} units in {found.files}" if found.units else f"{found.files}"
+        return f"none: {size} files are searched directly; 'kimi-memory index' makes one"
+    pending = f", {found.pending} not indexed yet" if found.pending else ""
+    model = f", vectors of {found.model}" if found.model else ""
+    return f"{found.units} units of {found.files} files{pending}{model}"
+
+
+def _describe_history(memory: Memory) -> str:
+    if not memory.history.ready():
+        return "off: no git repository of this memory"
+    commits = memory.history.log(limit=1)
+    if not commits:
+        return "no commit yet"
+    pending = ", changes pending" if memory.batch.pending() else ""
+    [last] = commits
+    return (
+        f"{last.hash[:10]} {in_zone(last.at, memory.zone):%Y-%m-%d %H:%M} {last.subject}{pending}"
+    )

@@ -1,0 +1,58 @@
+"""What waits for a person's word: files, notes and edits, found and counted.
+
+Answers to it stand in `review_queue`, with all that carries them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.note import LIVE, Card, Origin, Status
+from kimi_memory.domain.pages import Proposal
+from kimi_memory.jobs.note_edits import touched
+from kimi_memory.jobs.pages import Pages, open_disputes
+from kimi_memory.jobs.suggestions import MOST, suggestions
+from kimi_memory.store.notes.notes import Filed, Shelf
+from kimi_memory.store.reading import WHY, Waiting
+
+
+def waiting_files(memory: Memory) -> list[Waiting]:
+    """Return the files that wait for a person's word, in order of path."""
+    vetting = memory.store.vetting
+    found = (path for path, why in Shelf(memory.store).waiting().items() if why != WHY)
+    waiting = (vetting.waiting(path) for path in found) if vetting is not None else ()
+    return [one for one in waiting if one is not None]
+
+
+def marked(memory: Memory) -> list[str]:
+    """Return the files in which a merge left its marks, in order of path."""
+    return [path for path, why in Shelf(memory.store).waiting().items() if why == WHY]
+
+
+def waiting_notes(shelf: Shelf) -> Iterator[Filed]:
+    """Yield proposals, then lines a person wrote that nobody confirmed, oldest first."""
+    proposals = (filed for filed in shelf.notes(Proposal.kind))
+    yield from sorted(proposals, key=lambda filed: (filed.note.created, filed.note.id))
+    entries = [e for e in shelf.entries().values() if e.kind == Card.kind]
+    for entry in sorted(entries, key=lambda entry: entry.id):
+        if entry.status == str(Status.CANDIDATE):
+            filed = shelf.file(entry.path)
+            card = filed.note
+            own = isinstance(card, Card) and card.trust is Origin.HUMAN
+            if own and card.status in LIVE and all(s.by_hand for s in card.sources):
+                yield filed
+
+
+def asking(memory: Memory) -> Mapping[str, int]:
+    """Return how much waits, by the command that deals with it; what is zero is left out."""
+    shelf = Shelf(memory.store)
+    pages = Pages(memory.store, shelf, memory.settings)
+    edits = touched(memory.store, memory.history, shelf)
+    few = min(len(suggestions(shelf, memory.settings.introspect.accept)), MOST)
+    found = {
+        "review pages": len(pages.edited()) + sum(1 for _ in edits),
+        "review": len(waiting_files(memory)) + sum(1 for _ in waiting_notes(shelf)) + few,
+        "conflicts": len(open_disputes(shelf)),
+    }
+    return {command: count for command, count in found.items() if count}
