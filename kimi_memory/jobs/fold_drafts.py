@@ -205,7 +205,7 @@ class Fold:
         if own is not None and own not in live[:1]:
             return  # These words made a card when they were captured; what became of it stands.
         # The same words once more prove nothing new.
-        if any(set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)) for card in live):
+        if any(_has_quotes(card, draft.quotes) for card in live):
             return
         if parts := [card for card in live if _is_part(card, draft)]:
             self._widen_card(parts, draft)
@@ -353,15 +353,23 @@ def _latest_live(cards: list[Card]) -> list[Card]:
 
 def _match_own_words(draft: Draft) -> Callable[[Card], bool]:
     """Return whether the words of a draft made a card, be it with fewer quotes or another key."""
-    made, quoted = card_id(draft)[-_ENTROPY:], set(map(mark, draft.quotes))
-    words = normalise(content_of(draft))
+    made, words = card_id(draft)[-_ENTROPY:], normalise(content_of(draft))
 
     def rests_on(card: Card) -> bool:
         if card.id[-_ENTROPY:] == made:
             return True  # Only the moment differs: that of the last quote.
-        return quoted <= set(map(mark, card.quotes)) and normalise(card.value) == words
+        return normalise(card.value) == words and _has_quotes(card, draft.quotes)
 
     return rests_on
+
+
+def _has_quotes(card: Card, quotes: Sequence[Quote]) -> bool:
+    """Whether a card rests on all of some quotes."""
+    turns = {(quote.session, quote.n) for quote in card.quotes}
+    # Hundreds of cards may say things of one kind: to hash all of their quotes takes seconds.
+    if not all((quote.session, quote.n) in turns for quote in quotes):
+        return False
+    return set(map(mark, quotes)) <= set(map(mark, card.quotes))
 
 
 def _is_part(card: Card, draft: Draft) -> bool:
