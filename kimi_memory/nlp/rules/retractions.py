@@ -95,7 +95,8 @@ def standing(text: str, own: Sequence[Span], theirs: Sequence[Span]) -> list[Spa
     kept: list[Span] = []
     for start, end, is_own in _in_order(text, own, theirs):
         sentence = text[start:end].strip()
-        if _is_retraction(sentence) and _take_back(text, kept):
+        # Nothing to take back: no pattern is asked, as for most messages.
+        if kept and _is_retraction(sentence) and _take_back(text, kept):
             continue
         if is_own and not _UNSAID_INSIDE.search(sentence):
             kept.append((start, end))
