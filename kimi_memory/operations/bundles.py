@@ -32,6 +32,7 @@ from kimi_memory.operations.new_folders import (
     write_files,
 )
 from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.past.naming import means_point
 from kimi_memory.store.files.outside import check_new_file
 from kimi_memory.store.git.bundle import Bundle, Compression, Manifest, read_bundle
 from kimi_memory.store.git.files import scan
@@ -204,12 +205,16 @@ def take_names(
     Returns:
         The names that are new here, and those that mean another version here and go on to.
     """
-    here = memory.history.names()
-    given = tuple(name for name in names if name not in here)
+    here, points = memory.history.names(), memory.points
+    # Anybody writes a bundle: git would keep a secret, and "today" would choose what today is.
+    told = {name: commit for name, commit in names.items() if not memory.is_secret(name)}
+    hiding = {name for name in told if name not in here and means_point(points, name)}
+    given = tuple(name for name in told if name not in here and name not in hiding)
     if not dry_run:
         for name in given:
             memory.history.set_name(name, names[name])
-    return given, tuple(n for n, commit in names.items() if here.get(n, commit) != commit)
+    other = {name for name, commit in told.items() if here.get(name, commit) != commit}
+    return given, tuple(name for name in told if name in other | hiding)
 
 
 def _check_memory(id: str, bundle: Bundle) -> None:

@@ -68,13 +68,19 @@ def add_name(history: History, points: Points, name: str, text: str = "HEAD") ->
     if name in history.names():
         remedy = f"Take it away with 'kimi-memory name --remove {name}', or choose another."
         raise UsageError(f"There is a version named {name!r}. {remedy}")
-    # A name such as 2026-03 would hide the date.
+    if means_point(points, name):
+        raise UsageError(f"{name!r} means a point already. Choose a name such as before-the-move.")
+    history.set_name(name, point.commit)
+    return point
+
+
+def means_point(points: Points, name: str) -> bool:
+    """Whether a text means a point without being a name, as 2026-03 does: a name would hide it."""
     try:
         points.find(name)
     except KimiMemoryError:
-        history.set_name(name, point.commit)
-        return point
-    raise UsageError(f"{name!r} means a point already. Choose a name such as before-the-move.")
+        return False
+    return True
 
 
 def remove_name(history: History, name: str) -> None:

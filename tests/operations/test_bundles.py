@@ -154,6 +154,31 @@ def test_what_is_new_in_another_copy_is_merged_from_a_bundle(
         export_bundle(other, tmp_path / "none.bundle", since="HEAD")
 
 
+def test_a_name_from_elsewhere_hides_no_point_and_holds_no_secret(
+    memory: Memory, tmp_path: Path, clone: Clone
+) -> None:
+    memory.remember(TEXTS[0], key="deploy.port")
+    memory.batch.flush()
+    other = clone("b")
+    other.remember("Bob likes coffee.", key="bob.drink")
+    other.batch.flush()
+    day, secret = f"{memory.now():%Y-%m-%d}", "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    head = memory.history.head()
+    for name in (day, head[:10], "today", secret, "coffee"):
+        other.history.set_name(name, "HEAD")
+    path = tmp_path / "all.bundle"
+    export_bundle(other, path)
+    meant = memory.points.find(day)
+    for dry_run in (True, False):
+        done = import_bundle(memory, path, dry_run=dry_run)
+        assert done.names == ("coffee",)
+        assert set(done.kept) == {day, head[:10], "today"}
+    assert list(memory.history.names()) == ["coffee"]
+    assert memory.points.find(head[:10]).commit == head
+    assert memory.points.find(day).moment == meant.moment
+    assert secret not in git(memory.root, "for-each-ref")
+
+
 def test_a_large_part_comes_as_one_pack(memory: Memory, tmp_path: Path, clone: Clone) -> None:
     other = clone("b")
     base = other.history.head()
