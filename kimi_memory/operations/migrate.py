@@ -65,6 +65,8 @@ def migrate(
     if memory.store.moved:
         raise MovedError(memory.store.moved)
     place = folder.absolute()
+    if memory.is_secret(str(place)):
+        raise UsageError("The name of the folder holds a secret, which git would keep. Rename it.")
     check_outside(memory.root, place)
     with borrow_folder() as work:
         path = work / "memory.bundle"

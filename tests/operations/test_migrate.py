@@ -184,6 +184,18 @@ def test_a_memory_does_not_move_into_itself(memory: Memory) -> None:
     memory.remember("It takes writes even now.")
 
 
+def test_where_a_memory_moved_is_kept_in_its_history_and_holds_no_secret(
+    memory: Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    place = tmp_path / ("ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
+    for keep_source in (False, True):
+        with pytest.raises(UsageError, match="name of the folder holds a secret"):
+            migrate(memory, place, keep_source=keep_source)
+    assert not place.exists()
+    memory.remember("It still takes writes.")
+
+
 def test_a_memory_moves_by_way_of_a_drop_folder(
     memory: Memory, clone: Clone, tmp_path: Path
 ) -> None:
