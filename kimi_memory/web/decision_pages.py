@@ -62,7 +62,9 @@ def decide_review(memory: Memory, asked: Asked) -> Redirect:
 
 def digest_of_waiting(one: Waiting) -> str:
     """Return what a page says of what it showed, so that a decision is about the same thing."""
-    return f"{len(one.text)}-{one.created.isoformat()}"
+    # Of all its words: an agent could put others of their length there while the page is read.
+    said = (one.path, one.title, one.target, one.section, one.text)
+    return digest("\0".join(said).encode())
 
 
 def done(path: str, what: str, report: JobReport, **query: str) -> Redirect:

@@ -12,6 +12,7 @@ from kimi_memory.domain.note import Card, CardType, Origin, Status
 from kimi_memory.formats.codec import render
 from kimi_memory.hooks.host import Host
 from kimi_memory.web.seats import OWNER
+from tests.test_secrets import TOKEN, WORD, leaks
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
 
@@ -117,6 +118,46 @@ def test_a_decision_about_what_has_changed_is_refused(fresh: Pages) -> None:
     assert (answer.status_code, "Read it again" in answer.text) == (400, True)
     assert fresh.post("/ui/review", {**form, "do": "burn"}).status_code == 400
     assert fresh.post("/ui/review", {**form, "id": "card-none"}).status_code == 404
+
+
+def test_words_that_were_swapped_for_others_of_their_length_are_not_accepted(fresh: Pages) -> None:
+    add_card(fresh, "tea", "They drink black tea.", status=Status.CANDIDATE)
+    form = fields(fresh.read("/ui/review")) | {"do": "accept"}
+    path = fresh.root / "semantic/general/tea.md"
+    path.write_text(path.read_text("utf-8").replace("black tea", "bleach it"), "utf-8")
+    answer = fresh.post("/ui/review", form)
+    assert (answer.status_code, "Read it again" in answer.text) == (400, True)
+    assert "bleach" in fresh.read("/ui/review"), "it goes on waiting"
+
+
+def test_no_form_lets_a_secret_in(fresh: Pages) -> None:
+    for slug in ("tea", "milk"):
+        add_card(fresh, slug, f"They drink {slug}.", status=Status.CANDIDATE)
+    for slug, value in (("port-a", "The port is 8080."), ("port-b", "The port is 8081.")):
+        add_card(fresh, slug, value, key="deploy.port", status=Status.CONFLICTED)
+    said = f"It is {TOKEN} and pw: {WORD}"
+    sent: list[tuple[str, dict[str, str]]] = [
+        ("/ui/note/card-port-a", {"value": said, "sure": "1"}),
+        ("/ui/conflicts", fields(fresh.read("/ui/conflicts")) | {"do": "value", "value": said}),
+    ]
+    for way in ("accept", "reject"):
+        answers = {"do": way, "text": said, "why": said}
+        sent.append(
+            ("/ui/review", fields(fresh.read("/ui/review?at=" + "01"[way == "reject"])) | answers)
+        )
+    sent += [
+        ("/ui/forget", {"key": "staging.port", "why": said}),
+        ("/ui/forget", {"query": said, "why": said}),
+        ("/ui/forget", {"key": TOKEN, "session": TOKEN, "why": said}),
+        ("/ui/purge", {"text": said, "session": TOKEN}),
+        ("/ui/jobs", {"kind": TOKEN}),
+        ("/ui/language", {"lang": TOKEN, "back": TOKEN}),
+    ]
+    done = [fresh.post(path, form).status_code for path, form in sent]
+    fresh.read(f"/ui/search?q={TOKEN}")
+    fresh.read(f"/ui/held?q={TOKEN}&project={TOKEN}")
+    assert done.count(303) >= 6, done
+    assert leaks(fresh.root) == []
 
 
 def test_a_contradiction_is_settled_by_one_side(fresh: Pages) -> None:
