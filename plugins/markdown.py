@@ -30,7 +30,7 @@ Reader = Callable[[Sequence[str], int], int]
 _ATX = regex(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _CLOSING_MARKS = regex(r"(?:(?<=[ \t])|^)#+$")
 # Two hyphens at least: a single one is an empty item of a list.
-_SETEXT = regex(r" {0,3}(?:(=++)|(-{2,}+))[ \t]*+$")
+_SETEXT = regex(r"^ {0,3}(?:(=++)|(-{2,}+))[ \t]*+$")
 # No backtick may follow on the line: one that closes there is code within a sentence.
 _FENCE = regex(r"[ \t]{0,200}(`{3,}(?=[^`]*$)|~{3,})")
 _INDENTED = regex(r"(?: {4}| {0,3}\t)")

@@ -10,7 +10,7 @@ from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import PluginError
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.operations.review_queue import asking
+from kimi_memory.operations.open_questions import asking
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.workers import Desk

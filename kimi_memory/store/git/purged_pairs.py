@@ -15,7 +15,8 @@ from kimi_memory.domain.tombstone import PURGED
 from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.read import read_blobs
 
-_NAME = re.compile(r"(?:hmac:)?[0-9a-f]{10,64}|\S*purged-\S*")
+# A word from its beginning only: a stranger's message may be one word of 100 kB.
+_NAME = re.compile(r"(?<!\S)\S*purged-\S*|(?:hmac:)?[0-9a-f]{10,64}")
 
 
 class Washed(NamedTuple):
