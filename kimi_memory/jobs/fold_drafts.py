@@ -40,7 +40,7 @@ from kimi_memory.nlp.dates.validity import until
 from kimi_memory.nlp.dates.zone import Zone, in_zone, pinned
 from kimi_memory.nlp.rules.tasks import finishes
 from kimi_memory.nlp.rules.values import Relation, compare_statements
-from kimi_memory.store.notes.notes import Shelf, mark
+from kimi_memory.store.notes.notes import Shelf, has_quotes, mark
 
 _ORDER = (
     Verdict.AGREES,
@@ -205,7 +205,7 @@ class Fold:
         if own is not None and own not in live[:1]:
             return  # These words made a card when they were captured; what became of it stands.
         # The same words once more prove nothing new.
-        if any(_has_quotes(card, draft.quotes) for card in live):
+        if any(has_quotes(card, draft.quotes) for card in live):
             return
         if parts := [card for card in live if _is_part(card, draft)]:
             self._widen_card(parts, draft)
@@ -356,20 +356,11 @@ def _match_own_words(draft: Draft) -> Callable[[Card], bool]:
     made, words = card_id(draft)[-_ENTROPY:], normalise(content_of(draft))
 
     def rests_on(card: Card) -> bool:
-        if card.id[-_ENTROPY:] == made:
-            return True  # Only the moment differs: that of the last quote.
-        return normalise(card.value) == words and _has_quotes(card, draft.quotes)
+        # The end of the id is the same where only the moment of the last quote differs.
+        own = normalise(card.value) == words and has_quotes(card, draft.quotes)
+        return own or card.id[-_ENTROPY:] == made
 
     return rests_on
-
-
-def _has_quotes(card: Card, quotes: Sequence[Quote]) -> bool:
-    """Whether a card rests on all of some quotes."""
-    turns = {(quote.session, quote.n) for quote in card.quotes}
-    # Hundreds of cards may say things of one kind: to hash all of their quotes takes seconds.
-    if not all((quote.session, quote.n) in turns for quote in quotes):
-        return False
-    return set(map(mark, quotes)) <= set(map(mark, card.quotes))
 
 
 def _is_part(card: Card, draft: Draft) -> bool:

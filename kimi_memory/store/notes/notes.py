@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -32,6 +32,14 @@ from kimi_memory.store.store import Store
 def mark(quote: Quote) -> str:
     """Return what makes a quote the same one: its turn and its words."""
     return f"{quote.session}#{quote.n} {quote.hash}"
+
+
+def has_quotes(card: Card, quotes: Sequence[Quote]) -> bool:
+    """Whether a card rests on all of some quotes."""
+    turns = {(quote.session, quote.n) for quote in card.quotes}
+    # Hundreds of cards may say things of one kind: to hash all of their quotes takes seconds.
+    there = all((quote.session, quote.n) in turns for quote in quotes)
+    return there and set(map(mark, quotes)) <= set(map(mark, card.quotes))
 
 
 @dataclass(frozen=True, slots=True)
