@@ -87,6 +87,7 @@ class Desk:
             asked = parse(query, memory.now(), limit=max(1, min(limit, MOST_HITS)))
             asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
             asked = replace(asked, as_of=as_of or asked.as_of)
+            self._space.check_points(memory, asked.as_of)
             answer = memory.recall(self._space.narrowed(asked), valid_at=valid_at or None)
         return {"results": [_format_hit(hit) for hit in answer.hits], "notes": list(answer.notes)}
 

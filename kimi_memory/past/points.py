@@ -16,6 +16,7 @@ _VERSION = re.compile(r"[vV](\d{1,9})")
 _JOB = re.compile(r"[a-z][a-z-]*-[0-9a-f]{4,64}")
 # Git shortens a hash to four characters at least.
 _COMMIT = re.compile(r"[0-9a-f]{4,40}")
+_UNGUESSED = re.compile(r"[0-9a-f]{10,40}")
 _HEADS = ("HEAD", "head")
 FORMS = "a date (2026-02-27, 'last week'), a commit, a version (v12), a name or a job's id"
 
@@ -84,6 +85,14 @@ class Points:
         # A period ends where the next one begins; the moment before is the last of its own.
         last = timedelta.resolution if found.end > found.start else timedelta()
         return self.at(found.end - last)
+
+    def is_counted(self, text: str) -> bool:
+        """Whether a text names a point by date, version or commit, not as it was called."""
+        wanted = text.strip().removesuffix("^")
+        if wanted in (*_HEADS, "now") or _VERSION.fullmatch(wanted):
+            return True
+        # Fewer letters of a commit could be tried one by one.
+        return bool(_UNGUESSED.fullmatch(wanted)) or period(wanted, self._clock()) is not None
 
     def at(self, moment: datetime) -> Point:
         """Return the point that was the present at a moment.

@@ -18,7 +18,9 @@ def timeline_of(
 
     Raises:
         NotFoundError: there is none in it.
+        ServerError: it is bound, and a point is named as somebody called it.
     """
+    space.check_points(memory, since, until)
     found = memory.timeline(what, since=since, until=until, sees=space.sees)
     if not space:
         return found

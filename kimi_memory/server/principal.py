@@ -157,6 +157,15 @@ class Namespace:
             within=self.own if query.within is None else query.within,
         )
 
+    def check_points(self, memory: Memory, *points: str) -> None:
+        """Refuse points in the past by names and jobs, which tell what happens outside.
+
+        Raises:
+            ServerError: one is named so, whether it is there or not.
+        """
+        if self and not all(memory.points.is_counted(one) for one in points if one):
+            raise denied("This token is bound to a part: name a date or a version such as v12.")
+
     def context(self, memory: Memory, given: Mapping[str, Any]) -> Context:
         """Return the block that `Memory.context` makes, of nothing but what lies in it.
 
@@ -166,6 +175,7 @@ class Namespace:
         if not self:
             return memory.context(**given)
         self.within(given.get("project", ""), session=given.get("session", ""))
+        self.check_points(memory, given.get("as_of", ""))
         narrowed = self.narrowed(Query(text="", within=given.get("within")))
         bound = {"within": narrowed.within, "narrowed": self.narrowed}
         return memory.context(**{**given, **bound})

@@ -50,7 +50,9 @@ def health(memory: Memory, caller: Caller, given: Given) -> Health:
 
 def recall(memory: Memory, caller: Caller, given: Given) -> Answer:
     """Find lines; see `Memory.recall`."""
-    answer = memory.recall(caller.space.narrowed(query_of(memory, given)))
+    query = query_of(memory, given)
+    caller.space.check_points(memory, query.as_of)
+    answer = memory.recall(caller.space.narrowed(query))
     return replace(answer, hits=tuple(map(caller.space.shown, answer.hits)))
 
 

@@ -180,3 +180,41 @@ def test_what_became_private_is_private_in_the_past_too(tmp_path: Path, opening:
     finally:
         for desk in (bound, free, own):
             desk.close()
+
+
+def test_a_bound_client_cannot_spell_out_what_the_past_is_called(
+    tmp_path: Path, opening: Opening
+) -> None:
+    with Memory.create(tmp_path / "记忆", opening=opening) as memory:
+        [done] = [memory.remember("The spare key lies in the red box.", key="spare.key").id]
+        memory.batch.flush()
+        memory.history.set_name("before-the-layoffs", "HEAD")
+        head, root = memory.history.head(), memory.root
+    free, bound = Desk(root), Desk(root, space=Namespace("", "scout", shared=True))
+    asks: list[Callable[[Desk, str], Any]] = [
+        lambda desk, at: desk.search("spare key", as_of=at),
+        lambda desk, at: desk.search(f"spare key as-of:{at}"),
+        lambda desk, at: desk.context("task", "where is the spare key?", as_of=at),
+        lambda desk, at: desk.timeline("spare.key", since=at),
+        lambda desk, at: desk.timeline("spare.key", until=at),
+    ]
+    try:
+        for ask in asks:
+            for there, missing in (
+                ("before-the-layoffs", "after-the-layoffs"),
+                (done, "remember-0123456789ab"),
+                (done[:-6], "remember-012345"),
+                (head[:7], "0123456"),
+            ):
+                ask(free, there)
+                said = []
+                for at in (there, missing, f"{there}^"):
+                    with pytest.raises(KimiMemoryError) as refused:
+                        ask(bound, at)
+                    said.append(str(refused.value).replace(at, "IT"))
+                assert len(set(said)) == 1, said
+            for at in ("v2", "today", "now", head, head[:10], "v2^") if ask in asks[:3] else ():
+                ask(bound, at)
+    finally:
+        free.close()
+        bound.close()
