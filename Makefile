@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-copies test-power test-hosts test-browser vscode test-vscode fuzz mutants clean
+.PHONY: demo test check coverage lint types docs site bench test-hostile test-faults test-copies test-power test-hosts test-browser vscode test-vscode fuzz mutants clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ docs: $(VENV)/.dev         ## generated pages are current
 	$(BIN)/python -m docs.pictures --check
 	$(BIN)/python -m docs.async_client --check
 
+site: $(VENV)/.dev         ## the documentation in English and Chinese, into build/site
+	$(PIP) -e '.[docs]'
+	$(BIN)/python -m docs.site
+
 bench: $(VENV)/.dev        ## tables of speed and quality
 	$(BIN)/python -m benchmarks
 
@@ -60,7 +64,7 @@ test-hosts: $(VENV)/.dev   ## the real agent programs, installed; needs npm, min
 	$(BIN)/python -m pytest -m hosts -rs tests/hosts
 
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: keys, attacks, access for all; a minute
-	$(BIN)/pip install -q -e '.[browser]'
+	$(BIN)/pip install -q -e '.[browser,docs]'
 	$(BIN)/python -m pytest -m browser -rs tests/browser
 
 vscode:                    ## the extension for VS Code, as a .vsix; needs Node and npm

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*/README.md")])
 BLOCK = re.compile(r"^```python(?P<title>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh run\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+TRANSLATED = sorted((ROOT / "docs/zh").glob("*.md"))
 LINK = re.compile(r"\[[^\]\n]+\]\((?!\w+:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
 
 
@@ -29,6 +30,11 @@ def generate() -> ModuleType:
 @pytest.fixture(scope="module")
 def pictures() -> ModuleType:
     return load_script("pictures")
+
+
+@pytest.fixture(scope="module")
+def site() -> ModuleType:
+    return load_script("site")
 
 
 def load_script(name: str) -> ModuleType:
@@ -164,7 +170,7 @@ def broken(page: Path) -> Iterator[str]:
             yield f"{page.name}: {found[0]} names no heading there"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES + TRANSLATED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     assert not list(broken(page))
 
@@ -193,6 +199,68 @@ def test_every_page_is_reached_from_the_index() -> None:
     index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
     linked = {found["path"] for found in LINK.finditer(index)}
     assert {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"} <= linked
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_page_stands_once_in_the_navigation_of_the_site(
+    site: ModuleType, language: str
+) -> None:
+    listed = [name for _, pages in site.sections(language) for name in pages]
+    assert sorted(listed) == [name for name in site.names() if name != "index.md"]
+    assert site.title("errors.md", language) == "Errors and exit codes"
+
+
+def test_a_page_of_the_site_links_to_pages_of_the_site(site: ModuleType) -> None:
+    text = "[errors.md](../errors.md#no) ![x](../ui.svg) [code](../../kimi_memory/config.py)"
+    assert site.adapt_links(text, "docs/zh/recall.md", "zh") == (
+        "[Errors and exit codes](errors.md#no) ![x](ui.svg) code"
+    )
+    text = "[docs/errors.md](docs/errors.md) [中文](README.zh.md) [in](CONTRIBUTING.md) [o](https://x.org)"
+    assert site.adapt_links(text, "README.md", "en") == (
+        "[Errors and exit codes](errors.md) [中文](../zh/overview.html) [in](contributing.md) "
+        "[o](https://x.org)"
+    )
+
+
+def test_a_block_of_code_says_to_the_site_what_it_reads(site: ModuleType) -> None:
+    text = "```python file=a/b.py\n[x](y.md)\n```\n\n```sh run\nls\n```"
+    adapted = '```python title="a/b.py"\n[x](y.md)\n```\n\n```sh\nls\n```'
+    assert site.adapt_links(text, "docs/recall.md", "en") == adapted
+
+
+def test_a_link_finds_the_heading_of_a_translation(site: ModuleType) -> None:
+    english, chinese = (site.slugs(site.page_text("correcting.md", one)) for one in ("en", "zh"))
+    heading = chinese[english.index("settle-a-conflict")]
+    text = "[settle](correcting.md#settle-a-conflict)"
+    assert (
+        site.adapt_links(text, "docs/file-format.md", "zh") == f"[settle](correcting.md#{heading})"
+    )
+    assert site.adapt_links(text, "docs/file-format.md", "en") == text
+    assert heading == "裁决冲突"
+
+
+def test_a_page_without_translation_says_so(site: ModuleType) -> None:
+    assert site.page_text("errors.md", "zh").startswith(site.GENERATED + "# Errors")
+    assert site.page_text("contributing.md", "zh").startswith(site.UNTRANSLATED + "# Contributing")
+    assert site.page_text("errors.md", "en").startswith("# Errors")
+    assert site.page_text("overview.md", "zh").startswith("# kimi_memory\n\n给信念用的 Git")
+
+
+def test_a_stale_translation_is_named(site: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "docs/zh").mkdir(parents=True)
+    for name in ("new.md", "old.md", "gone.md", "bare.md"):
+        (tmp_path / "docs" / name).write_text("# A page\n", encoding="utf-8")
+        (tmp_path / "docs/zh" / name).write_text("# 一页\n", encoding="utf-8")
+    for name in ("new.md", "old.md", "gone.md", "old.md"):
+        site.mark(name, tmp_path)
+    assert (tmp_path / "docs/zh/old.md").read_text("utf-8").count("<!--") == 1
+    (tmp_path / "docs/old.md").write_text("# Another page\n", encoding="utf-8")
+    (tmp_path / "docs/gone.md").unlink()
+    assert list(site.stale(tmp_path)) == [
+        "zh/bare.md: its first line does not name bare.md and its hash",
+        "zh/gone.md: there is no gone.md",
+        "zh/old.md: old.md has changed since it was translated",
+    ]
 
 
 KINDS = ("added", "changed", "fixed", "removed", "security")
