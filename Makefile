@@ -36,10 +36,11 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/mypy plugins
 
-docs: $(VENV)/.dev         ## generated pages are current
+docs: $(VENV)/.dev         ## generated pages and translations are current
 	$(BIN)/python -m docs.generate --check
 	$(BIN)/python -m docs.pictures --check
 	$(BIN)/python -m docs.async_client --check
+	$(BIN)/python -m docs.site --stale
 
 site: $(VENV)/.dev         ## the documentation in English and Chinese, into build/site
 	$(PIP) -e '.[docs]'

@@ -38,7 +38,15 @@ ENGLISH = {
 }
 """Pages of the site that lie outside of ``docs/``, and where."""
 CHINESE = {"overview.md": "README.zh.md"}
+TITLES = {("overview.md", "en"): "What it is", ("overview.md", "zh"): "这是什么"}
+"""Titles of pages whose own heading says something else."""
 BILINGUAL = ("sample.md",)
+CHINESE_TEXT = r"[\u3000-\u9fff\uff00-\uffef]"
+WRAPPED = re.compile(
+    rf"(?<={CHINESE_TEXT})\n *(?={CHINESE_TEXT})"
+    r"|(?<=[、，。；：？！（）“”])\n *(?!\d+\. )(?=[^\s|#>*+-])"
+)
+"""A line end within Chinese text, which a browser would show as a space."""
 UNTRANSLATED = '!!! note ""\n\n    本页还没有中文版，以下是英文原文。\n\n'
 GENERATED = '!!! note ""\n\n    本页由源代码生成，只有英文版。\n\n'
 
@@ -120,7 +128,8 @@ def page_text(name: str, language: str) -> str:
 def title(name: str, language: str) -> str:
     """Return the title of a page."""
     found = re.search(r"^# (.+)$", FENCE.sub("", page_text(name, language)), re.MULTILINE)
-    return found[1].replace("`", "") if found else name
+    own = found[1].replace("`", "") if found else name
+    return TITLES.get((name, language), own)
 
 
 def slugs(text: str) -> list[str]:
@@ -177,7 +186,8 @@ def adapt_links(text: str, path: str, language: str) -> str:
 
     parts = FENCE.split(text)
     return "".join(
-        adapt_fence(part) if part.startswith("```") else LINK.sub(adapt, part) for part in parts
+        adapt_fence(part) if part.startswith("```") else WRAPPED.sub("", LINK.sub(adapt, part))
+        for part in parts
     )
 
 
@@ -232,6 +242,7 @@ site_description = "{language.about}"
 docs_dir = "source-{language.name}"
 site_dir = "{language.name}"
 use_directory_urls = false
+extra_javascript = ["switch.js"]
 nav = [
   {nav}
 ]
@@ -265,6 +276,11 @@ pymdownx.highlight.pygments_lang_class = true
 pymdownx.superfences = {{}}
 
 {switch}"""
+SWITCH = """// Both languages have the same pages: the switch leads to this one in the other.
+const page = location.pathname.split("/").pop() || "index.html";
+for (const link of document.querySelectorAll("a.md-select__link[hreflang]"))
+  link.href = link.getAttribute("href").replace(/[^/]*$/, page);
+"""
 FIRST = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -294,6 +310,7 @@ def lay_out(language: Language, build: Path) -> Path:
         target = pages / picture.relative_to(ROOT / "docs")
         target.parent.mkdir(exist_ok=True)
         shutil.copyfile(picture, target)
+    (pages / "switch.js").write_text(SWITCH, encoding="utf-8")
     chosen = build / f"{language.name}.toml"
     chosen.write_text(config(language), encoding="utf-8")
     return chosen

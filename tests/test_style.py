@@ -38,6 +38,7 @@ WHOLE = {
     "test_import.py": "what an import loads",
     "test_packaging.py": "the wheel",
     "test_docs.py": "the pages",
+    "test_translations.py": "the Chinese pages",
     "test_sample.py": "the sample memory",
     "browser/*": "the pages in a real browser",
     "test_hooks.py": "every hook with its bundled plugins",
@@ -258,7 +259,7 @@ def mirrored(path: str, modules: set[str]) -> bool:
     )
 
 
-TEXTS = ("*.md", "docs/*.md", "changelog.d/*.md", "integrations/**/*.md", "Makefile", "*.toml")
+TEXTS = ("*.md", "docs/**/*.md", "changelog.d/*.md", "integrations/**/*.md", "Makefile", "*.toml")
 
 
 def test_no_text_names_a_machine_or_an_open_end() -> None:
