@@ -23,10 +23,11 @@ from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
+from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named
 from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
-from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in, question_in
+from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
 from kimi_memory.nlp.rules.pasted import foreign_spans, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
@@ -40,9 +41,9 @@ BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
 An afternoon with an agent is twenty errands, each with what came of it: in 400 tokens half of
 them would be lost, while a chat of that length mostly stays with its subject.
 """
-LINE = {"work": 64, "chat": 110, "people": 110}
+LINE = {"work": 80, "chat": 110, "people": 110}
 """Most tokens of a person's words in a line, by the sort of session."""
-ACCOUNT = 110
+ACCOUNT = 140
 """Most tokens of an agent's words in a line."""
 CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
@@ -55,8 +56,9 @@ OPEN_END = -1
 
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
-SHORT, BRIEF = 160, 48
-"""An answer to an offer is no longer than so many characters; of a longer turn the beginning is."""
+SHORT, BRIEF, NAMED = 160, 48, 300
+"""An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
+one that consists of a line of it may be as long as that."""
 LONG = 3000
 """A person's turn above this length is a document."""
 LAUGHTER = 0.7
@@ -147,7 +149,7 @@ class _Reader:
         bits = sorted(self._yield_bits(), key=lambda bit: -bit.worth)
         kept: dict[int, list[_Bit]] = {}
         room = self._room
-        for bit in bits:
+        for bit in _rank_errands(bits) if self._kind == "work" else bits:
             line = kept.get(bit.exchange, [])
             # Joining two texts changes the estimate by three tokens at most: see
             # nlp/basic/tokens.py.
@@ -160,9 +162,10 @@ class _Reader:
             if cost <= room and _account_size(line) + bit.is_account * cost <= ACCOUNT:
                 kept[bit.exchange] = [*line, bit]
                 room -= cost
+        # A question that no answer stands beside tells nothing.
+        told = [bits for bits in kept.values() if any(bit.worth > 0 for bit in bits)]
         parts = list(Part)
-        lines = [_build_line(bits) for bits in kept.values()]
-        return sorted(lines, key=lambda line: (parts.index(line.part), line.first))
+        return sorted(map(_build_line, told), key=lambda line: (parts.index(line.part), line.first))
 
     def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
@@ -196,16 +199,26 @@ class _Reader:
         if offer and self._changes.after(turn.n, offer, 1):
             offer, kept = "", kept if len(turn.text) > BRIEF else []
         if not kept and not offer:
-            return None
+            return self._question_bit(at, turn)
         words = _fit_clauses(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
         part = self._choose_part(kept, bool(offer), first=first)
-        text = f"{offer} → {words}" if offer else words
+        text = f"{offer} → {words}" if offer and words not in offer else offer or words
         text = f"{about} → {text}" if offer and about else text
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
         who = turn.speaker if self._named else ""
         line = DigestLine(part, text, by or turn.n, turn.n, who)
         return _Bit(at, worth, text, line.first, line)
+
+    def _question_bit(self, at: int, turn: Turn) -> _Bit | None:
+        """Return the question that an agent at work answered: it says what its answer is about."""
+        if self._kind != "work":
+            return None
+        asked = [one for one in own_clauses(turn.text) if one.act is Act.QUESTION]
+        if not asked or says_nothing(asked[0].text) or traits_of(asked[0].text).specific < 1:
+            return None
+        words = _fit_clauses(turn.text, [(asked[0], 0.0)], LINE[self._kind])
+        return _Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _page_bit(self, at: int, turn: Turn) -> _Bit | None:
         """Return what a person asks who hands an agent at work a plan or a listing."""
@@ -264,13 +277,12 @@ class _Reader:
         if chosen and len(chosen) < len(offers):
             words = " / ".join(offer.text for offer in chosen[:3])
             return question_in(before.text), words, before.n
-        if (
-            len(turn.text) <= SHORT
-            and assents(turn.text)
-            and (proposal := proposal_in(before.text))
-        ):
-            return "", proposal[:240], before.n
-        return "", "", 0
+        if len(turn.text) <= NAMED:
+            asked, line = line_named(turn.text, before.text)
+            if line:
+                return asked, line, before.n
+        proposal = agreed_offer(before.text, turn.text) if len(turn.text) <= SHORT else ""
+        return "", proposal, before.n if proposal else 0
 
     def _choose_part(self, kept: list[tuple[Clause, float]], offered: bool, *, first: bool) -> Part:
         if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:
@@ -298,6 +310,29 @@ def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Itera
             worth += LEFT * is_open
             line = OPEN_END if is_open else exchange
             yield _Bit(line, worth, report.text, turn.n, at=at, above=report.above)
+
+
+def _rank_errands(bits: list[_Bit]) -> list[_Bit]:
+    """Return words of work by their errands: half a line says little.
+
+    An errand weighs what the person wanted and the heaviest thing that came of it. What
+    somebody ordered or decided outlasts its errand, and has room before all of them.
+    """
+    worth: dict[int, float] = {}
+    seen: set[tuple[int, bool]] = set()
+    for bit in bits:
+        if (bit.exchange, bit.is_account) not in seen:
+            seen.add((bit.exchange, bit.is_account))
+            worth[bit.exchange] = worth.get(bit.exchange, 0.0) + bit.worth
+    lasting = {Part.ORDERED, Part.DECIDED}
+    return sorted(
+        bits,
+        key=lambda bit: (
+            bit.line is None or bit.line.part not in lasting,
+            -worth[bit.exchange],
+            -bit.worth,
+        ),
+    )
 
 
 def _says_same(bit: _Bit, other: _Bit) -> bool:

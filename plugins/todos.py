@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import CardType, Lang, Origin, Quote
+from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of, normalise
 from kimi_memory.nlp.basic.patterns import regex
@@ -53,9 +53,13 @@ def open_tasks(transcript: Transcript) -> list[Draft]:
     """Return a draft for each item whose last box in the session is empty."""
     last: dict[str, Draft | None] = {}
     alone = not transcript.has_several_people()
+    at_work = transcript.has_agent_at_work()
     for turn in transcript.turns:
         boxes = list(_yield_items(turn))
         for ticked, item in boxes:
+            # An agent at work writes a list for itself: what it will do in the next minutes.
+            if at_work and turn.role is Role.ASSISTANT and not ticked:
+                continue
             last[normalise(item)] = None if ticked else _make_draft(transcript, turn, item)
         if boxes or not (alone and turn.by_person):
             continue

@@ -129,9 +129,11 @@ class Transcript:
         # At work an agent sends several messages in a row; one that only answers hardly ever does.
         if runs > max(2, len(pairs) // 5):
             return True
-        # A log kept by hand has one message a round; there the files tell that it is about work.
+        # A log kept by hand has one message a round; there the files tell that it is about work,
+        # and what the agent says that it is looking at.
         texts = [turn.text[:SAMPLE] for turn in self.turns if turn.role is Role.ASSISTANT]
-        return sum(_FILE.search(text) is not None for text in texts) > max(2, len(texts) // 8)
+        at_work = sum(bool(_FILE.search(text) or _LOOKING.search(text)) for text in texts)
+        return at_work > max(2, len(texts) // 8)
 
     def has_several_people(self) -> bool:
         """Whether several named people speak, who each own what they say."""
@@ -166,6 +168,14 @@ _FILE = re.compile(
     r"(?<![\w./-])(?!(?:node|vue|next|nuxt|nest|react|express|three|d3)\.js\b)[\w./-]{1,200}\.(?:py|[jt]sx?|md|kt|java|go|rs|css|html|json|ya?ml|toml|cs|cpp|sql|sh|vue|php|rb|swift)\b",
     re.IGNORECASE,
 )
+_LOOKING = re.compile(
+    r"\b(?:let me|i['’]ll|i['’]m going to) (?:now |also |first |quickly |just )*"
+    r"(?:check|read|examine|inspect|investigate|debug|run|scaffold|search (?:for|the|your)|diff"
+    r"|grep|look (?:at|into|for) the)\b"
+    r"|(?:让我|我(?:来|先|再)|正在|现在)(?:先|来|再)?(?:检查|查看|读取|运行|搜索|调试|修改|阅读)",
+    re.IGNORECASE,
+)
+"""Someone who only answers looks at nothing."""
 _CONTINUATION = re.compile(r"(.+)\.(?:[2-9]|[1-9]\d+)")
 
 

@@ -367,3 +367,26 @@ def test_orders_that_stand_apart_are_rules_of_their_own() -> None:
     assert len(found) == 2
     assert "north wall" in found[0]
     assert "Norwegian" in found[1] and "prices" in found[1]
+
+
+def test_a_yes_for_always_is_an_order_with_what_was_offered() -> None:
+    offer = "Built and installed.\n\nWant me to take a screenshot so you can compare?"
+    found = drafts("make the header smaller", offer, "yes always")
+    assert rules(found) == ["Want me to take a screenshot so you can compare? → yes always"]
+
+
+def test_an_option_named_by_its_label_is_a_decision_with_its_words() -> None:
+    offer = (
+        "Which layout do you want?\n\n1. **Sidebar First**: menus left, wide table\n"
+        "2. **Cards**: one card a customer"
+    )
+    found = drafts("plan the page", offer, "Sidebar First")
+    assert [d.value for d in found if d.type is CardType.DECISION] == [
+        "Which layout do you want? → Sidebar First: menus left, wide table"
+    ]
+
+
+def test_names_between_commas_do_not_end_an_order() -> None:
+    order = "we should bump the number of both, the client and the server each time we release"
+    assert rules(drafts(order)) == [order]
+    assert not rules(drafts("Let's see, it crashes each time we release"))

@@ -336,3 +336,38 @@ def test_what_the_agent_says_twice_stands_once() -> None:
         ("agent", f"{said}, so the well ran dry."),
     )
     assert line.text.count("closes at 9 bar") == 1
+
+
+def test_what_was_agreed_to_stands_beside_the_yes() -> None:
+    lines = digest(
+        ("user", "show the build number in the footer"),
+        ("agent", "Done in `footer.ts`.\n\nIf you want, I can also show the date of the build."),
+        ("user", "yes please"),
+    )
+    assert lines[-1].part is Part.DECIDED
+    assert lines[-1].text == "If you want, I can also show the date of the build. → yes please"
+
+
+def test_a_pasted_option_is_decided_in_its_own_words() -> None:
+    offer = "How should old rows go?\n\n- Delete them after a year\n- Move them to cold storage"
+    lines = digest(
+        ("user", "our table grows too fast"),
+        ("agent", offer),
+        ("user", "Move them to cold storage"),
+    )
+    assert lines[-1].text == "How should old rows go? → Move them to cold storage"
+
+
+def test_an_answer_stands_beside_its_question() -> None:
+    looking = ("agent", "Let me check `router.ts` and the deploy log.")
+    lines = digest(
+        ("user", "why is the page blank after a reload?"),
+        looking,
+        looking,
+        looking,
+        ("agent", "The root cause: `router.ts` builds links without the base path."),
+    )
+    assert [line.text for line in lines] == [
+        "why is the page blank after a reload? → The root cause: `router.ts` builds links without"
+        " the base path."
+    ]

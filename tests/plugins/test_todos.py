@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from kimi_memory.plugins.todos import open_tasks
 
 from kimi_memory.domain.note import CardType, Origin, Role
-from kimi_memory.domain.session import Session, Transcript, Turn
+from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript, Turn
 from kimi_memory.hooks.host import Host
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
@@ -55,3 +56,17 @@ def test_hook_distil_session() -> None:
         "食材搜索页",
         "export for the treasurer",
     ]
+
+
+def test_a_list_that_an_agent_at_work_writes_for_itself_is_no_task() -> None:
+    plan = "- [x] read src/app.py\n- [ ] wire the export in src/app.py\n- [ ] run the checks"
+    rounds = [(Role.USER, "add an export"), (Role.ASSISTANT, plan)] * 2
+    turns = tuple(
+        Turn(n, NOW, role, text, origin=Origin.HUMAN if role is Role.USER else Origin.AGENT)
+        for n, (role, text) in enumerate([*rounds, (Role.ASSISTANT, "Edited src/app.py.")], 1)
+    )
+    work = Transcript(Session("s", NOW, host=CODING_RECORDER), turns)
+    assert open_tasks(work) == []
+    mine = replace(turns[0], text="- [ ] ask Lena for the logo")
+    tasks = open_tasks(replace(work, turns=(mine, *turns[1:])))
+    assert [task.value for task in tasks] == ["ask Lena for the logo"]

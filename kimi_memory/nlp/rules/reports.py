@@ -22,7 +22,7 @@ LINK = regex(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
 _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|ah|aha|oh|hm+|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
     r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
-    r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|^\W*(?:接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您|思考过程|(?:如果|若)?(?:你)?(?:有)?(?:需要|愿意|想|希望)(?:的话)?[，,]?我|如需|[A-D](?:[.)]\s|[）、：]))"
+    r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|(?:^\W*(?:(?:now|next|then|so|and|here)\b[,:]?\s*+)*|[;,.:—–-] *(?:and |so )?(?:next|now|then),? )i'm (?:(?:now|also|currently|just) )*(?!not\b|seeing\b)[a-z]+ing\b|^\W*(?:next|then|now),? i\b|\b(?:string to replace|old_string) (?:was )?not found\b|^\W*请(?!求)|(?:^|[，。；：,;:]\s*)\W*(?:现在|接着|并|同时)?正在(?:阅读|读取|修改|更新|检查|运行|实现|添加|处理|查看|搜索|分析|重构|创建|编写|执行|测试|验证|删除|替换|改|补|写|看|查|跑)|^\W*现在(?:就|你|您)?(?:需要|可以|请|执行)|^\W*(?:(?:你|您)?还?需要(?:你|您)|备选)|^\W*(?:接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您|思考过程|(?:如果|若)?(?:你)?(?:有)?(?:需要|愿意|想|希望)(?:的话)?[，,]?我|如需|[A-D](?:[.)]\s|[）、：]))"
     r"|(?<=[.!:] )(?:now,? )?(?:let me|let's|i'll|i will|i'm going to)\b"
     r"|^\W*(?:现在|接着|然后|最后|首先|先|再)(?:来|再|去|先)?(?:修复|检查|更新|创建|添加|修改|删除|运行|测试|查看|实现|重构|编译|验证|处理|优化|完善|编写|安装|启动)(?!了|完|好|过|后)"
     r"|让我(?!们?(?:想起|觉得))|(?:^\W*|[，,；;：:。！]\s*)(?:现在|首先|所以|然后|因此|因而|那么|那|但|但是|不过|接着|看来|而且|同时|于是|为此){0,2}(?:我们?(?:还|现在|首先|先|就|也|仍|再){0,2}(?:需要|要(?!求)|得(?!到|出)|必须|应该|将|会|来|先|再|继续|打算|准备|可以看到|看到了?|看看|想)|首先?需要)",
@@ -30,7 +30,7 @@ _COMMENTARY = regex(
 )
 # "Done. The port is 8080": the nod is cut, and lends its weight to what follows.
 _NODS = regex(
-    r"^\W*(?:(?:done|fixed|perfect|great|good(?: catch| question| point)?|excellent|understood|confirmed|all (?:clean|set|done|good)|clean|right|yes|no|got it|sure|absolutely|implementation complete|好的?|完成|搞定|已完成)(?:\s*[.!,:。！，]|\s+[—–-](?=\s))\s*)+",
+    r"^\W*(?:(?:mystery solved|(?:i )?found (?:it|the (?:smoking gun|issue|problem|bug|culprit|cause))|this is (?:huge|revealing|a breakthrough|interesting)|aha|bingo|interesting|(?:我)?找到(?:了)?(?:问题|原因)?(?:了)?|done|fixed|perfect|great|good(?: catch| question| point)?|excellent|understood|confirmed|all (?:clean|set|done|good)|clean|right|yes|no|got it|sure|absolutely|implementation complete|好的?|完成|搞定|已完成)(?:\s*[.!,:。！，]|\s+[—–-](?=\s))\s*)+",
     2,
 )
 _FINE = regex(r"^\W*(?:\(?\d+\)?\W*)?✅")
@@ -74,6 +74,21 @@ _GUESS = regex(
 )
 """What the agent only supposes is often found to be otherwise a message later."""
 GUESSED = 0.8
+_DISCOVERY = regex(
+    r"\b(?:root cause|turns? out|the (?:real|actual|true|underlying|core) (?:\w+ )?(?:issue|problem|cause|reason|bug|culprit|fix)|(?:is|was) (?:a|an|the) (?:\w+ ){0,2}bug|found (?:it|the (?:\w+ ){0,2}(?:issue|problem|bug|cause|culprit))|only (?:works|happens|occurs)|never (?:worked|called|used|set|reached|runs?))\b"
+    r"|根本原因|根因|真正的?(?:原因|问题)|原来(?!的)|(?:问题|原因)(?:在于|出在|是)|才发现",
+    2,
+)
+"""What the agent came to know, which the next session would look for anew."""
+_AS_EXPECTED = regex(
+    r"^\W*(?:(?:all|the|unit|full|existing|and|existing) )*(?:\d+ )?(?:tests?|suite|build|lint\w*|type-?check\w*|compil\w+|`[^`]{2,40}`(?: \(?tests?\)?)?)\b[^.;]{0,50}\b(?:pass(?:ed|es|ing)?|green|succe\w+|clean|clear)\b"
+    r"|^\W*(?:tests?|build|lint)\w*\s?[:：][^.;]{0,60}\b(?:pass\w*|green|ok|clean)\b"
+    r"|^\W*(?:i(?:'ve| have)? )?(?:re-?installed|installed the|deployed the|captured|took|grabbed|committed|pushed|re-?ran|restarted|re-?built|verified)\b|\b(?:already|now) (?:exists?|up[- ]to[- ]date)\b"
+    r"|(?:测试|用例)(?:全部|均|都|已)?(?:通过|绿)|(?:构建|编译|打包)(?:成功|通过)|^\W*(?:已)?(?:提交|推送|重启|重新运行)",
+    2,
+)
+"""That a step went as it should tells the next session little."""
+DISCOVERED, EXPECTED = 0.9, 1.0
 _UNDONE = regex(
     r"\b(?:not (?:yet|done|implemented|tested|verified|fixed)|still (?:needs?|fails?|open|missing|broken|to do)|remaining|to-?dos?|pending|unresolved|left open)\b"
     r"|还没|尚未|未(?:实现|完成|验证|解决|处理|提交)|待(?:办|完成|验证|处理|确认)|仍(?:是|然|未|需)",
@@ -113,7 +128,7 @@ _SECTIONS = (
         _Section.ADVICE,
         regex(
             r"\b(?:next|to-?do|how to|usage|what (?:you|to)|you (?:should|need|can)|recommend\w*|suggest\w*|options?|if you|commands?|try|verify it|example)\b"
-            r"|下一步|接下来|后续|建议|怎么(?:用|跑|做|改)|如何|用法|使用方法|你(?:需要|可以|要)|运行方式|示例|可选",
+            r"|下一步|接下来|后续|建议|备选|怎么(?:用|跑|做|改)|如何|用法|使用方法|你(?:需要|可以|要)|运行方式|示例|可选",
             2,
         ),
     ),
@@ -159,7 +174,7 @@ class _Message:
         self._columns: list[str] = []
 
     def reports(self, text: str) -> Iterator[Report]:
-        for line in _unfenced_lines(text):
+        for line in unfenced_lines(text):
             if _ROW.match(line):
                 yield from self._read_row(_split_cells(line))
                 continue
@@ -187,7 +202,7 @@ class _Message:
 
     def _read_line(self, line: str, plain: str) -> Iterator[Report]:
         heading = _HEADING.match(line) is not None
-        if heading or (_INTRO.search(plain) and not _COMMENTARY.search(plain)):
+        if heading or (_INTRO.search(plain) and not _comments(plain)):
             head = _NODS.sub("", plain, count=1).rstrip(" :：*")
             if claim := _find_claim(head):
                 yield claim
@@ -216,9 +231,14 @@ def _find_claim(head: str) -> Report | None:
     claim = _NUMBER.sub("", head)
     labelled = _LABEL.match(claim) is not None
     says = labelled or (_CAUSE.search(claim) and traits_of(claim).words >= 4)
-    if not says or not SHORTEST <= len(claim) <= WIDEST or _COMMENTARY.search(claim):
+    if not says or not SHORTEST <= len(claim) <= WIDEST or _comments(claim):
         return None
     return Report(claim, _score_unit(claim, done=False) + 1.0 * labelled)
+
+
+def _comments(text: str) -> bool:
+    """Whether a text says what the agent is doing or about to do, or talks to the person."""
+    return _COMMENTARY.search(text.replace("’", "'")) is not None
 
 
 def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> Iterator[Report]:
@@ -227,7 +247,7 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
     for unit, done in _split_sentences(line):
         worth = _score_unit(unit, done=done, named=bold, why=why)
         bold = False
-        listed = item and _DID.search(above) and not _COMMENTARY.search(unit)
+        listed = item and _DID.search(above) and not _comments(unit)
         if worth <= 0 and listed:
             worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
         to_do = section is _Section.ADVICE or _UNDONE.search(unit) is not None
@@ -236,7 +256,8 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
             yield Report(unit, worth + (0.5 if above else 0), above, to_do)
 
 
-def _unfenced_lines(text: str) -> Iterator[str]:
+def unfenced_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a message that hold something and are not code."""
     fenced = False
     for line in text.split("\n"):
         if _FENCE.match(line):
@@ -262,7 +283,7 @@ def _split_sentences(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False) -> float:
-    chatter = _COMMENTARY.search(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
+    chatter = _comments(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
     if chatter or unit.endswith(("?", "？", ":", "：")):
         return 0.0
     # "Running the tests" is a step on the way. A longer unit mostly says what came of it.
@@ -276,4 +297,6 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
         return 0.0
     traits = traits_of(unit)
     worth = 1.0 * did + 1.0 * cause + 0.5 * named + 0.7 * why + 0.6 * names + 0.3 * figure
-    return worth + 0.1 * min(8.0, traits.specific) - GUESSED * (_GUESS.search(unit) is not None)
+    worth += 0.1 * min(8.0, traits.specific) - GUESSED * (_GUESS.search(unit) is not None)
+    worth += DISCOVERED * (_DISCOVERY.search(unit) is not None)
+    return worth - EXPECTED * (_AS_EXPECTED.search(unit) is not None)

@@ -54,6 +54,32 @@ _HAN_YET = regex(
     r"(?:写|做|改|测|补|修|迁|合|合并|上线|部署|完成|弄|接|处理|实现|联调|验证|配|配置|更新|清理|升级|"
     r"订|买|交|签|装|办|申请|发)(?:好|完|掉|过|上)?)呢?[。！；]?(?:[，,].*)?$"
 )
+_DAY_EN = (
+    r"(?:(?:this |next |on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|tomorrow|tonight|today|noon|midnight|eod|eow"
+    r"|(?:the )?(?:end|middle) of |(?:next|this|coming) (?:week|month|weekend|year)"
+    r"|\d{1,2}(?::\d\d)? ?(?:am|pm)\b|(?:the )?\d{1,2}(?:st|nd|rd|th)\b|\d{4}-\d\d"
+    r"|(?:\d{1,2} )?(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b)"
+)
+_DAY_ZH = (
+    r"(?:今天|今晚|明[天早晚]|大?后天|(?:本|这|下)?(?:周|星期|礼拜)[一二三四五六日天末]|下周|下个?月|[本这]周|月底|月初|月末|年底|年前|节前|春节|下班"
+    r"|\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}[日号])(?:[早中晚上下午]{1,2}|\d{1,2}点)?"
+)
+_DUE = regex(
+    r"^(?:(?:ok|okay|and|but|so|also|then|oh|right|well|yes|note|by the way|btw)[,:]? )*"
+    r"(?:(?:i|we)(?:'ve)? (?:(?:also|really|still|only|just) )?"
+    r"(?:need to|have to|must|gotta|(?:have )?got to|should|(?:am|are) supposed to) "
+    rf"(?P<what>\S.{{2,100}}?\b(?:by|before|until|no later than) {_DAY_EN}.*)"
+    r"|(?P<thing>(?:the|our|my|this) [^,;]{2,60}? (?:has|have|needs?) to be "
+    rf"(?:\w+ ){{1,3}}(?:by|before|until|no later than) {_DAY_EN}.*))",
+    re.IGNORECASE,
+)
+_HAN_DUE = regex(
+    r"^(?:[嗯哦对了好那另外此外然后最后不过但是但而且，, ]{0,6})"
+    rf"(?P<what>(?:我们?|咱们?)?(?:(?:要|得|需要|必须)在?)?{_DAY_ZH}(?:之前|以前|前)[，,]?(?:我们?|咱们?)?"
+    r"(?:(?:一定|务必|还)?(?:要|得|需要|必须))?[^你您]*?(?:把|交|写|做|改|测|补|完成|搞定|弄|发|提交|上线|部署|准备|修|整理|还|付|订|买|办)[^你您]+)"
+)
+_HAN_MUST = regex(r"(?:要|得|需要|必须|务必)")
 # "We still need to think", "if we still have to …", 早点睡: nothing that can be ticked off.
 _NO_TASK = regex(
     r"\?|？|吗|\b(?:if|unless|whether|would|could|might|maybe|perhaps|remind|wonder|suppose)\b"
@@ -155,7 +181,16 @@ def _parse_task(sentence: str) -> str:
     for form in (_NEED, _YET, _HAN_NEED, _HAN_YET):
         if found := form.match(sentence):
             return found["what"]
-    return ""
+    return _parse_due_task(sentence)
+
+
+def _parse_due_task(sentence: str) -> str:
+    """Return what is to be done by a day: "finish the report by Friday", 明天之前要把报告交了."""
+    if found := _DUE.match(sentence.replace("’", "'")):
+        start, end = max(found.span("what"), found.span("thing"))
+        return sentence[start:end]
+    found = _HAN_DUE.match(sentence)
+    return found["what"] if found and _HAN_MUST.search(found["what"]) else ""
 
 
 def _parse_done_task(sentence: str) -> str:

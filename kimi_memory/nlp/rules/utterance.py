@@ -321,7 +321,10 @@ def _is_each_time(clause: str, start: int, end: int) -> bool:
     part, joint = _last_part(clause[:start])
     if _LEAD_ONLY.sub("", part, count=1).strip(_SIGNS):
         # "Sarah calls me every time" has no verb that a list could hold.
-        return joint == "please" or _DIRECTS.match(part) is not None
+        if joint == "please" or _DIRECTS.match(part):
+            return True
+        # "We should bump both, the client and the server, each time": an aside of names.
+        return joint == "," and not _VERB.search(part) and bool(_DIRECTS.match(clause))
     case, comma, rest = clause[end:].partition(",")
     return _is_directive(rest) if comma else _THEN_DO.search(case) is not None
 

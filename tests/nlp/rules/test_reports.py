@@ -222,3 +222,27 @@ def test_what_is_needed_is_a_report() -> None:
     assert reports_in("`pump.py` 需要环境变量 `PORT`，否则无法启动")
     assert reports_in("我发现 `pump.py` 缺少 3 个类型")
     assert reports_in("现在修复了 `pump.py` 的导入，因为水泵每 5 秒读一次")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I’m editing `models.js` first to fetch the ids from the server.",
+        "I found the files; next I’m reading the lookup in `keys.py`.",
+        "Now I'm wiring `export.ts` into the menu because it was missing.",
+        "正在更新 `tokens.ts` 的注释并运行检查，因为缺少说明。",
+        "请把 `setup.py` 里的版本改成 2.1，因为旧的失效了。",
+        "现在需要重新加载 `vite.config.ts`，否则不生效。",
+    ],
+)
+def test_what_an_agent_is_doing_is_no_report(line: str) -> None:
+    assert reports_in(line) == []
+
+
+def test_a_discovery_weighs_more_than_a_step_that_went_well() -> None:
+    found, fixed = reports_in(
+        "The root cause: `sync.py` reads the clock before it is set.\n"
+        "All 41 tests in `test_sync.py` pass now.\n"
+        "I renamed the helper in `sync.py`.\n"
+    )
+    assert found.worth > fixed.worth + 1

@@ -128,3 +128,44 @@ def test_a_tick_means_the_to_do_that_says_all_its_words(
     done: str, task: str, *, same: bool
 ) -> None:
     assert finishes(done, task) is same
+
+
+@pytest.mark.parametrize(
+    ("said", "task"),
+    [
+        ("I need to finish the survey by tomorrow.", "finish the survey by tomorrow"),
+        ("we have to ship the patch before Friday", "ship the patch before Friday"),
+        ("I must hand in chapter 3 by 12 May", "hand in chapter 3 by 12 May"),
+        (
+            "our audit needs to be signed off by March 3",
+            "our audit needs to be signed off by March 3",
+        ),
+        ("I've got to renew the lease by the 5th", "renew the lease by the 5th"),
+        ("also we need to rotate the keys by Sunday", "rotate the keys by Sunday"),
+        ("明天之前要把周报写完", "明天之前要把周报写完"),
+        ("周五前我得交开题报告", "周五前我得交开题报告"),
+        ("我们必须在月底前完成数据迁移", "我们必须在月底前完成数据迁移"),
+        ("下周一之前要把合同发给客户", "下周一之前要把合同发给客户"),
+    ],
+)
+def test_what_is_due_by_a_day_is_a_task(said: str, task: str) -> None:
+    assert tasks_in(said) == [task]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do I need to finish it by tomorrow?",
+        "If I have to move by Friday I would tell you",
+        "He has to finish it by tomorrow",
+        "I need to group the rows by month",
+        "we should sort it by the third column",
+        "You should finish the tests before Friday",
+        "before Friday the build was green",
+        "你周五前要把接口写完",
+        "三天前我把报告交了",
+        "上周五前他已经交了",
+    ],
+)
+def test_what_names_a_day_and_nothing_to_do_is_no_task(said: str) -> None:
+    assert tasks_in(said) == []

@@ -12,8 +12,8 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft, category_of, said_in
-from kimi_memory.domain.note import CardType, EventType, Lang, Quote, Role
+from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
+from kimi_memory.domain.note import CardType, EventType, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
@@ -23,7 +23,6 @@ from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_about
 from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing
-from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
@@ -31,11 +30,11 @@ from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, act_of, clauses, of_work
 
+from .choices import find_agreed_order, find_choice, make_draft
+
 MAX_VALUE = 300
 """Most characters of an order with what stands around it."""
 _LEARNED = frozenset({CardType.GOTCHA, CardType.PATTERN})
-LEAST = 3
-"""An option of fewer words cannot be understood without its offer."""
 MAX_DATED = 200
 """So long are the words around a day."""
 SPECIFIC = 2
@@ -44,11 +43,8 @@ FREEING, TELLING, CHANGING, WEIGHTY = 1.0, 3.0, 3.4, 4.4
 """A permission, a statement with a day, a change, one among people weighs so much."""
 LINES_OF_A_NOTE = 3
 """A message of so many clauses that nobody answers is a note."""
-MAX_ANSWER = 160
-"""An answer that picks an offer is no longer."""
 
 _BESIDE = (Act.STATEMENT,)
-_WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
 # A day may stand in what is still open: 周五还是周六, "considering the 12th".
 _UNDECIDED = regex(
@@ -224,8 +220,9 @@ def _find_acts(transcript: Transcript) -> Iterator[Draft]:
             beside = tuple(Act) if alone else _BESIDE
             yield from _find_plans_and_changes(transcript.session, turn, beside, named=named)
         if turn.is_speech and not named:
-            yield from _find_orders(transcript.session, before, turn, at_work=at_work)
-            yield from _find_choice(transcript.session, before, turn)
+            orders = list(_find_orders(transcript.session, before, turn, at_work=at_work))
+            yield from orders or find_agreed_order(transcript.session, before, turn)
+            yield from find_choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
 
 
@@ -256,7 +253,7 @@ def _find_plans_and_changes(
         if cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
             continue
         name = slug(headline(words), 40)
-        draft = _make_draft(session, turn, words, f"user.dates.{name}")
+        draft = make_draft(session, turn, words, f"user.dates.{name}")
         draft = replace(draft, type=CardType.FACT, tags=(DATED,), event=EventType.FINDING)
         if change:
             draft = replace(draft, type=CardType.DECISION, key=f"decision.{name}")
@@ -320,7 +317,7 @@ def _find_orders(
         if not at_work or any(leans(one.text) for one in group):
             start, end = widen(own, own.index(group[0]), own.index(group[-1]), MAX_VALUE, _BESIDE)
         words = turn.text[start:end]
-        yield _make_draft(session, turn, words, key_of("rule", group[0].text, session.project))
+        yield make_draft(session, turn, words, key_of("rule", group[0].text, session.project))
 
 
 def _group_orders(orders: Sequence[Clause]) -> list[list[Clause]]:
@@ -338,59 +335,3 @@ def _is_keep_or_drop_order(text: str) -> bool:
     """Whether an order is about what is held to be so: to leave it, or to let go of it."""
     low = cues.fold_case(text)
     return hypotheticals.REFUSAL.search(low) is not None or updates.takes_back(text)
-
-
-def _make_draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
-    value = " ".join(words.split())
-    return Draft(
-        type=CardType.RULE,
-        key=key,
-        title=headline(value),
-        value=value,
-        lang=Lang(language_of(value)),
-        importance=0.8,
-        confidence=0.85,
-        tags=(ORDER,),
-        category=category_of(session.project),
-        project=session.project,
-        **said_in(session, turn, words),
-    )
-
-
-def _find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[Draft]:
-    """Yield the decision of an answer that picks some of the labelled offers."""
-    if offer is None or offer.role is not Role.ASSISTANT or len(answer.text) > MAX_ANSWER:
-        return
-    if _WORK.search(answer.text):
-        return  # what is to be done about a finding is no choice between ways
-    offers = offers_in(offer.text) if leaves_choice(offer.text) else []
-    chosen = picked(answer.text, offers) if offers else []
-    # Who takes everything agrees to a plan and picks nothing; three picks make no single card.
-    if not chosen or len(chosen) == len(offers) or len(chosen) > 2:
-        return
-    if chosen[-1].text.endswith(("?", "？")):
-        return  # "Start with the tests?" asks what to do next
-    picks = " / ".join(one.text for one in chosen)
-    about = question_in(offer.text)
-    value = f"{about} → {picks}" if about else picks
-    if traits_of(value).words < LEAST:
-        return
-    said = answer.text.strip()
-    yield Draft(
-        type=CardType.DECISION,
-        key=key_of("decision", picks, session.project),
-        title=headline(picks),
-        value=value,
-        quotes=(Quote(session.id, offer.n, chosen[0].text), Quote(session.id, answer.n, said)),
-        at=answer.at,
-        lang=Lang(language_of(value)),
-        event=EventType.DECISION,
-        importance=0.75,
-        confidence=0.75,
-        origin=answer.origin,
-        category=category_of(session.project),
-        project=session.project,
-        participants=tuple(
-            dict.fromkeys((offer.speaker or "assistant", answer.speaker or session.user or "user"))
-        ),
-    )
