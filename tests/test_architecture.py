@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"__main__"},
     {"cli"},
-    {"client", "lsp", "mcp", "proxy", "web"},
+    {"client", "lsp", "mcp", "proxy", "tui", "web"},
     {"server"},
     {"agent_hooks", "frameworks"},
     {"operations"},
@@ -77,6 +77,7 @@ HEAVY = {
     *("mcp", "pydantic", "typing_extensions"),
     *("starlette", "uvicorn"),
     *("pygls", "lsprotocol"),
+    *("textual", "rich"),
     *("anthropic", "langgraph", "langchain", "langchain_core", "agents", "pydantic_ai"),
     *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
     "strands",
@@ -97,6 +98,9 @@ SHARED = {
     "pydantic": ("kimi_memory/mcp/*.py",),
     # requests and answers: of the API, and of the pages beside it
     "starlette": ("kimi_memory/server/app.py", "kimi_memory/web/site.py"),
+    # widgets of the panel, and the text that is drawn in them
+    "textual": ("kimi_memory/tui/*.py",),
+    "rich": ("kimi_memory/tui/*.py",),
     # arrays are the currency of scores, from postings to ranking
     "numpy": (
         "kimi_memory/index/*.py",
@@ -187,6 +191,7 @@ NAMED_IMPORTS = {
     "kimi_memory/__init__.py": "a name of the public face",
     "kimi_memory/api/syncing.py": "the operation behind a method of a memory",
     "kimi_memory/cli/__init__.py": "a command",
+    "kimi_memory/cli/tui.py": "the panel, whose library need not be installed",
     "kimi_memory/formats/codec.py": "a kind of note",
     "kimi_memory/hooks/host.py": "a bundled plugin",
     "kimi_memory/nlp/basic/pattern_cache.py": "parts of Python that have no public name",

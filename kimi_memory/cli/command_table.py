@@ -31,9 +31,10 @@ GROUPS: dict[str, dict[str, str]] = {
         "undo": "take a job back, byte for byte",
         "rollback": "bring back what was known at an earlier point",
     },
-    "see it all in a browser": {
+    "see it all": {
         "ui": "open the pages of a memory in a browser",
         "lsp": "serve an editor: hover, links, diagnostics, review",
+        "tui": "open a panel on the memory in the terminal",
     },
     "look back": {
         "log": "show the history",

@@ -11,11 +11,11 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.operation_types import Waiting, Wanted
 from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.jobs.correct import Correct
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.review_queue import Answer, answer, pending
-from kimi_memory.web.diff_text import split_diff
 from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
 
 DESTROY = ("DESTROY", "销毁")

@@ -10,15 +10,14 @@ from typing import NamedTuple
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.graph import links_of
-from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
-from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.domain.session import Session, Transcript, Turn, speaker_of
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.frontmatter import read as read_head
 from kimi_memory.jobs.trace import Evidence
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.recall.browse import ListQuery
+from kimi_memory.operations.key_states import list_states
 from kimi_memory.server.reading import text_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.web.page_types import Asked, View, link
@@ -69,7 +68,7 @@ def show_note(memory: Memory, asked: Asked) -> View:
         "path": filed.path,
         "body": read_head(filed.text, filed.path).body,
         "proofs": [_proof(memory, asked, one) for one in found.evidence],
-        "chain": list(_chain(memory, asked, note)),
+        "chain": list_states(memory, note, asked.caller.space.narrowed),
         "edges": list(_edges(memory, asked, note)),
         "commits": () if asked.caller.space else found.commits,
     }
@@ -109,20 +108,6 @@ def _line(
         pieces = tuple(part for part in parts if part[0])
     moved = replace(turn, at=in_zone(turn.at, zone))
     return Line(turn.n, speaker_of(turn, session), moved, pieces, inside)
-
-
-def _chain(memory: Memory, asked: Asked, note: Note) -> Iterator[Unit]:
-    """Yield what was so under the key of a card, oldest first; nothing where it is alone."""
-    if not isinstance(note, Card) or not note.key:
-        return
-    filters = Query(text="", kind=("card",), key=(note.key,), status=tuple(Status))
-    found = memory.browse(
-        ListQuery(filters=asked.caller.space.narrowed(filters), sort="oldest", facets=())
-    )
-    same = [unit for unit in found.units if unit.key == note.key and unit.scope == note.scope]
-    same = [unit for unit in same if unit.project == note.project or unit.id in note.supersedes]
-    if len(same) > 1:
-        yield from sorted(same, key=lambda unit: (str(unit.valid_from or unit.at), unit.id))
 
 
 def _edges(memory: Memory, asked: Asked, note: Note) -> Iterator[Edge]:

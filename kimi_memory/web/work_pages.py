@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -10,11 +9,10 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import scheduled
-from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.nlp.dates.zone import in_zone
-from kimi_memory.operations.introspect import introspect
+from kimi_memory.operations.job_list import diff_of_job, run_kind
 from kimi_memory.operations.undo_many import newest_jobs
-from kimi_memory.web.diff_text import split_diff
 from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
 
 SHOWN = 60
@@ -46,15 +44,14 @@ def show_job(memory: Memory, asked: Asked) -> View:
     """Show what a job decided and changed, and what undoing it would do."""
     job = memory.jobs.load(asked.get("id"))
     commit = memory.history.find("Job", job.id) if memory.history.ready() else None
-    diff = ""
-    if commit is not None:
-        try:
-            diff = memory.history.diff(f"{commit.hash}^", commit.hash)
-        except KimiMemoryError as error:
-            diff = str(error)
     backs = [(one.path, _back(memory, one.path, one.before, one.after)) for one in job.effects]
     names = {one.target: title_of(memory, one.target) for one in job.operations[:SHOWN]}
-    values = {"ran": _ran(memory, job), "names": names, "files": split_diff(diff), "backs": backs}
+    values = {
+        "ran": _ran(memory, job),
+        "names": names,
+        "files": split_diff(diff_of_job(memory, job)),
+        "backs": backs,
+    }
     return View("job", job.id, {**values, "commit": commit})
 
 
@@ -75,22 +72,9 @@ def undo_job(memory: Memory, asked: Asked) -> Redirect:
 def run_jobs(memory: Memory, asked: Asked) -> View | Redirect:
     """Run a job, or show what it would do."""
     kind, dry = asked.get("kind"), bool(asked.get("dry"))
-    reports = _run(memory, kind, dry_run=dry)
+    reports = run_kind(memory, kind, dry_run=dry)
     if not dry:
         last = next((report.id for report in reversed(reports) if report.id), "")
         return Redirect(link("/jobs", said="ran" if last else "nothing_to_do", job=last))
     files = [file for report in reports for file in split_diff(report.diff)]
     return View("dry_run", "dry_run", {"kind": kind, "reports": reports, "files": files})
-
-
-def _run(memory: Memory, kind: str, *, dry_run: bool) -> Sequence[JobReport]:
-    if kind == "distil":
-        return memory.distil_waiting(dry_run=dry_run)
-    if kind not in {job.name for job in scheduled()}:
-        raise UsageError(f"{kind[:40]!r} is no job that can be run.")
-    if kind == "introspect":
-        found = introspect(memory, dry_run=dry_run)
-        return [*found.distilled, found.job]
-    # A day is made of distilled sessions.
-    first = [] if dry_run else memory.distil_waiting()
-    return [*first, *memory.consolidate(kind, dry_run=dry_run)]

@@ -60,6 +60,11 @@ class Screen:
             yield
 
     @property
+    def end(self) -> int:
+        """The program's end of it, for another process."""
+        return self._theirs
+
+    @property
     def text(self) -> str:
         """What is on it, once no more comes."""
         last, same = b"", 0

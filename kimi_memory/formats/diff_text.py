@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_BOOKS = re.compile(r"[+-](?:updated|temperature|checksum|digest): ")
+_BOOKS = re.compile(r"[+-](?:updated|generated|temperature|checksum|digest): ")
 _FOLDED = re.compile(r"mid-term/jobs/.*|.*\.jsonl|\.kimi/.*")
 MOST = 400
 """So many lines of a file are shown."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.web.diff_text import split_diff
+from kimi_memory.formats.diff_text import split_diff
 
 
 def test_files_are_split_and_books_folded(doc: str) -> None:

@@ -1,0 +1,1 @@
+"""A panel in the terminal: what is held, search, what waits, sessions, jobs."""

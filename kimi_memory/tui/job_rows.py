@@ -1,0 +1,62 @@
+"""Jobs and what they changed, and what the checks found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from kimi_memory.domain.health import Finding
+from kimi_memory.domain.job import Job
+from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.operations.doctor import doctor
+from kimi_memory.operations.job_list import diff_of_job
+from kimi_memory.operations.undo_many import newest_jobs
+from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, show_diff
+
+SHOWN = 200
+
+
+class Work:
+    """What the checks found, if they ran, then jobs, newest first."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._jobs: dict[str, Job] = {}
+        self._findings: list[Finding] | None = None
+
+    def check(self) -> None:
+        """Run every check of ``doctor``."""
+        self._findings = list(doctor(self._reading.memory))
+
+    def page(self, words: str, after: str) -> Page:
+        """Return the findings and the last jobs."""
+        memory, say = self._reading.memory, self._reading.say
+        self._jobs = {job.id: job for job in islice(newest_jobs(memory), SHOWN)}
+        rows = [
+            Row(str(at), (Cell(one.severity, "yellow", 8), Cell(one.message)), "finding")
+            for at, one in enumerate(self._findings or ())
+        ]
+        if self._findings == []:
+            rows.append(Row("", (Cell("✓", "green", 8), Cell(say["healthy"])), "finding"))
+        for job in self._jobs.values():
+            at = f"{in_zone(job.at, memory.zone):%m-%d %H:%M}"
+            cells = (Cell(at, "dim", 12), Cell(f"{job.kind} {job.subject}"))
+            rows.append(Row(job.id, cells, "job"))
+        return Page(tuple(rows), len(rows))
+
+    def detail(self, row: Row) -> Iterator[Part]:
+        """Yield what a job decided and changed, or what to do about a finding."""
+        say = self._reading.say
+        if row.kind == "finding":
+            if self._findings and row.id:
+                one = self._findings[int(row.id)]
+                yield from ((text, "") for text in (one.message, one.path, one.remedy) if text)
+            return
+        job = self._jobs[row.id]
+        yield f"{job.kind} {job.subject}", "bold"
+        spent = f"  {job.model}: {job.spent.tokens_in} + {job.spent.tokens_out}"
+        yield f"{job.id}{spent if job.spent.calls else ''}", "dim"
+        for operation in job.operations[:SHOWN]:
+            yield f"{operation.op} {operation.key or operation.target}  {operation.why}", ""
+        yield "", ""
+        yield from show_diff(diff_of_job(self._reading.memory, job), say)

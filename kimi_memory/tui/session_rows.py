@@ -1,0 +1,65 @@
+"""Sessions, newest first, and the end of one, which grows while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from kimi_memory.domain.session import speaker_of
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.store.notes import sessions
+from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row
+
+PAGE = 100
+TAIL = 200
+"""So many last turns of a session are shown."""
+
+
+class Sessions:
+    """Open sessions first, then ended ones, newest first."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._paths: dict[str, str] = {}
+
+    def page(self, words: str, after: str) -> Page:
+        """Return a hundred sessions; the place of the next is a number."""
+        memory, say = self._reading.memory, self._reading.say
+        places = sorted(sessions.places(memory.store), key=lambda one: (one.open, one.path))[::-1]
+        first = int(after or 0)
+        rows = []
+        for place in places[first : first + PAGE]:
+            self._paths[place.id] = place.path
+            state = ("open", "green") if place.open else ("ended", "dim")
+            cells = (Cell(say[state[0]], state[1], 8), Cell(place.id))
+            rows.append(Row(place.id, cells, "session"))
+        end = first + PAGE
+        return Page(tuple(rows), len(places), str(end) if end < len(places) else "")
+
+    def size(self, row: Row) -> int:
+        """Return how many bytes a session has; it changed where that did."""
+        with suppress(OSError):
+            return (self._reading.memory.store.root / self._paths[row.id]).stat().st_size
+        return 0  # It was archived meanwhile.
+
+    def detail(self, row: Row) -> Iterator[Part]:
+        """Yield the last turns of a session."""
+        memory, say = self._reading.memory, self._reading.say
+        place = sessions.find(memory.store, row.id)
+        self._paths[row.id] = place.path
+        try:
+            found = sessions.read(memory.store, place.path)
+        except KimiMemoryError as error:
+            yield str(error), "yellow"
+            return
+        head = found.session
+        facts = (head.title, head.project, head.agent, head.host)
+        yield head.id, "bold"
+        yield "  ".join(one for one in facts if one), "dim"
+        yield say["turns"].format(count=len(found.turns)), "dim"
+        for turn in found.turns[-TAIL:]:
+            at = in_zone(turn.at, memory.zone)
+            yield "", ""
+            yield f"#{turn.n} {speaker_of(turn, head)}  {at:%m-%d %H:%M}", "cyan"
+            yield turn.text, ""
