@@ -83,7 +83,7 @@ FILES = {("认定", "held"): HELD, ("复核", "review"): REVIEW}
 def register_commands() -> list[Command]:
     """Add ``obsidian``."""
     help = "write tables of what is held and what waits, for Obsidian"
-    return [Command("obsidian", help, _add_arguments, _run_obsidian, "see it all in a browser")]
+    return [Command("obsidian", help, _add_arguments, _run_obsidian, "see it all")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

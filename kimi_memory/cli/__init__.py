@@ -9,7 +9,7 @@ import json
 import keyword
 import re
 import sys
-from argparse import OPTIONAL, PARSER, SUPPRESS, Action, ArgumentParser, Namespace
+from argparse import OPTIONAL, PARSER, SUPPRESS, Action, ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -20,6 +20,8 @@ from kimi_memory.api.options import Home, user_host
 from kimi_memory.cli.command_table import ALIASES, COMMANDS, LONG
 from kimi_memory.cli.overview import format_overview, suggest
 from kimi_memory.cli.pager import paged
+from kimi_memory.cli.terminal import wrap
+from kimi_memory.cli.words import say
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable
@@ -38,6 +40,17 @@ class _NameMemory(Action):
         """Take one more folder."""
         namespace.memory = values
         namespace.memories = [*getattr(namespace, "memories", ()), values]
+
+
+class _Formatter(HelpFormatter):
+    """Lays help out by columns: hanzi take two, and their lines break between them."""
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """Add the usage, with its word in the reader's language."""
+        super().add_usage(usage, actions, groups, say("usage: ") if prefix is None else prefix)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return [line.strip() for line in wrap(" ".join(text.split()), width)]
 
 
 class Parser(ArgumentParser):
@@ -60,7 +73,23 @@ class Parser(ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help; of the whole program the commands by group, which argparse has not."""
-        return self.overview or super().format_help()
+        if self.overview:
+            return self.overview
+        self._translate()
+        return super().format_help()
+
+    def _translate(self) -> None:
+        """Put what the help says into the reader's language."""
+        self.description = _format_sentence(say(self.description or ""))
+        for group in self._action_groups:
+            group.title = say(group.title or "")
+        for action in self._actions:
+            action.help = say(action.help) if action.help else action.help
+            for step in getattr(action, "_choices_actions", ()):
+                step.help = say(step.help)
+
+    def _get_formatter(self) -> HelpFormatter:
+        return _Formatter(prog=self.prog)
 
     def print_help(self, file: Any = None) -> None:
         """Print the help, page by page where it is longer than the terminal is high."""
@@ -197,15 +226,15 @@ def _report(error: KimiMemoryError, words: Sequence[str]) -> int:
 
 
 def _add_command(commands, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse's own class is private
-    sub = commands.add_parser(
-        command.name, help=command.help, description=_format_sentence(command.help)
-    )
+    sub = commands.add_parser(command.name, help=command.help, description=command.help)
     command.add_arguments(sub)
     sub.set_defaults(run=command.run)
 
 
 def _format_sentence(help: str) -> str:
-    return f"{help[0].upper()}{help[1:]}."
+    if not help or help.endswith((".", "。")):
+        return help
+    return f"{help[0].upper()}{help[1:]}{'.' if help.isascii() else '。'}"
 
 
 def _from_plugins() -> list[Command]:

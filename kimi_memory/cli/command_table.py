@@ -11,6 +11,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "session": "start a session, add turns, end it",
         "ingest": "store transcripts of other programs, each turn once",
         "import": "import the memories of another system, and update them later",
+        "update": "read all imported sources again, then bring the index up to date",
     },
     "distil": {
         "distill": "turn ended sessions into events and cards",
@@ -136,6 +137,8 @@ MEANT = {
     "push": "sync",
     "pull": "sync",
     "clone": "fork",
+    "upgrade": "update",
+    "refresh": "update",
     "settings": "config",
     "configure": "config",
     "set": "config set",

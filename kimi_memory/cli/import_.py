@@ -67,7 +67,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
-        _print_result(found)
+        print_result(found)
     # A folder may be empty still; a file that is named was meant to hold something.
     unread = arguments.path.is_file() and not found.seen and not found.gone
     return TranscriptError.exit_code if unread else 0
@@ -111,7 +111,8 @@ def _source_name(path: Path) -> str:
     return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
 
 
-def _print_result(found: Imported) -> None:
+def print_result(found: Imported) -> None:
+    """Print what an import did."""
     show(f"{found.name}: {found.seen} statements, {found.unchanged} unchanged")
     for report in found.jobs:
         show_report(report)

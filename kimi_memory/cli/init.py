@@ -1,4 +1,4 @@
-"""``init``: make a memory."""
+"""``init``: make a memory; on a terminal it asks for what it needs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
+from kimi_memory.cli import run as run_command
 from kimi_memory.cli.shared import PERSON, show, show_json
-from kimi_memory.cli.words import find_locale
+from kimi_memory.cli.wizard import AGENTS, ask_after, ask_before, asks, carry_out
+from kimi_memory.cli.words import find_locale, say
+from kimi_memory.config import MARKER
+from kimi_memory.operations.setting_list import change_memory, set_value
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,11 +25,46 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="auto",
         help="of generated pages; default: auto",
     )
+    parser.add_argument(
+        "--timezone", default="", metavar="ZONE", help="of days and times, such as Asia/Shanghai"
+    )
+    parser.add_argument(
+        "--agents",
+        action="append",
+        choices=AGENTS,
+        default=[],
+        help="put the hooks into this program's settings; may be repeated",
+    )
+    parser.add_argument(
+        "--import",
+        dest="imports",
+        action="append",
+        type=Path,
+        metavar="PATH",
+        default=[],
+        help="import what another system remembers; may be repeated",
+    )
+    parser.add_argument(
+        "--schedule", action="store_true", help="let the daily and the weekly job run"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="ask nothing; what is not given stays as it is"
+    )
 
 
 def run(arguments: Namespace) -> int:
-    """Make the folder, its pages and its history."""
-    folder = arguments.memory or arguments.folder
+    """Make the folder, its pages and its history, and what else was asked for."""
+    folder = (arguments.memory or arguments.folder).expanduser()
+    is_new, is_asking = not (folder / MARKER).is_file(), asks(arguments, folder)
+    if is_asking:
+        ask_before(arguments, folder)
+    _make(arguments, folder, is_new=is_new)
+    if is_asking:
+        ask_after(arguments, folder, run_command)
+    return carry_out(arguments, folder, run_command)
+
+
+def _make(arguments: Namespace, folder: Path, *, is_new: bool) -> None:
     opening = Opening(actor=PERSON, background=False)
     with Memory.create(
         folder,
@@ -35,16 +74,21 @@ def run(arguments: Namespace) -> int:
         locale=find_locale(),
         opening=opening,
     ) as memory:
-        files = memory.store.files()
+        if arguments.timezone:
+            before = memory.store.read(MARKER).decode()
+            change_memory(memory, set_value(before, "memory.timezone", f'"{arguments.timezone}"'))
         if arguments.json:
+            files = memory.store.files()
             show_json({"memory": memory.root, "files": files, "notes": memory.notes})
-            return 0
-        show(f"Memory in {memory.root}")
-        for path in files:
-            show(f"  {path}")
+            return
+        if is_new:
+            show(say("Memory in {folder}", folder=memory.root))
+            for path in memory.store.files():
+                show(f"  {path}")
+        else:
+            show(say("{folder} is a memory already; it stays as it is.", folder=memory.root))
         for note in memory.notes:
             show(note)
         # An empty folder shows nobody what the program is for.
-        show("Next: kimi-memory ingest <transcripts>, then kimi-memory recall <question>")
-        show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
-    return 0
+        show(say("Next: kimi-memory remember, ingest FILE, or hook install; then recall."))
+        show(say("Jobs: kimi-memory schedule --install lets the daily and the weekly job run"))

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kimi_memory.cli.command_table import ALIASES, EXAMPLES, GROUPS, MEANT, OTHERS
+from kimi_memory.cli.terminal import find_width, wrap
+from kimi_memory.cli.words import say
 from kimi_memory.domain.command import Command
 
 _LIKE = 0.6
@@ -23,14 +25,23 @@ def format_overview(commands: Sequence[Command], description: str) -> str:
     for command in commands:
         groups.setdefault(command.group or OTHERS, {})[command.name] = command.help
     widest = max(len(name) for group in groups.values() for name in group)
-    lines = [description, "", "usage: kimi-memory COMMAND [arguments] [--memory PATH] [--json]"]
+    usage = "usage: kimi-memory COMMAND [arguments] [--memory PATH] [--json]"
+    lines = [say(description), "", say(usage)]
     for title, group in ((title, group) for title, group in groups.items() if group):
-        lines += ["", title.capitalize()]
-        lines += [f"  {name:<{widest}}  {help}" for name, help in group.items()]
-    lines += ["", "Examples", *(f"  kimi-memory {example}" for example in EXAMPLES)]
-    lines += ["", "'kimi-memory COMMAND --help' has the arguments; 'kmem' is short for it."]
-    lines += ["The memory is the folder above this one, KIMI_MEMORY, or --memory PATH."]
+        lines += ["", say(title).capitalize()]
+        for name, help in group.items():
+            lines += _format_command(name, say(help), widest)
+    lines += ["", say("Examples"), *(f"  kimi-memory {example}" for example in EXAMPLES)]
+    lines += ["", say("'kimi-memory COMMAND --help' has the arguments; 'kmem' is short for it.")]
+    lines += [say("The memory is the folder above this one, KIMI_MEMORY, or --memory PATH.")]
     return "\n".join(lines) + "\n"
+
+
+def _format_command(name: str, help: str, widest: int) -> Iterator[str]:
+    """Yield the lines of a command; what goes on stands below its help."""
+    width = find_width()
+    for number, part in enumerate(wrap(help, width and width - widest - 4)):
+        yield f"  {'' if number else name:<{widest}}  {part.strip()}"
 
 
 def suggest(word: str, names: Iterable[str]) -> str:
@@ -45,7 +56,8 @@ def suggest(word: str, names: Iterable[str]) -> str:
 def format_next(asks: Mapping[str, int], held: int) -> Iterator[str]:
     """Yield what to do next, most pressing first: at most three lines."""
     steps = [
-        (f"kimi-memory {command}", f"{count} wait for your word") for command, count in asks.items()
+        (f"kimi-memory {command}", say("{count} wait for your word", count=count))
+        for command, count in asks.items()
     ]
     if not held:
         steps += [
@@ -61,4 +73,4 @@ def format_next(asks: Mapping[str, int], held: int) -> Iterator[str]:
     chosen = steps[:2] + steps[-1:] if held else steps[:3]
     widest = max(len(command) for command, _ in chosen)
     for command, why in chosen:
-        yield f"  {command:<{widest}}  {why}"
+        yield f"  {command:<{widest}}  {say(why)}"

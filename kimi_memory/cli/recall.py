@@ -13,6 +13,7 @@ from kimi_memory.cli.filter_options import add_filters, read_filters
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
 from kimi_memory.cli.terminal import find_width, is_coloured, paint, wrap
+from kimi_memory.cli.words import say
 from kimi_memory.domain.note import Card, Origin
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -160,9 +161,9 @@ class _Found:
             show(f"[{rank}] {hit.score:.2f}  {_describe_hit(hit)}  {hit.citation}")
             self._show_hit(hit, explain=explain, past=bool(point))
         for note in notes:
-            show(f"note: {note}")
+            show(say("note: {said}", said=note))
         if not self._answer.hits:
-            show("Nothing found.")
+            show(say("Nothing found."))
 
     def _show_hit(self, hit: Hit, *, explain: bool, past: bool) -> None:
         """Print what a hit says, and what is known beside it."""
@@ -172,9 +173,10 @@ class _Found:
                 # Safe to print already; `show` would escape the bold.
                 print(self._highlight_words(part))
         if past and (now := _describe_present(self._memory, hit)):
-            show(f"    now: {now}")
+            show(f"    {say('now: {state}', state=now)}")
         if self._related_notes(hit):
-            show(f"    related: {', '.join(map(_format_related, self._related_notes(hit)))}")
+            notes = ", ".join(map(_format_related, self._related_notes(hit)))
+            show(f"    {say('related: {notes}', notes=notes)}")
         if explain:
             show(f"    {_format_score(hit)}  (lanes: {', '.join(hit.lanes) or 'filters'})")
 

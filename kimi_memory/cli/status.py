@@ -7,10 +7,12 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.cli.as_of import add_as_of, open_at
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, show, show_json
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say
 from kimi_memory.operations.health_checks import shown_size
 from kimi_memory.operations.memory_state import Status, status
 
-_BAR = 20
+_BAR, _NAME = 20, 9
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,14 +38,15 @@ def _show_status(found: Status, *, past: bool) -> None:
     if past:  # The folder it was laid out in is gone already.
         _show_contents(found)
         return
-    show(f"Memory    {found.root}")
+    _show_line("Memory", str(found.root))
     _show_contents(found)
     parts = ", ".join(f"{name} {shown_size(size)}" for name, size in found.sizes.items())
-    show(f"Size      {shown_size(sum(found.sizes.values()))} ({parts})")
-    show(f"Index     {found.index}")
-    show(f"History   {found.history}")
+    _show_line("Size", f"{shown_size(sum(found.sizes.values()))} ({parts})")
+    _show_line("Index", found.index)
+    _show_line("History", found.history)
     if found.external:
-        show(f"Edits     {found.external} files were changed outside of kimi-memory")
+        edits = "{count} files were changed outside of kimi-memory"
+        _show_line("Edits", say(edits, count=found.external))
     # Last, where the eye is when the command has ended.
     troubles = {
         "Remote": found.remotes,
@@ -55,28 +58,36 @@ def _show_status(found: Status, *, past: bool) -> None:
     }
     for name, lines in troubles.items():
         for line in lines:
-            show(f"{name:<9} {line}")
+            _show_line(name, line)
+
+
+def _show_line(name: str, text: str) -> None:
+    """Print what belongs to a name, in a column of its own."""
+    show(f"{pad(say(name), _NAME)} {text}")
 
 
 def _show_contents(found: Status) -> None:
-    show(f"Sessions  {found.open_sessions} open, {found.ended_sessions} ended, {found.turns} turns")
-    for kind, counts in found.notes.items():
-        parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-        show(f"{kind.capitalize():<9} {sum(counts.values())} ({parts})")
+    counts = {"open": found.open_sessions, "ended": found.ended_sessions, "turns": found.turns}
+    _show_line("Sessions", say("{open} open, {ended} ended, {turns} turns", **counts))
+    for kind, held in found.notes.items():
+        parts = ", ".join(f"{count} {name}" for name, count in held.items())
+        _show_line(kind.capitalize(), f"{sum(held.values())} ({parts})")
     if found.links:
         parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))
-        show(f"Links     {sum(found.links.values())} ({parts})")
+        _show_line("Links", f"{sum(found.links.values())} ({parts})")
     if sum(found.bands.values()):
         _show_temperatures(found)
-    show(f"Jobs      {found.jobs}, {found.waiting} sessions wait to be distilled")
+    waiting = "{count}, {waiting} sessions wait to be distilled"
+    _show_line("Jobs", say(waiting, count=found.jobs, waiting=found.waiting))
     for command, count in found.asks.items():
-        show(f"Waiting   {count} for you: kimi-memory {command}")
+        asks = "{count} for you: kimi-memory {command}"
+        _show_line("Waiting", say(asks, count=count, command=command))
 
 
 def _show_temperatures(found: Status) -> None:
     """Print how many cards are in each band, and a bar for each step of temperature."""
     whole = sum(found.bands.values())
-    show(f"Warmth    {', '.join(f'{count} {band}' for band, count in found.bands.items())}")
+    _show_line("Warmth", ", ".join(f"{count} {say(band)}" for band, count in found.bands.items()))
     for step, count in found.temperatures.items():
         bar = "█" * round(_BAR * count / whole)
         show(f"  {step}  {bar:░<{_BAR}} {count / whole:4.0%}")

@@ -9,6 +9,7 @@ from typing import Any
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.overview import format_next
 from kimi_memory.cli.shared import find_memory, leave, open_memory, show, show_json
+from kimi_memory.cli.words import say
 from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotAMemoryError
@@ -55,11 +56,17 @@ def _describe(memory: Memory) -> dict[str, Any]:
 def _show(memory: Memory, found: dict[str, Any]) -> None:
     show(f"{found['name'] or memory.root.name}  {memory.root}")
     show(
-        f"{found['cards']} cards and {found['events']} events, "
-        f"from {found['sessions']} sessions ({found['open_sessions']} open)"
+        say(
+            "{cards} cards and {events} events, from {sessions} sessions ({open} open)",
+            cards=found["cards"],
+            events=found["events"],
+            sessions=found["sessions"],
+            open=found["open_sessions"],
+        )
     )
     if last := memory.history.log(limit=1):
-        show(f"Last change {in_zone(last[0].at, memory.zone):%Y-%m-%d %H:%M}: {last[0].subject}")
+        at = f"{in_zone(last[0].at, memory.zone):%Y-%m-%d %H:%M}"
+        show(say("Last change {at}: {what}", at=at, what=last[0].subject))
     show()
     for line in format_next(found["asks"], found["cards"]):
         show(line)

@@ -17,6 +17,7 @@ from kimi_memory.api.scaffold import starter_lines
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.session import IMPORTED
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.foreign_stores import Skipped, read_store
 from kimi_memory.operations.import_notes import Adopt, Offer, imported_from
@@ -46,6 +47,13 @@ class Imported:
     skipped: tuple[str, ...]
     jobs: tuple[JobReport, ...]
     """One a batch; `Memory.undo` takes each back."""
+
+
+def list_sources(memory: Memory) -> list[str]:
+    """Return the names of all sources that were imported, in order."""
+    found = (place for place in sessions.places(memory.store) if place.id.startswith("import-"))
+    headers = (sessions.read(memory.store, place.path).session for place in found)
+    return sorted({one.channel for one in headers if one.host == IMPORTED and one.channel})
 
 
 def import_store(
