@@ -1,7 +1,10 @@
 """The extension in a real VS Code server and Chromium: ``make test-vscode``.
 
-`KIMI_VSCODE` names the folder ``lib/vscode`` of an installed code-server, whose native modules are
-built; without it, npm or Chromium, everything here is skipped and says so.
+`KIMI_VSCODE` names the folder ``lib/vscode`` of an installed code-server: ``npm i --ignore-scripts
+code-server@4.100.3``, in ``lib/vscode`` ``npm i --omit=dev --ignore-scripts``, and there ``node-gyp
+rebuild --nodedir=/usr`` in its native modules (@vscode/spdlog, native-watchdog, node-pty,
+@vscode/deviceid, @parcel/watcher, kerberos). Without it, the .vsix or Chromium, everything here is
+skipped and says so.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,6 +31,9 @@ VSIX = ROOT / "integrations/vscode/kimi-memory.vsix"
 SERVER = Path(os.environ.get("KIMI_VSCODE", "/nowhere"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DEADLINE_MS = 90_000
+DIMMED = """() => [...document.querySelectorAll(".view-line span span")].some(
+    node => node.textContent.includes("^card-") && getComputedStyle(node).opacity < 0.5)"""
+"""Whether a mark at the end of a line is dimmed."""
 
 if not (SERVER / "out/server-main.js").is_file():
     pytest.skip("KIMI_VSCODE names no VS Code server", allow_module_level=True)
@@ -54,10 +61,9 @@ def address(folder: Path) -> Iterator[str]:
     settings = home / "data/Machine/settings.json"
     settings.parent.mkdir(parents=True)
     program = str(Path(sys.executable).with_name("kimi-memory"))
-    settings.write_text(
-        json.dumps({"kimi.command": program, "security.workspace.trust.enabled": False}),
-        encoding="utf-8",
-    )
+    # The welcome page takes the focus at any moment, and an open search closes with it.
+    own = {"kimi.command": program, "workbench.startupEditor": "none"}
+    settings.write_text(json.dumps(own), encoding="utf-8")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -89,16 +95,34 @@ def address(folder: Path) -> Iterator[str]:
         log.close()
 
 
+def servers_of(folder: Path) -> list[str]:
+    """Return the ids of our processes that work in the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            here = (process / "cwd").readlink() == folder / "memory"
+            if here and b"lsp" in (process / "cmdline").read_bytes():
+                found.append(process.name)
+    return found
+
+
 @pytest.fixture(scope="module")
-def page(address: str) -> Iterator[playwright.Page]:
+def page(address: str, folder: Path) -> Iterator[playwright.Page]:
     """The workbench, when our extension has counted what waits."""
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(DEADLINE_MS)
         page.goto(address)
+        # Before a person trusts the folder, nothing of it is read and nothing started.
+        page.wait_for_selector("text=Do you trust the authors of the files in this folder?")
+        assert not page.locator(".statusbar-item:has-text('●')").count()
+        assert not servers_of(folder)
+        page.click("text=Yes, I trust the authors")
         page.wait_for_selector(".statusbar-item:has-text('●')")
         yield page
+        if pictures := os.environ.get("KIMI_PICTURES"):
+            page.screenshot(path=f"{pictures}/last.png")
         browser.close()
 
 
@@ -120,15 +144,16 @@ def open_file(page: playwright.Page, name: str) -> None:
     page.wait_for_selector(f".tab.active:has-text('{name}')")
 
 
-def test_the_status_bar_counts_what_waits(page: playwright.Page) -> None:
+def test_the_status_bar_counts_what_waits(page: playwright.Page, folder: Path) -> None:
     shown = page.inner_text(".statusbar-item:has-text('●')")
     assert int(shown.split("●")[1].strip()) == 12
+    assert servers_of(folder)
 
 
 def test_search_finds_and_opens_a_chinese_file(page: playwright.Page) -> None:
     command(page, "Kimi: Search the memory")
     page.wait_for_selector(".quick-input-title:has-text('Search the memory')")
-    page.keyboard.type("小灶用什么数据库")
+    page.keyboard.insert_text("小灶用什么数据库")
     row = page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('SQLite')")
     assert row is not None and "改用 SQLite" in row.inner_text()
     page.keyboard.press("Enter")
@@ -137,15 +162,14 @@ def test_search_finds_and_opens_a_chinese_file(page: playwright.Page) -> None:
 
 def test_a_mark_shows_the_card_with_its_evidence_and_is_dimmed(page: playwright.Page) -> None:
     open_file(page, "MEMORY.md")
-    mark = page.locator(".view-line span span:has-text('^card-01kjheh4t8')").first
+    mark = page.locator(".view-line span span", has_text="^card-01kjad706rht76").first
     mark.wait_for()
-    opacity = mark.evaluate("node => getComputedStyle(node).opacity")
-    assert float(opacity) < 0.5
+    page.wait_for_function(DIMMED)
     mark.hover()
-    hover = page.wait_for_selector(".monaco-hover:has-text('decision.database')")
+    hover = page.wait_for_selector(".monaco-hover:has-text('user.name')")
     assert hover is not None
     words = hover.inner_text()
-    assert "引文原样在" in words and "林夏" in words and "session:xiaozao-0228#16" in words
+    assert "引文原样在" in words and "林夏" in words and "session:xiaozao-0225#" in words
 
 
 def test_a_dry_run_shows_its_diff_and_writes_nothing(page: playwright.Page, folder: Path) -> None:
