@@ -45,10 +45,6 @@ class _NameMemory(Action):
 class _Formatter(HelpFormatter):
     """Lays help out by columns: hanzi take two, and their lines break between them."""
 
-    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
-        """Add the usage, with its word in the reader's language."""
-        super().add_usage(usage, actions, groups, say("usage: ") if prefix is None else prefix)
-
     def _split_lines(self, text: str, width: int) -> list[str]:
         return [line.strip() for line in wrap(" ".join(text.split()), width)]
 
@@ -76,7 +72,8 @@ class Parser(ArgumentParser):
         if self.overview:
             return self.overview
         self._translate()
-        return super().format_help()
+        # Not in the formatter: argparse cuts as many letters off its usage as its own word has.
+        return say("usage: ") + super().format_help().removeprefix("usage: ")
 
     def _translate(self) -> None:
         """Put what the help says into the reader's language."""

@@ -126,6 +126,9 @@ def test_help_is_chinese_where_the_terminal_is(
     assert "只给看差异，什么都不写" in said
     assert "每个命令都有:" in said
     with pytest.raises(SystemExit):
+        run(["review", "--help"])  # Its usage is longer than a line.
+    assert capsys.readouterr().out.startswith("用法：kimi-memory review ")
+    with pytest.raises(SystemExit):
         run(["--help"])
     said = capsys.readouterr().out
     assert "\n开始\n  init  " in said
