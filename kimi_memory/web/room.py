@@ -14,6 +14,7 @@ from kimi_memory.operations.open_questions import asking
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.workers import Desk
+from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
 from kimi_memory.web.rendering import Place
@@ -105,7 +106,12 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _look_at_files(memory: Memory) -> int:
-    return memory.browse(ListQuery(limit=1, facets=())).total
+    """Have everything read that the first pages need; of many new files that takes minutes."""
+    with memory.store.glance.hold(), memory.index.hold():
+        memory.index.searcher().once("asking", lambda: asking(memory))
+        # The next server need not read the heads of all cards again.
+        Shelf(memory.store).keep()
+        return memory.browse(ListQuery(limit=1, facets=())).total
 
 
 def _gather_pages(memory: Memory) -> list[PluginPage]:

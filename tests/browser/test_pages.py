@@ -5,94 +5,39 @@ Needs Chromium and ``pip install 'kimi-memory[browser]'``; ``make test-browser``
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fakes.browsing import LISTEN
 from fakes.pages import PAYLOADS
-from fakes.served import Served, argv, environment, serving
-
-from kimi_memory import Memory, Opening
-from kimi_memory.hooks.host import Host
-from kimi_memory.web.seats import make_code
+from fakes.served import Served
 
 pytestmark = pytest.mark.browser
-playwright = pytest.importorskip("playwright.sync_api", reason="needs kimi-memory[browser]")
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
-if not BROWSER:
-    pytest.skip("needs Chromium on the path", allow_module_level=True)
 
 READ = (
     *("/", "/held", "/timeline", "/sessions", "/review", "/conflicts", "/jobs", "/told", "/forget"),
     *("/purge", "/health", "/search?q=MongoDB&old=1", "/sessions/xiaozao-0228", "/held?sort=key"),
+    *("/graph", "/usage?days=365", "/receipts", "/audit?go=1", "/evals", "/blame?path=MEMORY.md"),
 )
-LOOKS = {"light": ("light", 1200), "dark": ("dark", 1200), "phone": ("light", 390)}
+LOOKS = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1200, "height": 900}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1200, "height": 900}},
+    "phone": {"color_scheme": "light", "viewport": {"width": 390, "height": 844}},
+    # What a window of 1280 shows at 200 %.
+    "zoomed": {
+        "color_scheme": "dark", "viewport": {"width": 640, "height": 450},
+        "device_scale_factor": 2,
+    },
+}  # fmt: skip
 NOTES, HREFS = ".row .statement a", "found => found.map(one => one.getAttribute('href'))"
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-LISTEN = """() => {
-  window.broken = [];
-  addEventListener('securitypolicyviolation', (one) => window.broken.push(one.blockedURI));
-  window.alert = () => window.broken.push('alert');
-}"""
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The demonstration, served, with turns and statements that are attacks."""
-    base = tmp_path_factory.mktemp("browser")
-    with serving(base) as start:
-        there = Served(base / "demo", base / "home")
-        run_demo(there)
-        opening = Opening(home=there.directories, host=Host(entry_points=False), background=False)
-        with Memory.open(there.root, opening) as memory:
-            with memory.session("attacks") as session:
-                for payload in PAYLOADS:
-                    session.turn("user", payload, speaker=payload[:60])
-            for number, payload in enumerate(PAYLOADS):
-                memory.remember(f"{payload} is it.", key=f"attack.n{number}", project=payload[:40])
-        yield start(there.root, there.home)
-
-
-def run_demo(there: Served) -> None:
-    words = [*argv(there.root, command="demo")[:-2], str(there.root)]
-    subprocess.run(words, env=environment(there.home), check=True, capture_output=True)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as found:
-        started = found.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def opened(browser: Any, demo: Served) -> Iterator[Callable[..., Any]]:
-    """Opens a tab in which somebody has taken a seat."""
-    contexts: list[Any] = []
-
-    def open_tab(**options: Any) -> Any:
-        context = browser.new_context(locale="en-GB", **options)
-        contexts.append(context)
-        tab = context.new_page()
-        tab.problems = []
-        tab.asked = []
-        tab.on("console", lambda said: said.type == "error" and tab.problems.append(said.text))
-        tab.on("pageerror", lambda error: tab.problems.append(str(error)))
-        tab.on("request", lambda request: tab.asked.append(request.url))
-
-        code = make_code(demo.directories, demo.root, time.time())
-        tab.goto(f"{demo.url}/ui/enter?code={code}")
-        tab.click("button")
-        assert tab.url == f"{demo.url}/ui/"
-        return tab
-
-    yield open_tab
-    for context in contexts:
-        context.close()
+def around(notes: list[str]) -> list[str]:
+    """Return the pages of notes, with their histories and what surrounds them."""
+    graphs = [f"/ui/graph?hops=3&id={note.rpartition('/')[2]}" for note in notes]
+    return [*notes, *(f"{note}/history" for note in notes), *graphs]
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -100,11 +45,10 @@ def test_pages_can_be_used_by_all_and_ask_nobody_else(
     opened: Callable[..., Any], demo: Served, look: str
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    scheme, width = LOOKS[look]
-    tab = opened(color_scheme=scheme, viewport={"width": width, "height": 900})
+    tab = opened(**LOOKS[look])
     links = [f"/ui{path}" for path in READ]
     tab.goto(f"{demo.url}/ui/held")
-    links += tab.eval_on_selector_all(NOTES, HREFS)[:3]
+    links += around(tab.eval_on_selector_all(NOTES, HREFS)[:2])
     for link in links:
         tab.goto(f"{demo.url}{link}")
         wide = tab.evaluate(TOO_WIDE)
@@ -122,7 +66,8 @@ def test_no_attack_runs(opened: Callable[..., Any], demo: Served, policy: bool) 
     tab.add_init_script(f"({LISTEN})()")
     tab.goto(f"{demo.url}/ui/held")
     paths = [*(f"/ui{one}" for one in READ), "/ui/sessions/attacks", "/ui/held?q=lt"]
-    for path in [*paths, *tab.eval_on_selector_all(NOTES, HREFS)[:20]]:
+    paths += ["/ui/file?path=notes/<img src=x onerror=alert(1)>.md", "/ui/held?q=quot"]
+    for path in [*paths, *around(tab.eval_on_selector_all(NOTES, HREFS)[:12])]:
         tab.goto(f"{demo.url}{path}")
         assert tab.evaluate("window.broken") == [], path
     for payload in PAYLOADS:

@@ -75,25 +75,36 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", () => navigator.clipboard.writeText(button.dataset.copy));
 }
 
-// A stream for the tab that is seen alone: a browser has six connections to a server. What is new
-// is named and never loaded by itself, so nobody loses what they were writing.
-let stream = null;
+// One stream for all tabs of a memory, held by one that is seen: a browser has six connections to
+// a server. What is new is named and never loaded by itself, so nobody loses what they write.
+const place = document.body.dataset.live;
 let news = 0;
+const tell = () => {
+  const link = document.querySelector("#news");
+  news += 1;
+  link.textContent = link.dataset.says.replace("#", news);
+  link.hidden = false;
+};
+let leave = null;
 const follow = () => {
   const seen = document.visibilityState === "visible";
-  if (seen === Boolean(stream)) return;
-  stream?.close();
-  stream = seen ? new EventSource(document.body.dataset.live) : null;
-  stream?.addEventListener("message", () => {
-    const link = document.querySelector("#news");
-    news += 1;
-    link.textContent = link.dataset.says.replace("#", news);
-    link.hidden = false;
+  if (seen === Boolean(leave)) return;
+  leave?.abort();
+  leave = seen ? new AbortController() : null;
+  if (!seen) return;
+  const { signal } = leave;
+  const hold = () => new Promise((done) => {
+    const stream = new EventSource(place);
+    stream.addEventListener("message", () => { tell(); others.postMessage(1); });
+    signal.addEventListener("abort", () => { stream.close(); done(); });
   });
+  navigator.locks.request(place, { signal }, hold).catch(() => {});
 };
-if (document.body.dataset.live) {
+const others = place && navigator.locks ? new BroadcastChannel(place) : null;
+if (others) {
+  others.addEventListener("message", tell);
   document.addEventListener("visibilitychange", follow);
-  addEventListener("pagehide", () => { stream?.close(); stream = null; });
+  addEventListener("pagehide", () => { leave?.abort(); leave = null; });
   addEventListener("pageshow", follow);
   follow();
 }

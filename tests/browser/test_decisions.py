@@ -1,0 +1,197 @@
+"""Decisions in a real browser: by keys, without JavaScript, beside others who write.
+
+Needs Chromium and ``pip install 'kimi-memory[browser]'``; ``make test-browser`` runs it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.browsing import opening, sit_down
+from fakes.served import Served, serving
+
+from kimi_memory import Memory
+from kimi_memory.domain.change import Create
+from kimi_memory.domain.note import Card, CardType, Note, Status
+from kimi_memory.domain.pages import Proposal
+from kimi_memory.formats import codec
+
+pytestmark = pytest.mark.browser
+WAIT = 11
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Served]:
+    """A memory of one's own, in which eleven proposals and a contradiction wait."""
+    with serving(tmp_path) as start:
+        there = Served(tmp_path / "own", tmp_path / "home")
+        with Memory.create(there.root, name="小灶", opening=opening(there)) as memory:
+            memory.remember("My editor is Helix, so no VS Code.", key="preference.editor")
+            notes: dict[str, Note] = {f"semantic/{n}.md": port(n) for n in ("8080", "8081")}
+            notes |= {f"review/{n:02d}.md": propose(n) for n in range(WAIT)}
+            made = [Create(path, codec.render(note).encode()) for path, note in notes.items()]
+            memory.store.apply(made, memory.actor)
+        yield start(there.root, there.home)
+
+
+def propose(number: int) -> Proposal:
+    return Proposal(
+        id=f"proposal-{number:02d}", created=AT, updated=AT, title=f"周五不要发版 {number}",
+        target="long-term/IDENTITY.md", section="beliefs", text=f"Never deploy on day {number}.",
+        reason="it was said twice",
+    )  # fmt: skip
+
+
+def port(value: str) -> Card:
+    return Card(
+        id=f"card-{value}", created=AT, updated=AT, title=value, type=CardType.FACT,
+        key="deploy.port", value=f"The port is {value}.", status=Status.CONFLICTED,
+    )  # fmt: skip
+
+
+def file_of(root: Path, word: str) -> Path:
+    """Return the file of the card that says a word."""
+    for path in (root / "semantic").rglob("*.md"):
+        text = path.read_text("utf-8")
+        if word in text and "kind: card" in text:
+            return path
+    raise AssertionError(word)
+
+
+def press(tab: Any, key: str, said: str) -> None:
+    """Press a key, and look at the page that says what was done."""
+    with tab.expect_navigation():
+        tab.keyboard.press(key)
+    assert f"said={said}" in tab.url, tab.inner_text("main")
+
+
+def where(tab: Any) -> str:
+    return str(tab.inner_text("h1 small"))
+
+
+def test_eleven_proposals_are_decided_by_keys_within_a_minute(own: Served, browser: Any) -> None:
+    tab = sit_down(browser, own)
+    tab.keyboard.press("g")
+    tab.keyboard.press("r")
+    tab.wait_for_url("**/ui/review")
+    total = int(where(tab).split(" of ")[1])
+    assert total == WAIT
+    began, pressed = time.monotonic(), 0
+    for number in range(total):
+        key, said = ("x", "rejected") if number % 3 == 2 else ("a", "accepted")
+        press(tab, key, said)
+        pressed += 1
+        if number == 1:
+            left = where(tab)
+            press(tab, "z", "undone")
+            assert where(tab) != left
+            press(tab, "a", "accepted")
+            assert where(tab) == left
+            pressed += 2
+    assert time.monotonic() - began < 60
+    assert pressed == total + 2
+    assert "Nothing waits for you" in tab.inner_text("main")
+    assert not tab.problems
+    with Memory.open(own.root, opening(own)) as memory:
+        beliefs = memory.store.read("long-term/IDENTITY.md").decode()
+    assert "Never deploy on day 0." in beliefs
+    assert "Never deploy on day 2." not in beliefs
+
+
+def test_a_contradiction_is_settled_by_its_number(own: Served, browser: Any) -> None:
+    tab = sit_down(browser, own)
+    tab.keyboard.press("g")
+    tab.keyboard.press("c")
+    tab.wait_for_url("**/ui/conflicts")
+    first = tab.inner_text(".side .statement >> nth=0")
+    tab.keyboard.press("1")
+    tab.wait_for_url("**said=settled**")
+    tab.goto(f"{own.url}/ui/held?q=port")
+    assert first in tab.inner_text("main")
+    tab.go_back()
+    assert "said=settled" in tab.url
+    tab.keyboard.press("z")
+    tab.wait_for_url("**said=undone**")
+    assert "8080" in tab.inner_text("main")
+    assert "8081" in tab.inner_text("main")
+
+
+def test_a_correction_of_a_card_that_changed_is_not_made(own: Served, browser: Any) -> None:
+    tab = sit_down(browser, own)
+    tab.goto(f"{own.url}/ui/held?q=Helix")
+    tab.click(".row .statement a")
+    tab.keyboard.press("e")
+    tab.fill("textarea", "My editor is Zed.")
+    path = file_of(own.root, "Helix")
+    path.write_text(path.read_text("utf-8").replace("Helix", "Kakoune"), "utf-8")
+    tab.click("main form button.main")
+    assert "It was changed after you had opened it" in tab.inner_text("main")
+    assert "Kakoune" in tab.inner_text("main")
+    assert tab.input_value("textarea") == "My editor is Zed."
+    tab.click("main form button.main")
+    tab.click("main form button.main")
+    tab.wait_for_url("**said=corrected**")
+    assert "Zed" in tab.inner_text("h1")
+
+
+def test_news_is_named_and_loaded_by_the_person_alone(own: Served, browser: Any) -> None:
+    tab = sit_down(browser, own)
+    tab.goto(f"{own.url}/ui/held")
+    before = where(tab)
+    with Memory.open(own.root, opening(own)) as memory:
+        memory.remember("Tea is green.", key="tea")
+    tab.wait_for_selector("#news:visible", timeout=10_000)
+    assert "new" in tab.inner_text("#news")
+    assert where(tab) == before
+    tab.click("#news")
+    assert where(tab) != before
+    assert tab.is_hidden("#news")
+
+
+def test_eight_tabs_stay_open_beside_each_other(own: Served, browser: Any) -> None:
+    first = sit_down(browser, own)
+    tabs = [first, *(first.context.new_page() for _ in range(7))]
+    for number, tab in enumerate(tabs):
+        page = ("held", "timeline", "graph", "usage")[number % 4]
+        tab.goto(f"{own.url}/ui/{page}", timeout=20_000)
+        assert tab.is_visible("h1")
+    tabs[-1].click("nav a >> nth=0", timeout=20_000)
+    assert tabs[-1].url == f"{own.url}/ui/"
+
+
+def test_without_javascript_everything_can_be_decided(own: Served, browser: Any) -> None:
+    tab = sit_down(browser, own, java_script_enabled=False)
+    tab.goto(f"{own.url}/ui/conflicts")
+    tab.click("button[name=keep] >> nth=0")
+    assert "said=settled" in tab.url
+    tab.goto(f"{own.url}/ui/review")
+    tab.click("button[value=reject]")
+    assert "said=rejected" in tab.url
+    tab.goto(f"{own.url}/ui/held?q=Helix")
+    tab.click(".row .statement a")
+    tab.click("summary:has-text('Correct')")
+    tab.fill("textarea", "My editor is Zed.")
+    tab.click("details button.main")
+    tab.click("form.decide button.main")
+    assert "said=corrected" in tab.url
+    tab.goto(f"{own.url}/ui/jobs")
+    tab.click(".runs button >> nth=1")
+    assert "dry" not in tab.url
+    tab.goto(f"{own.url}/ui/graph")
+    tab.click(".row .statement a >> nth=0")
+    tab.select_option("select[name=hops]", "3")
+    tab.click("form.filter button.main")
+    assert "hops=3" in tab.url
+    assert tab.is_visible("svg.net")
+    tab.goto(f"{own.url}/ui/purge")
+    tab.fill("textarea[name=text]", "Helix")
+    tab.click("form.decide button >> nth=0")
+    tab.fill("input[name=word]", "DESTROY")
+    tab.click("button.danger")
+    assert "Destroyed" in tab.inner_text("main")
