@@ -19,7 +19,7 @@ class Editor:
 
     def __init__(self, root: Path, home: Path, **options: object) -> None:
         env = os.environ | {"XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home)}
-        argv = [sys.executable, "-m", "kimi_memory", "lsp", "--stdio"]
+        argv = [sys.executable, "-P", "-m", "kimi_memory", "lsp", "--stdio"]
         self.root = root
         self._server = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=home, env=env
