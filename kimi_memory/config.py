@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from kimi_memory.domain.cluster import ClusterTable
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
@@ -266,6 +267,9 @@ class UserConfig(NamedTuple):
     signing: SigningTable = SigningTable()
     """``[signing]``: `key`, the file of an SSH key that signs what this copy commits; `when`,
     each `commit`, or only the last one before a `sync`."""
+    cluster: ClusterTable = ClusterTable()
+    """``[cluster]``: `url` of the log that memories are deployed over; `node`, our name there;
+    `ttl`, seconds until another node may take over; `wait_seconds`, how long a write waits."""
 
 
 _LEAST = 32
@@ -339,11 +343,12 @@ def parse_user(text: str, folder: Path) -> UserConfig:
     disabled = document.get("disabled", [])
     if not isinstance(disabled, list) or not all(isinstance(v, str) for v in disabled):
         raise file.error("disabled", "disabled is a list of plugin names", "Write it as a list")
-    chosen = {key: document[key] for key in ("server", "sync") if key in document}
+    chosen: dict[str, Any] = {k: document[k] for k in ("server", "sync") if k in document}
     for key, value in chosen.items():
         _check_value(UserConfig.__annotations__[key].__forward_arg__, value, key, file)
-    signing = _parse_table(SigningTable, document, file, "signing")
-    return UserConfig(plugins, tuple(disabled), folder / "plugins", signing=signing, **chosen)
+    chosen["signing"] = _parse_table(SigningTable, document, file, "signing")
+    chosen["cluster"] = _parse_table(ClusterTable, document, file, "cluster")
+    return UserConfig(plugins, tuple(disabled), folder / "plugins", **chosen)
 
 
 def read_user(folder: Path) -> UserConfig:

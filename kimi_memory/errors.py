@@ -16,7 +16,10 @@ The tree; the number is the exit code of the command line::
     │   ├── LockTimeoutError (32)      somebody else holds the lock
     │   ├── ReadOnlyError (33)         the store refuses writes until checked
     │   │   └── MovedError (35)            the memory lives elsewhere now
-    │   └── DiskError (34)             the operating system refused a write
+    │   ├── DiskError (34)             the operating system refused a write
+    │   ├── NotPrimaryError (36)       another node takes the writes of this memory
+    │   │   └── FencedError (37)           another node took over meanwhile
+    │   └── UnknownOutcomeError (38)   the change log may have taken a write or not
     ├── HistoryError (40)          git refused, or the repository is not ours
     ├── DivergedError (42)         a remote whose history was replaced, or never stands still
     ├── RemoteError (43)           a remote that is out of reach, or refused
@@ -37,6 +40,7 @@ __all__ = [
     "ChangedOnDiskError",
     "DiskError",
     "DivergedError",
+    "FencedError",
     "FormatError",
     "GateError",
     "HistoryError",
@@ -47,6 +51,7 @@ __all__ = [
     "MovedError",
     "NotAMemoryError",
     "NotFoundError",
+    "NotPrimaryError",
     "PluginError",
     "ReadOnlyError",
     "RemoteError",
@@ -54,6 +59,7 @@ __all__ = [
     "SignatureError",
     "StoreError",
     "TranscriptError",
+    "UnknownOutcomeError",
     "UnsafePathError",
     "UsageError",
     "WaitingError",
@@ -219,6 +225,41 @@ class DiskError(StoreError):
     def __init__(self, path: str, cause: OSError, remedy: str) -> None:
         self.cause = cause
         super().__init__(f"{path}: {cause.strerror or cause}. Nothing was changed. {remedy}.")
+
+
+class NotPrimaryError(StoreError):
+    """Another node takes the writes of this memory, or none can at the moment."""
+
+    exit_code = 36
+
+    def __init__(self, memory: str, primary: str = "", why: str = "") -> None:
+        self.primary = primary
+        if primary:
+            said = f"{primary} takes the writes of this memory ({memory}). Write there"
+            said += ", or move them with 'kimi-memory deploy promote'."
+        else:
+            said = f"This node cannot take writes of this memory ({memory}) now"
+            said += f": {why}. Retry." if why else ". Retry, or see 'kimi-memory cluster status'."
+        super().__init__(f"{said} Nothing was written.")
+
+
+class FencedError(NotPrimaryError):
+    """Another node took over while this one was writing; nothing was written here."""
+
+    exit_code = 37
+
+
+class UnknownOutcomeError(StoreError):
+    """The change log did not answer: it may have taken a write or not."""
+
+    exit_code = 38
+
+    def __init__(self, log: str, txn: str) -> None:
+        self.txn = txn
+        super().__init__(
+            f"{log} does not answer, so it is unknown whether {txn} was written. "
+            "Look for it once the log answers, or repeat it with the same reference."
+        )
 
 
 class HistoryError(KimiMemoryError):

@@ -65,6 +65,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "check_health configured",
     ),
     "reranker": ("rerank configured",),
+    "log_folder": ("open_log trylast",),
     "whoosh_index": ("open_keywords trylast",),
     "usearch_index": ("open_vectors trylast",),
 }

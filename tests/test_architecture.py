@@ -139,6 +139,7 @@ WRITERS = {
     "kimi_memory/operations/new_folders.py": "folders that it makes, filled before they get a name",
     "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
     "plugins/demo.py": "replaces a demonstration that it made itself",
+    "plugins/log_folder.py": "change logs, outside of every memory folder",
 }
 """Modules that may change files, and why."""
 
@@ -189,6 +190,7 @@ most processes never load. What a command loads anyway is imported at the head o
 
 NAMED_IMPORTS = {
     "kimi_memory/__init__.py": "a name of the public face",
+    "kimi_memory/api/services.py": "what ships the changes of a deployed memory",
     "kimi_memory/api/syncing.py": "the operation behind a method of a memory",
     "kimi_memory/cli/__init__.py": "a command",
     "kimi_memory/cli/tui.py": "the panel, whose library need not be installed",

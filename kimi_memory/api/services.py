@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -18,6 +19,7 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies
+from kimi_memory.store.files.paths import DEPLOYED
 from kimi_memory.store.git.autocommit import Batch
 from kimi_memory.store.git.head_log import list_unexamined
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from kimi_memory.recall.receipts import Receipts
     from kimi_memory.store.git.history import History
     from kimi_memory.store.git.signing_key import SigningKey
+    from kimi_memory.store.shipped_commits import CommitShipping
     from kimi_memory.store.trust.vetting import Vetting
 
 
@@ -40,6 +43,8 @@ class Parts:
 
     notes: Sequence[str] = ()
     """What creating it has to tell, and gates that held an auto-captured card; one line each."""
+    shipping: CommitShipping | None = None
+    """What ships commits of a deployed memory."""
     settings_wait: str = ""
     """Why ``memory.toml`` waits for a person's word; the settings before it count till then."""
 
@@ -50,6 +55,9 @@ class Parts:
         self.settings = read_settings(root)
         self.host = opening.host or user_host(home)
         self.store = open_store(root, home, self._key, self.clock)
+        if (root / DEPLOYED).exists():
+            # What ships changes to other nodes is not loaded for a memory of this machine alone.
+            import_module("kimi_memory.api.relaying").attach_relay(self)
         self.store.vet(self._make_vetting)
         self._hold_back_settings()
         if self.settings.memory.moved:
@@ -91,6 +99,7 @@ class Parts:
             clock=self.clock,
             enabled=self.settings.history.git,
             signing=self._signing_key,
+            shipping=self.shipping,
         )
 
     @cached_property
@@ -245,6 +254,8 @@ class Parts:
             except KimiMemoryError as error:
                 # The batch stays pending.
                 logging.getLogger("kimi_memory").warning("history is behind: %s", error)
+        if self.store.relay is not None:
+            self.store.relay.close()
         # The store last: the others still need its folder.
         if "index" in self.__dict__:
             self.index.close()

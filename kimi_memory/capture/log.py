@@ -332,7 +332,7 @@ class SessionLog:
         if not lines:
             return
         size, self._size = self._size, -1
-        self._store.append(self.path, lines, self._actor)
+        self._store.append(self.path, lines, self._actor, at=size)
         self._size = size + sum(map(len, lines))
         self._seen = seen
 

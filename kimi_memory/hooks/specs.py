@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from kimi_memory.domain.change_log import ChangeLog
     from kimi_memory.domain.command import Command
     from kimi_memory.domain.compaction import Compactor
     from kimi_memory.domain.draft import Draft
@@ -55,6 +56,18 @@ def register_pages() -> list[PluginPage]:  # type: ignore[empty-body]
 @hookspec
 def check_health(root: Path) -> list[Finding]:  # type: ignore[empty-body]
     """Gather: what the doctor should report of the memory folder at `root`."""
+
+
+# Its changes are shared between machines
+
+
+@hookspec(firstresult=True)
+def open_log(url: str) -> ChangeLog | None:
+    """Answer: the change logs at an address of this plugin's kind; None for another kind.
+
+    Asked when a deployed memory is first written or followed, with the `url` of the user's own
+    settings. Raise UsageError for an address of this kind that is wrong.
+    """
 
 
 # Words come in

@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from errno import EACCES, EPERM, EROFS
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from stat import S_ISREG
 from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
 from kimi_memory.domain.ids import new_id
-from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError, StoreError
+from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError
 from kimi_memory.store.files.disk import Disk, Refusing, refusal
 from kimi_memory.store.files.locks import Locks, owner
-from kimi_memory.store.files.paths import PRIVATE, is_truth, paths_of
-from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
-from kimi_memory.store.reading import Reading
+from kimi_memory.store.files.paths import paths_of
+from kimi_memory.store.files.tree import Place, Tree
+from kimi_memory.store.private_folders import make_folders, read_mark, remove_mark, write_mark
+from kimi_memory.store.shipping import Shipping
+from kimi_memory.store.views import check_view, remove_view, write_view
 from kimi_memory.store.wal import append_log, transaction
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, plan
@@ -27,8 +28,6 @@ from kimi_memory.store.wal.reconcile import External, Progress, Reconciler
 from kimi_memory.store.wal.records import Entry, Provenance
 from kimi_memory.store.wal.transaction import NO_WAITING, Intent, Transactions
 
-FOLDERS = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
-_READ_ONLY = f"{PRIVATE}/read-only"
 _REFUSED = frozenset({EROFS, EACCES, EPERM})
 
 
@@ -46,7 +45,7 @@ class Receipt(NamedTuple):
     """Conflict copies, made where somebody else saved a file at the same moment."""
 
 
-class Store(Reading):
+class Store(Shipping):
     """The files of one memory. Make one with `Store.open`.
 
     It may be used by many threads; other processes may have the same memory open.
@@ -64,7 +63,10 @@ class Store(Reading):
     @cached_property
     def _reconciler(self) -> Reconciler:
         look, judge = self.glance.look, self._judge_entry
-        return Reconciler(self._tree, self._locks, self.journal, self.view, look, judge=judge)
+        return Reconciler(
+            self._tree, self._locks, self.journal, self.view, look, judge=judge,
+            note=self._note_outside,
+        )  # fmt: skip
 
     @classmethod
     def open(
@@ -139,18 +141,27 @@ class Store(Reading):
         """
         paths = paths_of(changes)
         id = new_id("txn", self._clock())
-        with self._lock_for_writing(paths, op=subject or f"apply for {actor.name}", whole=True):
-            steps = plan(self._tree, changes, self._time_stamp())
-            if not steps:
-                return Receipt(id)
-            outcome = self._transactions.run(Intent(id, tuple(steps), actor, waiting))
-        return Receipt(id, tuple(outcome.effects), outcome.kept)
 
-    def append(self, path: str, lines: Sequence[bytes], actor: Actor, *, sync: bool = True) -> None:
+        def prepare() -> Intent:
+            steps = plan(self._tree, changes, self._time_stamp())
+            return Intent(id, tuple(steps), actor, waiting)
+
+        with self._lock_for_writing(paths, op=subject or f"apply for {actor.name}", whole=True):
+            if self.relay is None:
+                return self._place(prepare())
+            receipt = self.relay.apply(prepare, self._place)
+            if receipt.kept:
+                self.note_edits(paths)
+            return receipt
+
+    def append(
+        self, path: str, lines: Sequence[bytes], actor: Actor, *, sync: bool = True, at: int = -1
+    ) -> None:
         """Add whole lines to the end of a file, durably; the file is made if need be.
 
         The quick way for turns: one write and one sync, or none for what is no promise.
-        The journal's record of it is not synced for itself.
+        The journal's record of it is not synced for itself. On a node of a cluster, `at` is the
+        size that the file must have for that.
 
         Raises:
             DiskError: the system refused; nothing was added.
@@ -162,7 +173,12 @@ class Store(Reading):
         self._check_writable()
         with self._translate_errors(path), self._locks.writing(paths, op="append"):
             place = self._tree.spot(path, make=True)
-            self._append_lines(place, path, lines, actor, sync=sync)
+            add = partial(self._append_lines, place, path, lines, actor)
+            if self.relay is None or not sync:
+                add(sync=sync)
+            else:
+                find_end = partial(self._look_at_end, place, path)
+                self.relay.append(path, lines, actor, find_end=find_end, place=add, at=at)
 
     def view(self, path: str, content: bytes) -> None:
         """Replace a file that is derived from others; not durable, not journaled.
@@ -170,18 +186,9 @@ class Store(Reading):
         Raises:
             StoreError: the path holds truth.
         """
-        if is_truth(path):
-            # A view is neither synced nor journaled: written so, truth could vanish with the
-            # power.
-            raise StoreError(f"{path} holds truth; it is changed by 'apply'.")
+        check_view(path, "it is changed by 'apply'")
         with self._lock_for_writing([], op="view"):
-            spare = f"{new_id('view', self._clock())}.{owner()}.part"
-            with ExitStack() as stack:
-                place = stack.enter_context(self._tree.place(path, make=True))
-                folder = stack.enter_context(self._tree.folder(TEMPORARIES, make=True))
-                passing = Place(folder, spare)
-                self._tree.write(passing, content, sync=False)
-                self._swap_in(passing, place)
+            write_view(self._tree, path, content, f"{new_id('view', self._clock())}.{owner()}.part")
 
     def unview(self, path: str) -> None:
         """Remove a file that is derived from others, if it is there.
@@ -189,20 +196,21 @@ class Store(Reading):
         Raises:
             StoreError: the path holds truth.
         """
-        if is_truth(path):
-            raise StoreError(f"{path} holds truth; it is removed by 'apply'.")
+        check_view(path, "it is removed by 'apply'")
         with self._lock_for_writing([], op="view"):
-            try:
-                with self._tree.place(path) as place:
-                    self._disk.unlink(place.name, place.folder)
-            except FileNotFoundError:
-                return
+            remove_view(self._tree, path)
 
     def reconcile(self, progress: Progress = lambda done, total: None) -> list[External]:
         """Return, and journal, what was changed in the folder from outside; tell how far it is."""
         with self._translate_errors("the memory folder"):
             self._check_writable()
+            if self.relay is not None and not self.relay.leads():
+                return []  # It is found once this node leads, or put aside by what others write.
             return self._reconciler.run(progress)
+
+    def note_edits(self, paths: Sequence[str]) -> None:
+        """Ship and journal what somebody changed in some files, whose locks the caller holds."""
+        self._reconciler.note(paths)
 
     def seen_mark(self, path: str) -> str:
         """Return the hash a file had at the last comparison of the folder, empty if unknown."""
@@ -225,7 +233,12 @@ class Store(Reading):
             for path, base in seen.items():
                 if digest(self._tree.read(path)) != base:
                     raise ChangedOnDiskError(path)
-            self.journal.add([Entry("confirmed", *one, one[1]) for one in seen.items()], actor)
+            entries = [Entry("confirmed", *one, one[1]) for one in seen.items()]
+            note = partial(self.journal.add, entries, actor)
+            if self.relay is None:
+                note()
+            else:
+                self.relay.confirm(seen, actor, lambda txn: note(txn=txn))
             for path in seen:
                 with self._tree.place(path) as place:
                     # The index and all caches know a file by its time; its content stays the same.
@@ -274,15 +287,15 @@ class Store(Reading):
 
     def clear_read_only(self) -> None:
         """Take writes again, after the disk was checked; unfinished work is finished first."""
-        with self._translate_errors(str(self.root)), self._tree.folder(PRIVATE) as folder:
-            self._tree.discard(Place(folder, "read-only"))
+        with self._translate_errors(str(self.root)):
+            remove_mark(self._tree)
         self.read_only = ""
         self._start_store(force=True)
 
     def _start_store(self, *, force: bool = False) -> None:
         try:
-            self._make_folders()
-            self._mark_read()
+            make_folders(self._tree)
+            self.read_only = read_mark(self._tree)
             if not self.read_only:
                 self.journal.start()
                 self._recover_if_due(force=force)
@@ -292,23 +305,6 @@ class Store(Reading):
             if error.errno not in _REFUSED:
                 raise refusal(str(self.root), error) from error
             self.read_only = f"{error.strerror} ({self.root})"
-
-    def _make_folders(self) -> None:
-        for name in FOLDERS:
-            with self._tree.folder(f"{PRIVATE}/{name}", make=True):
-                pass
-        with self._tree.folder(PRIVATE) as folder:
-            try:
-                # Inside somebody's repository, `git add` must not take the private files.
-                self._tree.write(Place(folder, ".gitignore"), b"*\n", sync=False)
-            except FileExistsError:
-                return
-
-    def _mark_read(self) -> None:
-        try:
-            self.read_only = self._tree.read(_READ_ONLY).decode("utf-8", "replace")
-        except FileNotFoundError:
-            self.read_only = ""
 
     def _recover_if_due(self, *, force: bool) -> None:
         if force or self._recovery.is_due():
@@ -341,32 +337,34 @@ class Store(Reading):
     def _stop_writes(self, why: str) -> None:
         """Take no more writes, in this process and, if the disk lets us say so, in others."""
         self.read_only = why
-        try:
-            with self._tree.folder(PRIVATE) as folder:
-                # For other processes, which have not met the broken disk themselves.
-                self._tree.write(Place(folder, "read-only"), why.encode())
-        except OSError:
-            return
+        write_mark(self._tree, why)
 
-    def _swap_in(self, passing: Place, place: Place) -> None:
-        """Give a file its final name without a sync.
+    def _place(self, intent: Intent) -> Receipt:
+        if not intent.steps:
+            return Receipt(intent.id)
+        outcome = self._transactions.run(intent)
+        return Receipt(intent.id, tuple(outcome.effects), outcome.kept)
 
-        Where a rename replaces a file, ext4 writes the new one out at once, which a
-        view is not worth; swapping the two and removing the old one is as atomic.
-        """
-        disk = self._disk
+    def _look_at_end(self, place: Place, path: str) -> tuple[int, bytes]:
+        """Return size and last line of a file as it will be added to; nothing of no file."""
         try:
-            is_plain = S_ISREG(disk.stat(place.name, place.folder).st_mode)
+            fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, path)
         except FileNotFoundError:
-            is_plain = False
-        if is_plain:
-            disk.exchange(passing.name, passing.folder, place.name, place.folder)
-            disk.unlink(passing.name, passing.folder)
-        else:
-            disk.rename(passing.name, passing.folder, place.name, place.folder)
+            return 0, b""
+        try:
+            return self._find_sound_end(fd, path)
+        finally:
+            self._disk.close(fd)
 
     def _append_lines(
-        self, place: Place, path: str, lines: Sequence[bytes], actor: Actor, *, sync: bool
+        self,
+        place: Place,
+        path: str,
+        lines: Sequence[bytes],
+        actor: Actor,
+        txn: str = "",
+        *,
+        sync: bool = True,
     ) -> None:
         disk, flags, added = self._disk, os.O_RDWR | os.O_APPEND, b"".join(lines)
         try:
@@ -381,7 +379,7 @@ class Store(Reading):
             if new:
                 disk.fsync(place.folder)
             marks = append_log.mark(line, size), append_log.mark(lines[-1], size + len(added))
-            self.journal.add([Entry("append", path, *marks)], actor, sync=False)
+            self.journal.add([Entry("append", path, *marks)], actor, txn=txn, sync=False)
         except OSError:
             if size >= 0:
                 # Half a line must not stay: the next append would join it.

@@ -20,6 +20,8 @@ from kimi_memory.errors import StoreError, UnsafePathError
 
 PRIVATE = ".kimi"
 """The folder of everything machine-local."""
+DEPLOYED = f"{PRIVATE}/deployment.json"
+"""Makes a folder one of several that hold a memory; see `kimi_memory.store.deployment`."""
 TOMBSTONES = "mid-term/tombstones.jsonl"
 """What must not come back, a line each."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.lazy_dataclass import dataclass
@@ -18,7 +19,15 @@ from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.head import branch, checked_out
 from kimi_memory.store.git.log import ident
-from kimi_memory.store.git.tree import EMPTY_TREE, NOTHING, Compared, Owed, compare, list_tree
+from kimi_memory.store.git.tree import (
+    EMPTY_TREE,
+    NOTHING,
+    Compared,
+    Difference,
+    Owed,
+    compare,
+    list_tree,
+)
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.signing_key import SigningKey
@@ -51,6 +60,19 @@ class Where:
 
 
 EVERYWHERE = Where()
+Ship = Callable[[Git, tuple[str, str], Sequence[Difference], Callable[[], bool]], bool]
+"""Ships a commit, given its name and its parent and what it changes, then moves the branch."""
+
+
+class Shipping(Protocol):
+    """Ships commits before the branch moves."""
+
+    def turn(self, *, whole: bool) -> AbstractContextManager[bool]:
+        """Let nothing be written while a commit is made; give whether it is ours to make."""
+
+    @property
+    def ship(self) -> Ship:
+        """What ships a commit and then moves the branch."""
 
 
 def busy_with(folder: Path) -> str:
@@ -91,6 +113,7 @@ class Committer:
         side: where derived files lie.
         kept: what is known of the last commit.
         signing: signs the commits; None for none.
+        ship: ships them before the branch moves; None where nobody follows.
     """
 
     def __init__(
@@ -100,9 +123,11 @@ class Committer:
         side: Path,
         kept: CacheFile,
         signing: SigningKey | None = None,
+        *,
+        ship: Ship | None = None,
     ) -> None:
         self._git, self._folder, self._kept = git, folder, kept
-        self._side, self._signing = side, signing
+        self._side, self._signing, self._ship = side, signing, ship
         self._owed = Owed(side / "git-owed")
 
     def commit(self, message: bytes, who: bytes, where: Where = EVERYWHERE) -> str:
@@ -141,13 +166,18 @@ class Committer:
             # Noted before the branch moves: killed in between, the next commit still carries the
             # index along.
             self._owed.note(head, commit)
-            if not self._move_branch(ref, commit, head):
+            if not self._publish(ref, (commit, head), found.differences):
                 return None
         _update_cache(cache, found, commit or head)
         self._kept.keep(cache, unknown + len(found.renewed) + len(found.differences))
         if commit:
             self._owed.settle(self._git, {(head, commit): found.differences})
         return commit
+
+    def _publish(self, ref: str, made: tuple[str, str], changed: Sequence[Difference]) -> bool:
+        """Move the branch to a commit, in the log before where it has one; False for moved."""
+        move = partial(self._move_branch, ref, *made)
+        return move() if self._ship is None else self._ship(self._git, made, changed, move)
 
     def _move_branch(self, ref: str, commit: str, head: str) -> bool:
         """Move the branch; False when it is not where we found it."""

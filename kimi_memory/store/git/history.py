@@ -33,6 +33,7 @@ from kimi_memory.store.git.repo_check import (
 )
 
 if TYPE_CHECKING:
+    from kimi_memory.store.git.commit import Ship, Shipping
     from kimi_memory.store.git.signing_key import SigningKey
 
 __all__ = ["Commit", "History"]
@@ -55,6 +56,7 @@ class History:
         clock: tells the time of commits.
         enabled: False for a memory that keeps no history; then nothing is done.
         signing: returns what signs commits; None for nothing.
+        shipping: ships commits, where other nodes make the same ones.
     """
 
     def __init__(
@@ -65,8 +67,10 @@ class History:
         clock: Callable[[], datetime],
         enabled: bool = True,
         signing: Callable[[], SigningKey | None] = lambda: None,
+        shipping: Shipping | None = None,
     ) -> None:
         self.root, self.enabled, self._signing = root, enabled, signing
+        self._shipping = shipping
         self._lock, self._clock = lock, clock
         self._side = root / ".kimi"
         self._found: Git | None = None
@@ -125,6 +129,16 @@ class History:
         """
         if not self.enabled:
             return ""
+        text, where = message(subject, trailers or {}), Where(only, looks, signing is not None)
+        if self._shipping is None:
+            return self._commit(text, where, signing)
+        with self._shipping.turn(whole=only is None) as ours:
+            # Elsewhere, the node that leads makes the commit, and this one follows.
+            return self._commit(text, where, signing, self._shipping.ship) if ours else ""
+
+    def _commit(
+        self, text: bytes, where: Where, signing: SigningKey | None, ship: Ship | None = None
+    ) -> str:
         git = self.repository()
         with self._hold_lock() as since:
             folder = _folder_of(git)
@@ -132,9 +146,8 @@ class History:
             remove_stale({folder, git.common()}, self.root, since)
             self._renew_settings(git, folder)
             key = signing or self._signing()
-            committer = Committer(git, folder, self._side, self._kept, key)
-            who, text = ident(self._clock()), message(subject, trailers or {})
-            return committer.commit(text, who, Where(only, looks, signing is not None))
+            committer = Committer(git, folder, self._side, self._kept, key, ship=ship)
+            return committer.commit(text, ident(self._clock()), where)
 
     def merger(self, *, begun: bool = False) -> Merger:
         """Return what joins another commit with the current one.

@@ -201,7 +201,7 @@ class _Run:
 class Reconciler:
     """Compares the folder with what the store last saw and wrote itself."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is made by the store
         self,
         tree: Tree,
         locks: Locks,
@@ -210,8 +210,10 @@ class Reconciler:
         look: Callable[[], Looks],
         *,
         judge: Callable[[Entry, bytes, stat_result], Entry] = lambda entry, content, look: entry,
+        note: Callable[[Sequence[Entry], Actor], None] | None = None,
     ) -> None:
         self._tree, self._locks, self._journal, self._save = tree, locks, journal, save
+        self._note = note or journal.add
         self._look_around, self._judge_entry = look, judge
         self._seen: dict[str, Seen] | None = None
         self._news = 0
@@ -245,6 +247,13 @@ class Reconciler:
             self._finish_run(run, (*pending, *gone))
         progress(run.total, run.total)
         return run.found
+
+    def note(self, paths: Sequence[str]) -> None:
+        """Journal what changed from outside in some files, whose locks the caller holds."""
+        run = _Run(self._load_snapshot(), time.time_ns(), len(paths), self._journal.born())
+        marks = self._journal.known()
+        found = [self._compare_file(path, run, marks) for path in paths]
+        self._journal_changes([one for one in found if one is not None])
 
     def seen_mark(self, path: str) -> str:
         """Return the hash a file had at the last comparison, empty if unknown."""
@@ -309,7 +318,7 @@ class Reconciler:
             return None, None
 
     def _journal_changes(self, found: Sequence[External]) -> None:
-        self._journal.add([self._journal_entry(one) for one in found], _OUTSIDER)
+        self._note([self._journal_entry(one) for one in found], _OUTSIDER)
 
     def _journal_entry(self, one: External) -> Entry:
         """Return the record of a change, with what its content counts for."""

@@ -136,6 +136,12 @@ class Transactions:
             raise ValueError("no transaction of this machine")
         return _parse_intent(body)
 
+    def left_of(self, txn: str) -> list[str]:
+        """Return what is left of a transaction that was committed and not finished."""
+        with self._tree.folder(FOLDER, make=True) as folder:
+            names = sorted(self._disk.names(folder))
+        return [name for name in names if name.startswith(f"{txn}.") and name.endswith(".commit")]
+
     def is_swap(self, name: str) -> bool:
         """Whether a temporary is one of this machine that was to be swapped with a file."""
         whole = name.removesuffix(_SPARE)

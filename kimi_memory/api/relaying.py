@@ -1,0 +1,92 @@
+"""A deployed memory: what ships its changes, or refuses them, made from the user's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.errors import NotPrimaryError, PluginError, UsageError
+from kimi_memory.store.deployment import Deployment, read_deployment, write_deployment
+from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.git.follow_commit import follow_commit
+from kimi_memory.store.relay import Relay, Terms
+from kimi_memory.store.replay import Replayer
+from kimi_memory.store.shipped_commits import CommitShipping
+
+if TYPE_CHECKING:
+    from kimi_memory.api.services import Parts
+    from kimi_memory.domain.change_log import LoggedCommit, LogRecord
+    from kimi_memory.hooks.host import Host
+    from kimi_memory.store.files.tree import Tree
+    from kimi_memory.store.wal.journal import Journal
+    from kimi_memory.store.wal.transaction import Transactions
+
+
+def open_log(host: Host, url: str) -> ChangeLog:
+    """Open the change logs at an address.
+
+    Raises:
+        UsageError: no plugin knows such an address.
+    """
+    if not url:
+        raise UsageError(
+            "No cluster is set up. Write [cluster] with url and node into your config.toml, or "
+            "run 'kimi-memory node join'."
+        )
+    try:
+        found: ChangeLog | None = host.answer("open_log", url=url)
+    except PluginError as error:
+        raise UsageError(f"The change log cannot be opened: {error}") from error
+    if found is None:
+        scheme = url.partition("://")[0]
+        raise UsageError(f"No plugin opens a log of {scheme}://. Write postgres:// or folder://.")
+    return found
+
+
+def attach_relay(parts: Parts, deployment: Deployment | None = None) -> Relay:
+    """Have a memory ship what is written in it; the engine is asked at the first write.
+
+    Raises:
+        DivergedError: what the folder knows of its deployment is damaged.
+    """
+    place = deployment or read_deployment(parts.root)
+    assert place is not None
+    table = parts.home.settings().cluster
+    relay = Relay(
+        partial(_open_own_log, parts, place, table.url),
+        parts.store,
+        place,
+        clock=parts.clock,
+        save=partial(write_deployment, parts.root),
+        terms=Terms(table.ttl, table.wait_seconds),
+    )
+    # What an earlier leader had not committed yet is ours to commit.
+    relay.began = parts.written
+    parts.store.attach(relay, partial(_make_replay, parts))
+    parts.shipping = CommitShipping(parts.store, relay)
+    return relay
+
+
+def _make_replay(
+    parts: Parts, tree: Tree, transactions: Transactions, journal: Journal
+) -> Callable[[LogRecord, frozenset[str]], None]:
+    follow = partial(_follow, parts)
+    return Replayer(
+        tree, transactions, journal, follow, lambda: f"{parts.clock():%Y%m%dT%H%M%SZ}"
+    ).replay
+
+
+def _follow(parts: Parts, commit: LoggedCommit) -> None:
+    store, git = parts.store, parts.history.repository()
+    with store.lock("git"):
+        read = lambda path: store.read(path) if store.exists(path) else None  # noqa: E731  asked by path
+        follow_commit(git, parts.root / PRIVATE, commit, read)
+
+
+def _open_own_log(parts: Parts, place: Deployment, url: str) -> ChangeLog:
+    if not url:
+        why = "your config.toml has no [cluster] url, and this folder is deployed"
+        raise NotPrimaryError(place.memory, why=why)
+    return open_log(parts.host, url)

@@ -1,0 +1,68 @@
+"""What a folder knows of its place in a cluster: which log it follows, and how far it got.
+
+``.kimi/deployment.json`` makes a folder a deployment. What it says of the log is a lower bound:
+everything up to `seq` was carried out and journaled here; what came after it is looked at anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from kimi_memory.errors import DivergedError
+from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.paths import DEPLOYED
+from kimi_memory.store.wal.journal import Extent
+
+REMEDY = "Run 'kimi-memory deploy remove' and 'kimi-memory deploy add' to copy it anew"
+
+
+class Deployment(NamedTuple):
+    """One folder of a memory that is deployed on several nodes."""
+
+    memory: str
+    """Id of the memory: the name of its log."""
+    node: str
+    """The node that holds this folder."""
+    seq: int = 0
+    """All records up to this one are carried out here."""
+    prev: str = ""
+    """SHA-256 of that record."""
+    extent: Extent = ("", 0)
+    """How far the journal went when they were."""
+    may_lead: bool = True
+    """Whether this folder may take writes where no other does."""
+    broken: str = ""
+    """Why nothing more is carried out here; empty for a sound one."""
+
+
+def read_deployment(root: Path) -> Deployment | None:
+    """Return what a folder knows; None for one that is no deployment.
+
+    Raises:
+        DivergedError: the file is damaged.
+    """
+    try:
+        mark, _, body = (root / DEPLOYED).read_bytes().partition(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with suppress(ValueError, TypeError, KeyError):
+        if mark == hashlib.sha256(body).hexdigest().encode():
+            found = json.loads(body)
+            segment, size = found.pop("extent")
+            return Deployment(**found, extent=(segment, size))
+    raise DivergedError(str(root), f"{DEPLOYED} is damaged", REMEDY)
+
+
+def write_deployment(root: Path, deployment: Deployment) -> None:
+    """Keep what a folder knows, durably."""
+    body = json.dumps(deployment._asdict(), ensure_ascii=False).encode()
+    put(root / DEPLOYED, hashlib.sha256(body).hexdigest().encode() + b"\n" + body, sync=True)
+
+
+def drop_deployment(root: Path) -> None:
+    """Make a folder a plain memory again."""
+    (root / DEPLOYED).unlink(missing_ok=True)

@@ -1,0 +1,138 @@
+"""How far a folder got in its change log, and carrying out what comes next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from kimi_memory.domain.change_log import ChangeLog, LogRecord
+from kimi_memory.errors import DivergedError
+from kimi_memory.formats.log_record import hash_record, parse_record
+from kimi_memory.store.deployment import REMEDY, Deployment
+from kimi_memory.store.wal.journal import Journal
+
+_SAVED_EVERY = 200
+"""So many records are carried out before their number is kept: as many are looked at anew."""
+_SAVED_SECONDS = 2.0
+
+
+class Folder(Protocol):
+    """What a relay needs of the store it belongs to."""
+
+    journal: Journal
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Hold the lock of relays."""
+
+    def replay(self, record: LogRecord, done: frozenset[str]) -> None:
+        """Carry out a record here; `done` are the paths that it was journaled for."""
+
+
+class Position:
+    """Reads a log in order, each record once; the caller holds the turn.
+
+    Args:
+        open_log: connects to the engine, when it is first asked.
+        folder: where records are carried out.
+        deployment: how far that folder got.
+        save: keeps it.
+    """
+
+    def __init__(
+        self,
+        open_log: Callable[[], ChangeLog],
+        folder: Folder,
+        deployment: Deployment,
+        save: Callable[[Deployment], None],
+    ) -> None:
+        self._open_log, self._folder, self._save = open_log, folder, save
+        self.place = deployment
+        self._opened: ChangeLog | None = None
+        self._saved_at, self._unsaved = time.monotonic(), 0
+
+    @property
+    def log(self) -> ChangeLog:
+        """The engine, connected when it is first asked."""
+        if self._opened is None:
+            self._opened = self._open_log()
+        return self._opened
+
+    def close(self) -> None:
+        """Keep how far the folder got, and let go of the engine."""
+        if self._unsaved:
+            self.save()
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def advance(self, seq: int, body: bytes) -> None:
+        """Note that a record is the last one, and carried out here."""
+        self.place = self.place._replace(seq=seq, prev=hash_record(body))
+        self._unsaved += 1
+
+    def catch_up(self) -> int:
+        """Carry out all records that there are; return how many.
+
+        Raises:
+            DivergedError: the folder is not what the log says.
+            Unreachable: the engine does not answer.
+        """
+        self.check_sound()
+        count = 0
+        done: Mapping[str, set[str]] | None = None
+        while found := self.log.read(self.place.memory, self.place.seq):
+            # What this folder did already before it was interrupted stands in its journal.
+            done = self._journaled() if done is None else done
+            for seq, body in found:
+                self._carry_out(seq, body, done)
+                count += 1
+                self.save_if_due()
+        return count
+
+    def save_if_due(self) -> None:
+        """Keep how far the folder got, once in a while."""
+        late = time.monotonic() - self._saved_at > _SAVED_SECONDS
+        if self._unsaved >= _SAVED_EVERY or (late and self._unsaved):
+            self.save()
+
+    def save(self) -> None:
+        """Keep how far the folder got."""
+        self.place = self.place._replace(extent=self._folder.journal.extent())
+        self._save(self.place)
+        self._saved_at, self._unsaved = time.monotonic(), 0
+
+    def check_sound(self) -> None:
+        """Refuse to go on where the folder is not what the log says."""
+        if self.place.broken:
+            raise DivergedError(self.place.node, self.place.broken, REMEDY)
+
+    def _carry_out(self, seq: int, body: bytes, done: Mapping[str, set[str]]) -> None:
+        place = self.place
+        try:
+            record = parse_record(body, self.log.get_blob)
+            if record.seq != seq or record.memory != place.memory:
+                raise ValueError("it says another number or memory than it stands under")
+            if seq != place.seq + 1 or record.prev != place.prev:
+                raise ValueError(f"it does not follow record {place.seq} of this folder")
+            self._folder.replay(record, frozenset(done.get(record.txn, ())))
+        except (ValueError, KeyError) as error:
+            self._stop(f"record {seq}: {error}")
+            raise DivergedError(place.node, self.place.broken, REMEDY) from error
+        except DivergedError as error:
+            self._stop(f"record {seq}: {error.why}")
+            raise
+        self.advance(seq, body)
+
+    def _stop(self, why: str) -> None:
+        self.place = self.place._replace(broken=why)
+        self.save()
+
+    def _journaled(self) -> Mapping[str, set[str]]:
+        """Return what was journaled since the number that was kept, by record and path."""
+        found: dict[str, set[str]] = {}
+        for one in self._folder.journal.records(after=self.place.extent):
+            if txn := str(one.get("txn") or ""):
+                found.setdefault(txn, set()).add(str(one.get("of") or one.get("path")))
+        return found

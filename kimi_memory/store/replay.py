@@ -1,0 +1,237 @@
+"""Replaying: a record of the change log is carried out in a folder, once, however often it is read.
+
+Whether a step is done already is never guessed. The journal has what was done and noted; for a
+step that a crash cut short, the bytes at its offset or the hash of the file tell.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from kimi_memory.domain.change import Actor, digest
+from kimi_memory.domain.change_log import LoggedCommit, LoggedStep, LogRecord
+from kimi_memory.domain.ids import new_session_id
+from kimi_memory.domain.note import Origin
+from kimi_memory.errors import UnsafePathError
+from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.locks import owner
+from kimi_memory.store.files.paths import is_plain
+from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
+from kimi_memory.store.wal.append_log import is_mark, keep_lost, mark_of
+from kimi_memory.store.wal.commit_files import entry_of
+from kimi_memory.store.wal.journal import Journal
+from kimi_memory.store.wal.plan import Step
+from kimi_memory.store.wal.records import Entry, Provenance
+from kimi_memory.store.wal.transaction import Intent, Transactions
+
+
+class Replayer:
+    """Carries out records; the caller sees to it that nobody else writes.
+
+    Args:
+        tree: the memory.
+        transactions: what places files.
+        journal: where it is noted.
+        follow_commit: makes a commit as the record has it.
+        stamp: returns the time for names of what is put aside.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        transactions: Transactions,
+        journal: Journal,
+        follow_commit: Callable[[LoggedCommit], None],
+        stamp: Callable[[], str],
+    ) -> None:
+        self._tree, self._disk, self._transactions = tree, tree.disk, transactions
+        self._journal, self._follow_commit, self._stamp = journal, follow_commit, stamp
+
+    def replay(self, record: LogRecord, done: frozenset[str]) -> None:
+        """Carry out a record.
+
+        Args:
+            record: the next one of the log.
+            done: the paths that it is journaled for already.
+
+        Raises:
+            ValueError: the folder is not what the record was made for; it says why.
+        """
+        name, origin, session, job = record.actor
+        actor = Actor(name, Origin(origin), session, job)
+        steps = [step for step in record.steps if _noted_path(step, record.kind) not in done]
+        match record.kind:
+            case "apply" | "append":
+                if steps and not self._finish_staged(record.txn):
+                    self._carry_out(record, steps, actor)
+            case "edit":
+                for step in steps:
+                    self._take_edit(step, actor, record.txn)
+            case "confirm":
+                self._confirm(steps, actor, record.txn)
+            case "commit" if record.commit is not None:
+                self._write_carried(record.commit.carried)
+                self._follow_commit(record.commit)
+            case _:
+                return  # It says who leads, or where a copy may begin.
+
+    def _finish_staged(self, txn: str) -> bool:
+        """Finish what a process of this node left in the middle; whether there was any."""
+        for name in self._transactions.left_of(txn):
+            self._transactions.complete(name, self._transactions.read(name), resumed=True)
+            return True
+        return False
+
+    def _carry_out(self, record: LogRecord, steps: Sequence[LoggedStep], actor: Actor) -> None:
+        waiting = {
+            step.to or step.path: Provenance(*step.waits)
+            for step in steps
+            if step.waits is not None
+        }
+        fitted = [self._fit(step) for step in steps]
+        due = tuple(step for step, is_due in fitted if is_due)
+        placed = [entry_of(step) for step, is_due in fitted if not is_due]
+        if due:
+            self._transactions.run(Intent(record.txn, due, actor, waiting))
+        # Placed by a process that died before it could note it.
+        self._journal.add(
+            [_with_provenance(entry, waiting) for entry in placed], actor, txn=record.txn
+        )
+
+    def _fit(self, logged: LoggedStep) -> tuple[Step, bool]:
+        """Return a step as this folder needs it, and whether anything is left to do."""
+        step = Step(
+            logged.kind, logged.path, logged.to, logged.before, logged.after,
+            logged.offset, logged.mode, logged.content,
+        )  # fmt: skip
+        if step.kind == "append":
+            return self._fit_append(step)
+        here = self._read(step.path)
+        now = "" if here is None else digest(here)
+        if step.kind == "move":
+            return self._fit_move(step, now)
+        if now == step.after:
+            return step, False
+        if here is not None and now != step.before:
+            self._keep(step.path, here)
+        if step.kind == "delete":
+            return step._replace(before=now), True
+        return step._replace(kind="update" if here is not None else "create", before=now), True
+
+    def _fit_append(self, step: Step) -> tuple[Step, bool]:
+        size, rest = self._read_tail(step.path, step.offset)
+        added = step.content or b""
+        if 0 <= size == step.offset - 1:
+            # An editor had left the last line open, and the writer ended it.
+            step, added = step._replace(offset=size), b"\n" + added
+            step = step._replace(content=added)
+        if max(0, size) < step.offset:
+            raise ValueError(f"{step.path} has {max(0, size)} bytes, it adds at {step.offset}")
+        if rest.startswith(added):
+            return step, False
+        if not added.startswith(rest):
+            raise ValueError(f"{step.path} has other bytes from {step.offset} on")
+        return (step if size >= 0 else step._replace(kind="create")), True
+
+    def _read_tail(self, path: str, offset: int) -> tuple[int, bytes]:
+        """Return the size of a file and what it has from an offset on; -1 where there is none."""
+        try:
+            with self._tree.place(path) as place:
+                fd = self._tree.open_file(place, os.O_RDONLY, path)
+                try:
+                    size = os.fstat(fd).st_size
+                    return size, self._disk.read_at(fd, max(0, size - offset), offset)
+                finally:
+                    self._disk.close(fd)
+        except FileNotFoundError:
+            return -1, b""
+
+    def _fit_move(self, step: Step, now: str) -> tuple[Step, bool]:
+        there = self._read(step.to)
+        if not now and there is not None and digest(there) == step.after:
+            return step, False
+        if not now:
+            raise ValueError(f"{step.path} is not there, the record moves it to {step.to}")
+        if there is not None:
+            self._keep(step.to, there)
+            with self._tree.place(step.to) as place:
+                self._disk.unlink(place.name, place.folder)
+        if now != step.before:
+            raise ValueError(f"{step.path} was changed here, the record moves it to {step.to}")
+        return step, True
+
+    def _take_edit(self, step: LoggedStep, actor: Actor, txn: str) -> None:
+        """Give a file the content that a person gave it on another node, and note it as theirs."""
+        here = self._read(step.path)
+        if step.after != ("" if here is None else digest(here)):
+            if here is not None and not self._is_noted(step.path, here):
+                self._keep(step.path, here)
+            self._write(step.path, step.content)
+        if step.to and self._read(step.to) is not None:
+            self._write(step.to, None)
+        entry = Entry(step.kind, step.path, step.before, step.after, was=step.to)
+        waiting = {step.path: Provenance(*step.waits)} if step.waits is not None else {}
+        self._journal.add([_with_provenance(entry, waiting)], actor, txn=txn)
+
+    def _is_noted(self, path: str, content: bytes) -> bool:
+        """Whether a content came by a record of ours."""
+        known = self._journal.mark_of(path)
+        return known is not None and known == (
+            mark_of(content) if is_mark(known) else digest(content)
+        )
+
+    def _confirm(self, steps: Sequence[LoggedStep], actor: Actor, txn: str) -> None:
+        entries = [Entry("confirmed", step.path, step.before, step.after) for step in steps]
+        self._journal.add(entries, actor, txn=txn)
+        for step in steps:
+            if self._read(step.path) is not None:
+                with self._tree.place(step.path) as place:
+                    # Whatever was derived from them is derived anew, as on the node that wrote it.
+                    os.utime(place.name, dir_fd=place.folder, follow_symlinks=False)
+
+    def _write_carried(self, carried: Mapping[str, bytes]) -> None:
+        for path, content in carried.items():
+            if not is_plain(path):
+                # What tells git how to treat the others; its name begins with a dot.
+                put(self._tree.root / path, content, sync=True)
+            elif self._read(path) != content:
+                self._write(path, content)
+
+    def _write(self, path: str, content: bytes | None) -> None:
+        """Replace or remove a file, durably."""
+        with (
+            self._tree.folder(TEMPORARIES, make=True) as folder,
+            self._tree.place(path, make=True) as place,
+        ):
+            if content is None:
+                self._tree.discard(place)
+            else:
+                spare = Place(folder, f"{new_session_id(datetime.now(UTC))}.{owner()}.part")
+                self._tree.write(spare, content)
+                self._disk.rename(spare.name, spare.folder, place.name, place.folder)
+            self._disk.fsync(place.folder)
+
+    def _keep(self, path: str, content: bytes) -> None:
+        """Put what somebody wrote here, and no record knows, where it can be found."""
+        if not self._is_noted(path, content):
+            keep_lost(self._tree, content, path, self._stamp())
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return self._tree.read(path)
+        except FileNotFoundError:
+            return None
+        except UnsafePathError as error:
+            raise ValueError(str(error)) from error
+
+
+def _noted_path(step: LoggedStep, kind: str) -> str:
+    """Return the path under which the journal has a step."""
+    return step.to if step.kind == "move" and kind == "apply" else step.path
+
+
+def _with_provenance(entry: Entry, waiting: Mapping[str, Provenance]) -> Entry:
+    found = waiting.get(entry.path)
+    return entry if found is None else entry._replace(**found._asdict())

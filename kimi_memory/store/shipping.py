@@ -1,0 +1,63 @@
+"""The part of a store that a relay uses: its turn, what somebody edited, and what others wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from kimi_memory.domain.change import Actor
+from kimi_memory.store.files.locks import Locks
+from kimi_memory.store.reading import Reading
+from kimi_memory.store.wal.records import Entry
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.change_log import LogRecord
+    from kimi_memory.store.files.tree import Tree
+    from kimi_memory.store.relay import Relay
+    from kimi_memory.store.wal.journal import Journal
+    from kimi_memory.store.wal.transaction import Transactions
+
+    Replay = Callable[[LogRecord, frozenset[str]], None]
+
+
+class Shipping(Reading):
+    """A store whose changes may be put into a log before they are made.
+
+    Nothing of a relay is imported before one is attached.
+    """
+
+    relay: Relay | None = None
+    """What puts changes into the log; None for a memory of this machine alone."""
+    _locks: Locks
+    _transactions: Transactions
+    _replay: Replay
+
+    def attach(
+        self, relay: Relay, replayer: Callable[[Tree, Transactions, Journal], Replay]
+    ) -> None:
+        """Ship from now on every change that is made here.
+
+        Args:
+            relay: puts it into the log.
+            replayer: makes what carries out records, given what it needs of the store.
+        """
+        self.relay = relay
+        self._replay = replayer(self._tree, self._transactions, self.journal)
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Let no other process of this machine ship a change, or carry one out."""
+        return self._locks.hold("relay", op="relay", place=str(self.root))
+
+    def replay(self, record: LogRecord, done: frozenset[str]) -> None:
+        """Carry out a record of the log; `done` are the paths it was journaled for."""
+        self._replay(record, done)
+
+    def _note_outside(self, entries: Sequence[Entry], actor: Actor) -> None:
+        """Journal what was changed from outside; a relay ships it before."""
+        if self.relay is None:
+            self.journal.add(entries, actor)
+        elif entries:
+            self.relay.edits(
+                entries, actor, lambda kept, txn: self.journal.add(kept, actor, txn=txn)
+            )

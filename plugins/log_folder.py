@@ -1,0 +1,256 @@
+"""A change log in a folder: for nodes on one machine, for trying it out, and for tests.
+
+Why it exists: a cluster needs an engine, and nobody should have to install one to see how a
+memory survives the loss of its node. It shows what an engine has to do, in plain files: a record
+is a file that can be made but once, a leadership is a file that changes under a lock, and the
+clock is that of the file system, whatever the clocks of the nodes say.
+
+The locks are those of one kernel. Over a network file system they may not hold: use PostgreSQL
+between machines.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+from kimi_memory import hookimpl
+from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Taken, Unreachable
+from kimi_memory.errors import UsageError
+
+_SCHEME = "folder://"
+_POLL_SECONDS = 0.01
+_LOCK_SECONDS = 5.0
+
+
+@hookimpl(trylast=True)
+def open_log(url: str) -> ChangeLog | None:
+    """Open the log in a folder: ``folder:///path``."""
+    if not url.startswith(_SCHEME):
+        return None
+    path = Path(url.removeprefix(_SCHEME))
+    if not path.is_absolute():
+        raise UsageError(f"{url} names no folder from the root on. Write {_SCHEME}/path.")
+    return FolderLog(path)
+
+
+class FolderLog:
+    """The logs of memories below one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.name, self._root = f"{_SCHEME}{root}", root
+
+    def put(self, memory: str, first: int, epoch: int, records: Sequence[bytes]) -> None:
+        """Make the files of some records, unless a number is taken or the epoch is over."""
+        with self._lock(memory) as folder:
+            present = _read_lease(folder)
+            if present.epoch != epoch:
+                raise Fenced(present.epoch)
+            for seq in range(first, first + len(records)):
+                if (folder / _file_of(seq)).exists():
+                    raise Taken(seq)
+            # The last one first: who reads sees none of them before the first one is there.
+            for seq, body in reversed([*enumerate(records, first)]):
+                _write_new(folder / _file_of(seq), body, seq)
+            _sync_folder(folder)
+
+    def read(self, memory: str, after: int, limit: int = 500) -> Sequence[tuple[int, bytes]]:
+        """Return the records after a number, up to the first that is not there."""
+        found: list[tuple[int, bytes]] = []
+        with _reachable(self.name), suppress(FileNotFoundError):
+            for seq in range(after + 1, after + 1 + limit):
+                found.append((seq, (self._folder(memory) / _file_of(seq)).read_bytes()))
+        return found
+
+    def wait(self, memory: str, after: int, seconds: float) -> bool:
+        """Look again and again whether the next record is there."""
+        path, end = self._folder(memory) / _file_of(after + 1), time.monotonic() + seconds
+        while not path.exists():
+            if time.monotonic() >= end:
+                return False
+            time.sleep(_POLL_SECONDS)
+        return True
+
+    def lease(self, memory: str, node: str, ttl: float) -> int:
+        """Begin a leadership where the last one is over."""
+        with self._lock(memory) as folder:
+            present = _read_lease(folder)
+            if present.held:
+                return 0
+            _write_lease(folder, node, present.epoch + 1, ttl)
+            return present.epoch + 1
+
+    def renew(self, memory: str, node: str, epoch: int, ttl: float) -> bool:
+        """Keep leading, if nobody began another leadership."""
+        with self._lock(memory) as folder:
+            present = _read_lease(folder)
+            mine = (present.holder, present.epoch) == (node, epoch)
+            if mine:
+                _write_lease(folder, node, epoch, ttl)
+            return mine
+
+    def release(self, memory: str, node: str, epoch: int) -> None:
+        """Have a leadership be over now."""
+        self.renew(memory, node, epoch, 0.0)
+
+    def state(self, memory: str) -> Lease:
+        """Return who leads."""
+        with self._lock(memory) as folder:
+            return _read_lease(folder)
+
+    def put_blob(self, sha: str, content: bytes) -> None:
+        """Keep a content under its hash."""
+        with _reachable(self.name):
+            folder = self._root / "blobs"
+            folder.mkdir(parents=True, exist_ok=True)
+            if not (folder / sha).exists():
+                with suppress(Taken):
+                    _write_new(folder / sha, content, 0)
+                _sync_folder(folder)
+
+    def get_blob(self, sha: str) -> bytes:
+        """Return a content by its hash."""
+        with _reachable(self.name):
+            try:
+                return (self._root / "blobs" / sha).read_bytes()
+            except FileNotFoundError as error:
+                raise KeyError(sha) from error
+
+    def put_row(self, table: str, key: str, body: bytes) -> None:
+        """Write a row; its age is that of its file."""
+        with _reachable(self.name):
+            folder = self._root / "tables" / table
+            folder.mkdir(parents=True, exist_ok=True)
+            _replace(folder / _name_of(key), json.dumps([key, body.decode()]).encode())
+
+    def rows(self, table: str) -> Sequence[Row]:
+        """Return the rows of a table by key."""
+        found = []
+        with _reachable(self.name):
+            folder = self._root / "tables" / table
+            names = sorted(folder.glob("*.json")) if folder.is_dir() else []
+            now = _read_clock(self._root) if names else 0.0
+            for path in names:
+                with suppress(FileNotFoundError):
+                    key, body = json.loads(path.read_bytes())
+                    found.append(Row(key, body.encode(), max(0.0, now - path.stat().st_mtime)))
+        return sorted(found)
+
+    def drop_row(self, table: str, key: str) -> None:
+        """Remove a row."""
+        with _reachable(self.name):
+            (self._root / "tables" / table / _name_of(key)).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Do nothing: no file stays open."""
+
+    def _folder(self, memory: str) -> Path:
+        return self._root / "logs" / memory
+
+    @contextmanager
+    def _lock(self, memory: str) -> Iterator[Path]:
+        """Hold the folder of a memory's log; it is let go by the system if we die."""
+        folder = self._folder(memory)
+        with _reachable(self.name):
+            folder.mkdir(parents=True, exist_ok=True)
+            fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                _lock_within(fd, _LOCK_SECONDS)
+                yield folder
+            finally:
+                os.close(fd)
+
+
+@contextmanager
+def _reachable(name: str) -> Iterator[None]:
+    """Call what the system refuses an engine that does not answer."""
+    try:
+        yield
+    except OSError as error:
+        raise Unreachable(f"{name}: {error.strerror or error}") from error
+
+
+def _lock_within(fd: int, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(0.001)
+        else:
+            return
+
+
+def _file_of(seq: int) -> str:
+    return f"{seq:020d}.json"
+
+
+def _name_of(key: str) -> str:
+    # A key may hold anything, a name of a file may not.
+    return f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
+
+
+def _write_new(path: Path, content: bytes, seq: int) -> None:
+    """Make a file whole under a name that must be free."""
+    part = path.with_name(f".{path.name}.{token_hex(4)}")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        # A link is made or refused; what a process that is killed leaves has no number.
+        os.link(part, path)
+    except FileExistsError:
+        raise Taken(seq) from None
+    finally:
+        part.unlink()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    part = path.with_name(f".{path.name}.{token_hex(4)}")
+    with part.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _read_clock(folder: Path) -> float:
+    """Return the time as the file system has it: one clock for all nodes."""
+    spare = folder / f".clock.{token_hex(4)}"
+    try:
+        spare.touch()
+        return spare.stat().st_mtime
+    finally:
+        spare.unlink(missing_ok=True)
+
+
+def _read_lease(folder: Path) -> Lease:
+    try:
+        holder, epoch, expires = json.loads((folder / "lease.json").read_bytes())
+    except FileNotFoundError:
+        return Lease()
+    return Lease(holder, epoch, expires - _read_clock(folder))
+
+
+def _write_lease(folder: Path, holder: str, epoch: int, ttl: float) -> None:
+    body = json.dumps([holder, epoch, _read_clock(folder) + ttl]).encode()
+    _replace(folder / "lease.json", body)
+    _sync_folder(folder)
