@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs site bench test-hostile test-faults test-copies test-power test-hosts test-browser vscode test-vscode fuzz mutants clean
+.PHONY: demo test check coverage lint types docs site bench test-hostile test-faults test-copies test-power test-hosts test-browser test-cluster vscode test-vscode fuzz mutants clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -74,6 +74,10 @@ vscode:                    ## the extension for VS Code, as a .vsix; needs Node 
 test-vscode: $(VENV)/.dev vscode ## the extension in a real VS Code server and Chromium; needs npm, minutes
 	$(BIN)/pip install -q -e '.[browser,lsp]'
 	$(BIN)/python -m pytest -m vscode -rs tests/vscode
+
+test-cluster: $(VENV)/.dev ## nodes that are killed, paused, cut off; installs PostgreSQL where root may; minutes
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || [ "$$(id -u)" != 0 ] || apt-get install -y -q postgresql
+	$(BIN)/python -m pytest -m cluster -rs tests/cluster
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

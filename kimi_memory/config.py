@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kimi_memory.domain.cluster import ClusterTable
 from kimi_memory.domain.job_registry import scheduled
+from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.nlp.dates.zone import MACHINE, Zone, nearest_zone
@@ -240,15 +240,6 @@ def _zone_of(name: str) -> Zone:
         return ZoneInfo(name)  # which keeps those it has read
     except (ZoneInfoNotFoundError, OSError, ValueError) as error:
         raise ValueError(f"{name!r} is no time zone") from error
-
-
-class SigningTable(NamedTuple):
-    """``[signing]`` of the user's ``config.toml``"""
-
-    key: str = ""
-    """File of an SSH key; the public one where an agent holds the other. Empty signs nothing."""
-    when: Literal["commit", "sync"] = "commit"
-    """Whether each commit is signed, or only the last one before it leaves this copy."""
 
 
 class UserConfig(NamedTuple):

@@ -66,6 +66,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "reranker": ("rerank configured",),
     "log_folder": ("open_log trylast",),
+    "log_postgres": ("open_log trylast",),
     "whoosh_index": ("open_keywords trylast",),
     "usearch_index": ("open_vectors trylast",),
 }

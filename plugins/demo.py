@@ -1,4 +1,4 @@
-"""The command ``demo``: the main job end to end, on two bundled conversations.
+"""The command ``demo``: the main job end to end, on two bundled conversations; or a cluster.
 
 Why it exists: a stranger should see a memory grow, be asked and explain itself within
 a minute, without a model and without a network.
@@ -10,6 +10,7 @@ import shutil
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -37,19 +38,26 @@ QUESTIONS = (
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``demo``."""
-    help = "show the main job on two bundled conversations"
+    help = "show the main job on two bundled conversations, or a cluster that loses a node"
     return [Command("demo", help, _add_arguments, _run_demo, "begin")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "folder", type=Path, nargs="?", default=Path("demo-memory"), help="default: demo-memory"
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path("demo-memory"),
+        help="default: demo-memory; cluster: two nodes in demo-cluster, one of which is killed",
     )
     parser.add_argument("--fresh", action="store_true", help="replace an earlier demo there")
+    parser.add_argument("--url", default="", help="of cluster: the change log, as postgres://…")
 
 
 def _run_demo(arguments: Namespace) -> int:
     folder: Path = arguments.folder
+    if folder == Path("cluster"):
+        return _run_cluster(Path("demo-cluster"), arguments)
     # Never a folder that only looks like one: --fresh must not delete a person's memory.
     if arguments.fresh and (folder / "memory.toml").is_file() and _is_demo(folder):
         shutil.rmtree(folder)
@@ -59,6 +67,17 @@ def _run_demo(arguments: Namespace) -> int:
     with Memory.create(folder, name="Demo", opening=opening) as memory:
         for line in _show_steps(memory):
             print(printable(line), flush=True)  # noqa: T201  a command talks to a person
+    return 0
+
+
+def _run_cluster(folder: Path, arguments: Namespace) -> int:
+    if arguments.fresh and (folder / "edge-1" / "memory" / "memory.toml").is_file():
+        shutil.rmtree(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty. Remove it, or add --fresh.")
+    demonstration = import_module("kimi_memory.cluster.demonstration")
+    for line in demonstration.show_cluster(folder, arguments.url):
+        print(printable(line), flush=True)  # noqa: T201  a command talks to a person
     return 0
 
 

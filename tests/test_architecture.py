@@ -22,6 +22,7 @@ LAYERS = (
     {"client", "lsp", "mcp", "proxy", "tui", "web"},
     {"server"},
     {"agent_hooks", "frameworks"},
+    {"cluster"},
     {"operations"},
     {"api"},
     {"past"},
@@ -81,6 +82,7 @@ HEAVY = {
     *("anthropic", "langgraph", "langchain", "langchain_core", "agents", "pydantic_ai"),
     *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
     "strands",
+    "psycopg",
 }
 """Third-party libraries: each is known to one module."""
 
@@ -139,6 +141,8 @@ WRITERS = {
     "kimi_memory/operations/new_folders.py": "folders that it makes, filled before they get a name",
     "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
     "plugins/demo.py": "replaces a demonstration that it made itself",
+    "kimi_memory/cluster/snapshots.py": "a passing file outside of every memory folder",
+    "kimi_memory/cluster/demonstration.py": "homes of its own nodes, which it starts and kills",
     "plugins/log_folder.py": "change logs, outside of every memory folder",
 }
 """Modules that may change files, and why."""
@@ -202,6 +206,7 @@ NAMED_IMPORTS = {
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
+    "plugins/demo.py": "the demonstration of a cluster",
     "plugins/whoosh_index.py": "a module of a library that stays unread",
 }
 """Modules that import by a name which is data, and what it names."""

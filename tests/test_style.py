@@ -41,6 +41,7 @@ WHOLE = {
     "test_translations.py": "the Chinese pages",
     "test_sample.py": "the sample memory",
     "browser/*": "the pages in a real browser",
+    "cluster/*": "nodes that are killed and paused, and guards that are taken away",
     "test_hooks.py": "every hook with its bundled plugins",
     "test_benchmarks.py": "the run of all benchmarks",
     "test_laws.py": "laws of every kind of job",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from kimi_memory.api.options import Home, Opening, open_store, read_settings, user_host
 from kimi_memory.config import MARKER, Settings, parse_settings
 from kimi_memory.domain.ids import lettered
-from kimi_memory.errors import KimiMemoryError
+from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies
@@ -216,6 +216,16 @@ class Parts:
         self.batch.note()
         if self.background:
             self.batch.start()
+
+    def refuse_if_deployed(self, what: str, remedy: str) -> None:
+        """Refuse what would change this copy of a deployed memory behind its log.
+
+        Raises:
+            UsageError: the memory is deployed.
+        """
+        if self.store.relay is not None:
+            why = f"This memory is shared over a change log, which {what} does not reach yet"
+            raise UsageError(f"{why}. {remedy}.")
 
     def is_secret(self, text: str) -> bool:
         """Whether a text holds what may not be stored."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from threading import Event
+from contextlib import closing
 
 from kimi_memory.cli.shared import open_memory, show
+from kimi_memory.cli.signals import until_signal
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -41,7 +39,7 @@ def run(arguments: Namespace) -> int:
     """Watch until interrupted or asked to end; both are a clean end."""
     if arguments.settle < 1 or arguments.every <= 0:
         raise UsageError("--settle and --every must be above zero.")
-    with open_memory(arguments) as memory, _until_signal() as stop:
+    with open_memory(arguments) as memory, until_signal() as stop:
         batches = watch(memory, stop, settle_ms=arguments.settle, every_seconds=arguments.every)
         with closing(batches):
             for batch in batches:
@@ -50,20 +48,6 @@ def run(arguments: Namespace) -> int:
                 else:
                     _print_batch(batch, memory.zone)
     return 0
-
-
-@contextmanager
-def _until_signal() -> Iterator[Event]:
-    """Give an event that SIGINT and SIGTERM set; who handled them before does so again after."""
-    stop = Event()
-    signals = (signal.SIGINT, signal.SIGTERM)
-    # A flag and no exception: a batch that is being indexed is finished first.
-    before = [signal.signal(one, lambda *_: stop.set()) for one in signals]
-    try:
-        yield stop
-    finally:
-        for one, handler in zip(signals, before, strict=True):
-            signal.signal(one, handler)
 
 
 def _print_batch(batch: Batch, zone: Zone) -> None:

@@ -145,6 +145,9 @@ def purge(
     run = _Purge(memory, doomed, following)
     if not yes:
         return run.preview()
+    memory.refuse_if_deployed(
+        "a purge", "Forget it, or end the sharing with 'kimi-memory deploy remove' on every node"
+    )
     if memory.store.read_only:
         raise ReadOnlyError(memory.store.read_only)
     # Alone: what another process wrote meanwhile might hold the text.

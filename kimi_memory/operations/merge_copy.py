@@ -30,6 +30,8 @@ from kimi_memory.store.git.merge_commit import Merger
 if TYPE_CHECKING:
     from kimi_memory.jobs.vouching import Caps, Vouched
 
+_FORK = "Merge in a fork, and pick from it what you want here"
+
 
 def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeReport:
     """Bring what another branch or copy has into this memory.
@@ -46,6 +48,8 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         GateError: too many notes would go.
         ChangedOnDiskError: somebody saved a file meanwhile; nothing was merged.
     """
+    if not dry_run:
+        memory.refuse_if_deployed("a merge", _FORK)
     with memory.store.lock("job"):
         if not dry_run:
             memory.repair_merges()
@@ -84,6 +88,7 @@ def continue_merge(memory: Memory) -> MergeReport:
         HistoryError: it merges several commits at once, another memory, or what is from before
             a purge.
     """
+    memory.refuse_if_deployed("a merge", _FORK)
     with memory.store.lock("job"):
         merger = memory.history.merger(begun=True)
         theirs = merger.other_side()

@@ -62,8 +62,7 @@ def migrate(
         GateError: it is not the same there; the source is as it was.
         MovedError: it moved already.
     """
-    if memory.store.moved:
-        raise MovedError(memory.store.moved)
+    _check_movable(memory, closes=not (dry_run or keep_source))
     place = folder.absolute()
     if memory.is_secret(str(place)):
         raise UsageError("The name of the folder holds a secret, which git would keep. Rename it.")
@@ -88,6 +87,13 @@ def migrate(
         return Migrated(place, written.commit, written.bytes, count, checked)
     _close_source(memory, place, written.commit, drop=drop)
     return Migrated(place, written.commit, written.bytes, count, checked, moved=True)
+
+
+def _check_movable(memory: Memory, *, closes: bool) -> None:
+    if memory.store.moved:
+        raise MovedError(memory.store.moved)
+    if closes:
+        memory.refuse_if_deployed("a move", "Use 'deploy add' there, then 'deploy promote'")
 
 
 def _carry(memory: Memory, path: Path, place: Path) -> tuple[str, ...]:

@@ -325,12 +325,19 @@ class Relay:
         self.epoch, self._behind = 0, True
         self.position.catch_up()
         self.epoch = epoch
-        # The first record of a leadership: what an earlier one still puts meets a taken number.
-        while began and not self._put_next(Draft("epoch", f"epoch-{epoch}", _CLUSTER)):
-            self.position.catch_up()
+        if began:
+            self._put_beginning()
         self._behind = False
         if began:
             self.began()
+
+    def _put_beginning(self) -> None:
+        """Put the first record of a leadership: what an earlier one still puts is taken then."""
+        for _ in range(_TRIES):
+            if self._put_next(Draft("epoch", f"epoch-{self.epoch}", _CLUSTER)):
+                return
+            self.position.catch_up()
+        raise StoreError("Others kept writing to this memory first. Retry.")
 
     def _join_or_begin(self) -> int:
         """Return the epoch of this node, where it leads already."""

@@ -23,6 +23,8 @@ class CommitShipping:
 
     def __init__(self, store: Store, relay: Relay) -> None:
         self._store, self._relay = store, relay
+        self.clean = -1
+        """The last record after which all files were as the current commit has them."""
 
     @contextmanager
     def turn(self, *, whole: bool) -> Iterator[bool]:
@@ -40,6 +42,8 @@ class CommitShipping:
                 yield False
                 return
             yield True
+            if whole:
+                self.clean = self._relay.position.place.seq
 
     def ship(
         self,

@@ -16,7 +16,7 @@ from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError
 from kimi_memory.store.files.disk import Disk, Refusing, refusal
 from kimi_memory.store.files.locks import Locks, owner
-from kimi_memory.store.files.paths import paths_of
+from kimi_memory.store.files.paths import DEPLOYED, paths_of
 from kimi_memory.store.files.tree import Place, Tree
 from kimi_memory.store.private_folders import make_folders, read_mark, remove_mark, write_mark
 from kimi_memory.store.shipping import Shipping
@@ -328,6 +328,8 @@ class Store(Shipping):
                 yield
 
     def _check_writable(self) -> None:
+        if self.relay is None and os.access(DEPLOYED, os.F_OK, dir_fd=self._tree.fd):
+            raise ReadOnlyError("it was shared with other machines meanwhile; open it anew")
         if self.read_only:
             raise MovedError(self.moved) if self.moved else ReadOnlyError(self.read_only)
 

@@ -1,0 +1,98 @@
+"""``cluster``: keep the memories of this machine in step, look at them, check their logs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Home, Opening
+from kimi_memory.cli.shared import PERSON, show, show_result
+from kimi_memory.cli.signals import until_signal
+from kimi_memory.cluster.checking import check_log, digest_tree
+from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.registry import DeploymentRow
+from kimi_memory.cluster.running import Service
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    steps.add_parser("run", help="follow and lead the memories of this machine, until stopped")
+    steps.add_parser("status", help="show who leads which memory, and how far the others are")
+    check = steps.add_parser("check", help="check the log of a memory, and this machine's folder")
+    check.add_argument("name", help="of the memory")
+
+
+def open_cluster(url: str = "") -> Cluster:
+    """Open the cluster of the user's settings for a command."""
+    home = Home.of_user()
+    opening = Opening(home=home, actor=PERSON, background=False)
+    return Cluster.open(url, opening)
+
+
+def run(arguments: Namespace) -> int:
+    """Run, show or check."""
+    with open_cluster() as cluster:
+        if arguments.step == "run":
+            return _run(cluster)
+        if arguments.step == "check":
+            return _check(cluster, arguments)
+        found = cluster.deployments()
+        show_result(arguments, found, format_deployments(found))
+    return 0
+
+
+def _run(cluster: Cluster) -> int:
+    opening = Opening(home=Home.of_user(), actor=PERSON)
+    lock = threading.Lock()
+
+    def say(line: str) -> None:
+        with lock:
+            show(line)
+            sys.stdout.flush()
+
+    with until_signal() as stop:
+        Service(cluster, opening, say).run(stop.wait)
+    return 0
+
+
+def _check(cluster: Cluster, arguments: Namespace) -> int:
+    memory = cluster.registry.find(arguments.name)
+    problems = [*check_log(cluster.log, memory)]
+    rows = [one for one in cluster.registry.deployments(memory, cluster.node)]
+    tree = _digest_here(rows[0]) if rows else ""
+    lines = [*problems, *([] if problems else ["The log is whole: one order, one node an epoch."])]
+    if tree:
+        lines.append(f"This folder is {tree[:16]}; every node that is as far has the same.")
+    found = {"problems": problems, "tree": tree}
+    show_result(arguments, found, "\n".join(lines))
+    return 1 if problems else 0
+
+
+def _digest_here(row: DeploymentRow) -> str:
+    with Memory.open(Path(row.folder), Opening(home=Home.of_user(), background=False)) as memory:
+        if memory.store.relay is not None:
+            memory.store.relay.follow()
+        return digest_tree(memory)
+
+
+def format_deployments(rows: Sequence[DeploymentRow]) -> str:
+    """Return deployments as a table, the one that leads first."""
+    if not rows:
+        return "No memory is deployed. Share the one here with 'kimi-memory deploy add'."
+    lines = []
+    last = {one.memory: max(o.applied for o in rows if o.memory == one.memory) for one in rows}
+    for memory in dict.fromkeys(one.memory for one in rows):
+        mine = [one for one in rows if one.memory == memory]
+        lead = next((one for one in mine if one.role == "primary"), None)
+        who = f"primary {lead.node}, epoch {lead.epoch}" if lead else "nobody leads at the moment"
+        lines.append(f"{mine[0].name}  {who}, record {last[memory]}")
+        for one in mine:
+            behind = last[memory] - one.applied
+            state = one.why or (f"{behind} records behind" if behind else "in step")
+            lines.append(f"  {one.node:<16} {one.role:<8} {one.status:<9} {state}  {one.folder}")
+    return "\n".join(lines)

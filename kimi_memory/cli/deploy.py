@@ -1,0 +1,83 @@
+"""``deploy``: share a memory between machines, copy it here, say which of them leads."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from kimi_memory.cli.cluster import format_deployments, open_cluster
+from kimi_memory.cli.shared import find_memory, show_result
+from kimi_memory.cluster.membership import Cluster
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    add = steps.add_parser("add", help="share this memory, or copy a shared one to this machine")
+    add.add_argument("name", nargs="?", default="", help="of a shared memory; else the one here")
+    add.add_argument("--folder", type=Path, help="a new or empty folder for the copy")
+    add.add_argument(
+        "--role",
+        choices=["replica", "cache"],
+        default="replica",
+        help="a replica takes over where the primary is lost, a cache never does",
+    )
+    listed = steps.add_parser("list", help="list the deployments of all memories, or of one")
+    listed.add_argument("name", nargs="?", default="", help="of a memory")
+    remove = steps.add_parser("remove", help="make the folder of this machine a plain copy again")
+    remove.add_argument("name", help="of the memory")
+    promote = steps.add_parser("promote", help="have a machine take the writes")
+    promote.add_argument("name", help="of the memory")
+    promote.add_argument("--on", default="", metavar="NODE", help="default: this machine")
+    promote.add_argument(
+        "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
+    )
+    demote = steps.add_parser("demote", help="have this machine take no writes any more")
+    demote.add_argument("name", help="of the memory")
+
+
+def run(arguments: Namespace) -> int:
+    """Add, list, remove, promote or demote."""
+    steps = {"add": _add, "list": _list, "remove": _remove, "promote": _promote, "demote": _demote}
+    with open_cluster() as cluster:
+        steps[arguments.step](cluster, arguments)
+    return 0
+
+
+def _add(cluster: Cluster, arguments: Namespace) -> None:
+    if arguments.folder is None:
+        row = cluster.deploy(find_memory(arguments))
+        line = (
+            f"{row.name} is shared; {row.node} takes the writes. Copy it to another machine there: "
+            f"kimi-memory deploy add {row.name} --folder PATH"
+        )
+    else:
+        row, count = cluster.add(arguments.name, arguments.folder.expanduser(), arguments.role)
+        line = (
+            f"{row.name} is in {row.folder}, a {row.role}: a snapshot and {count} records after "
+            "it. Run 'kimi-memory cluster run' here, so that it follows."
+        )
+    show_result(arguments, row, line)
+
+
+def _list(cluster: Cluster, arguments: Namespace) -> None:
+    found = cluster.deployments(arguments.name)
+    show_result(arguments, found, format_deployments(found))
+
+
+def _remove(cluster: Cluster, arguments: Namespace) -> None:
+    row = cluster.remove(arguments.name)
+    line = f"{row.folder} is a plain copy of {row.name} now; what is written there stays there."
+    show_result(arguments, row, line)
+
+
+def _promote(cluster: Cluster, arguments: Namespace) -> None:
+    state = cluster.promote(arguments.name, arguments.on, arguments.timeout)
+    line = f"{state.holder} takes the writes of {arguments.name} (epoch {state.epoch})."
+    show_result(arguments, state, line)
+
+
+def _demote(cluster: Cluster, arguments: Namespace) -> None:
+    cluster.demote(arguments.name)
+    line = f"{cluster.node} takes no writes of {arguments.name} any more; another node may begin."
+    show_result(arguments, {"demoted": cluster.node}, line)

@@ -1,0 +1,103 @@
+"""``node``: make this machine part of a cluster, list its machines, leave it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.agent_hooks.user_files import put, text_at
+from kimi_memory.api.options import Home
+from kimi_memory.cli.cluster import open_cluster
+from kimi_memory.cli.shared import show_result
+from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.registry import Node
+from kimi_memory.errors import UsageError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    join = steps.add_parser("join", help="make this machine a node; config.toml keeps that")
+    join.add_argument("--url", default="", help="the change log: postgres://… or folder:///PATH")
+    join.add_argument("--name", default="", help="of this machine; default: its host name")
+    join.add_argument(
+        "--kind",
+        choices=["reasoning", "execution", "hybrid"],
+        default="hybrid",
+        help="what it is for, in lists; default: hybrid",
+    )
+    join.add_argument("--region", default="", help="where it is, in lists")
+    join.add_argument("--zone", default="", help="where in its region, in lists")
+    steps.add_parser("list", help="list the machines of the cluster")
+    steps.add_parser("leave", help="take this machine out of the cluster")
+
+
+def run(arguments: Namespace) -> int:
+    """Join, list or leave."""
+    if arguments.step == "join":
+        node, log = _join(arguments)
+        line = f"joined as {node.name} ({node.kind}) over {log}. Share a memory with "
+        line += "'kimi-memory deploy add', and keep 'kimi-memory cluster run' running."
+        show_result(arguments, node, line)
+        return 0
+    with open_cluster() as cluster:
+        if arguments.step == "leave":
+            cluster.leave()
+            show_result(arguments, {"left": cluster.node}, f"{cluster.node} left the cluster.")
+        else:
+            found = cluster.nodes()
+            show_result(arguments, found, _format_nodes(cluster, found))
+    return 0
+
+
+def _join(arguments: Namespace) -> tuple[Node, str]:
+    home = Home.of_user()
+    table = home.settings().cluster
+    url = arguments.url or table.url
+    name = arguments.name or table.node or platform.node()
+    if not url:
+        raise UsageError("Say which log with --url: postgres://HOST/NAME, or folder:///PATH.")
+    if table.url and (url, name) != (table.url, table.node):
+        raise UsageError(
+            f"{home.config / 'config.toml'} has {table.node or 'a node'} over {table.url}. Leave "
+            "that cluster with 'kimi-memory node leave' and take [cluster] out of the file first."
+        )
+    if not table.url:
+        # Asked before it is written: an address that leads nowhere is kept nowhere.
+        with open_cluster(url) as cluster:
+            cluster.nodes()
+        path = home.config / "config.toml"
+        text = text_at(path)
+        gap = "\n" if text and not text.endswith("\n\n") else ""
+        # A string of JSON is one of TOML.
+        lines = [f"url = {json.dumps(url)}", f"node = {json.dumps(name)}"]
+        put(path, f"{text}{gap}[cluster]\n" + "\n".join(lines) + "\n")
+    with open_cluster() as cluster:
+        node = cluster.join(arguments.kind, arguments.region, arguments.zone)
+        return node, cluster.log.name
+
+
+def _format_nodes(cluster: Cluster, nodes: list[Node]) -> str:
+    if not nodes:
+        return "No nodes. Make this machine one with 'kimi-memory node join --url URL'."
+    rows = cluster.deployments()
+    lines = [f"{'NODE':<16} {'KIND':<10} {'PLACE':<12} {'SEEN':<10} MEMORIES"]
+    for node in nodes:
+        held = [one.role for one in rows if one.node == node.name]
+        counts = [f"{held.count(role)} {role}" for role in ("primary", "replica", "cache")]
+        shown = ", ".join(one for one in counts if not one.startswith("0 ")) or "none"
+        place = "/".join(filter(None, (node.region, node.zone))) or "-"
+        lines.append(
+            f"{node.name:<16} {node.kind:<10} {place:<12} {format_age(node.seen_seconds):<10} "
+            f"{shown}"
+        )
+    return "\n".join(lines)
+
+
+def format_age(seconds: float) -> str:
+    """Return how long ago something was, as short as a table needs."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit} ago"
+    return f"{seconds:.0f} s ago"

@@ -1,0 +1,5 @@
+"""Memories on several machines: nodes, deployments, and which of them leads."""
+
+from kimi_memory.cluster.membership import Cluster
+
+__all__ = ["Cluster"]

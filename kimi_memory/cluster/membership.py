@@ -1,0 +1,293 @@
+"""A cluster, opened: its nodes, its memories, and the deployments of this machine."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from kimi_memory import __version__
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Home, Opening, user_host
+from kimi_memory.api.relaying import open_log
+from kimi_memory.cluster.registry import DeploymentRow, Node, Registry
+from kimi_memory.cluster.snapshots import copy_memory, write_snapshot
+from kimi_memory.config import MARKER
+from kimi_memory.domain.change_log import ChangeLog, Lease
+from kimi_memory.domain.cluster import NodeKind, Role
+from kimi_memory.errors import NotPrimaryError, UsageError
+from kimi_memory.store.deployment import (
+    Deployment,
+    drop_deployment,
+    read_deployment,
+    write_deployment,
+)
+
+_PAUSE_SECONDS = 0.05
+
+
+class Cluster:
+    """One change log, seen from this machine.
+
+    Open it with `Cluster.open`; use it as a context manager or call `close`.
+    """
+
+    def __init__(self, log: ChangeLog, node: str, opening: Opening) -> None:
+        self.log, self.node, self._opening = log, node, opening
+        self.registry = Registry(log)
+
+    @classmethod
+    def open(cls, url: str = "", opening: Opening | None = None) -> Cluster:
+        """Open the cluster of the user's settings, or the one at an address.
+
+        Args:
+            url: of the change log; that of ``[cluster] url`` if empty.
+            opening: how memories are opened, and where the user's settings lie.
+
+        Raises:
+            UsageError: there is none, or no plugin knows such an address.
+        """
+        opening = opening or Opening()
+        home = opening.home or Home.of_user()
+        table = home.settings().cluster
+        if url and table.url and url != table.url:
+            raise UsageError(
+                f"{home.config / 'config.toml'} names another log ({table.url}). "
+                "A machine belongs to one cluster."
+            )
+        log = open_log(opening.host or user_host(home), url or table.url)
+        return cls(log, table.node or platform.node(), replace(opening, home=home))
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the log."""
+        self.log.close()
+
+    # Nodes
+
+    def join(self, kind: NodeKind = "hybrid", region: str = "", zone: str = "") -> Node:
+        """Say that this machine is there; a name that is there already is renewed."""
+        since = f"{self._opening.clock():%Y-%m-%dT%H:%M:%SZ}"
+        known = next((one for one in self.nodes() if one.name == self.node), None)
+        host = platform.node()
+        if known is not None and known.host not in ("", host):
+            raise UsageError(
+                f"Node {self.node} is {known.host}. Choose another name with --node, or remove it "
+                f"there with 'kimi-memory node leave'."
+            )
+        since = known.since if known else since
+        node = Node(self.node, kind, region, zone, host, __version__, since)
+        self.registry.put_node(node)
+        return node
+
+    def leave(self) -> None:
+        """Take this machine out of the cluster; its deployments must be removed before.
+
+        Raises:
+            UsageError: it still holds some.
+        """
+        held = self.registry.deployments(node=self.node)
+        if held:
+            names = ", ".join(one.name for one in held)
+            raise UsageError(
+                f"{self.node} still holds {names}. Remove them with 'kimi-memory deploy remove'."
+            )
+        self.registry.drop_node(self.node)
+
+    def nodes(self) -> list[Node]:
+        """Return the machines of the cluster."""
+        return self.registry.nodes()
+
+    # Memories
+
+    def memory(self, name: str) -> Memory:
+        """Open this machine's folder of a deployed memory; what is written there is shipped.
+
+        Raises:
+            UsageError: no such memory is deployed here.
+        """
+        row = self._find_here(self.registry.find(name))
+        return Memory.open(row.folder, self._opening)
+
+    def deployments(self, name: str = "") -> list[DeploymentRow]:
+        """Return all deployments, or those of one memory, with the role that each has now."""
+        memory = self.registry.find(name) if name else ""
+        return [self._with_role(one) for one in self.registry.deployments(memory)]
+
+    def state(self, memory: str) -> Lease:
+        """Return who leads a memory, given its id."""
+        return self.log.state(memory)
+
+    def deploy(self, folder: Path) -> DeploymentRow:
+        """Put a memory of this machine under the log; this node leads it from now on.
+
+        Raises:
+            UsageError: it has no history, or is deployed already.
+        """
+        root = folder.resolve()
+        if read_deployment(root) is not None:
+            raise UsageError(f"{root} is deployed already. See 'kimi-memory deploy list'.")
+        with Memory.open(root, self._opening) as memory:
+            id, name = memory.settings.memory.id, memory.settings.memory.name or root.name
+            self._check_deployable(memory, id)
+            memory.store.reconcile()
+            memory.batch.flush("Before the memory is shared")
+            extent = memory.store.journal.extent()
+        write_deployment(root, Deployment(id, self.node, extent=extent))
+        with Memory.open(root, self._opening) as memory:
+            write_snapshot(memory)
+            assert memory.store.relay is not None
+            place = memory.store.relay.position.place
+        row = self._row(id, name, root, "primary", applied=place.seq)
+        self.registry.put_deployment(row)
+        return row
+
+    def _check_deployable(self, memory: Memory, id: str) -> None:
+        if not memory.settings.history.git:
+            raise UsageError("A memory without history cannot be deployed. Set history.git = true.")
+        if memory.store.moved or memory.store.read_only:
+            raise UsageError(f"{memory.root} takes no writes: {memory.store.read_only}. Mend it.")
+        if self.log.read(id, 0, 1):
+            raise UsageError(
+                f"This memory ({id}) has a log already. Copy it from there into a new folder: "
+                "'kimi-memory deploy add NAME --folder PATH'."
+            )
+
+    def add(self, name: str, folder: Path, role: Role = "replica") -> tuple[DeploymentRow, int]:
+        """Copy a deployed memory to this machine, up to its present state.
+
+        Args:
+            name: of the memory, or its id.
+            folder: a new or empty one.
+            role: a replica takes over where the primary is lost, a cache never does.
+
+        Returns:
+            The deployment, and how many records followed its snapshot.
+        """
+        memory, root = self.registry.find(name), folder.absolute()
+        rows = self.registry.deployments(memory)
+        if any(one.node == self.node for one in rows):
+            raise UsageError(f"{self.node} has {name} already. Remove it first, to copy it anew.")
+        place = Deployment(memory, self.node, may_lead=role != "cache")
+        count = copy_memory(self.log, place, root, self._opening)
+        with Memory.open(root, self._opening) as copy:
+            assert copy.store.relay is not None
+            copy.store.relay.follow()
+            applied = copy.store.relay.position.place.seq
+        row = self._row(memory, rows[0].name, root, role, applied=applied)
+        self.registry.put_deployment(row)
+        return row, count
+
+    def remove(self, name: str) -> DeploymentRow:
+        """Make this machine's folder a plain copy again; nothing in it is removed.
+
+        Raises:
+            UsageError: it leads, and another copy follows it.
+        """
+        row = self._find_here(self.registry.find(name))
+        state = self.state(row.memory)
+        others = [one for one in self.registry.deployments(row.memory) if one.node != self.node]
+        if state.held and state.holder == self.node:
+            if others:
+                raise UsageError(
+                    f"{self.node} leads {row.name}. Have another node lead first: run "
+                    "'kimi-memory deploy demote', or 'kimi-memory deploy promote' there."
+                )
+            self.log.release(row.memory, self.node, state.epoch)
+        drop_deployment(Path(row.folder))
+        self.registry.drop_deployment(row.memory, self.node)
+        return row
+
+    def promote(self, name: str, node: str = "", wait_seconds: float = 30.0) -> Lease:
+        """Have a node lead a memory; the one that leads finishes what it has begun.
+
+        Args:
+            name: of the memory.
+            node: that is to lead; this one if empty.
+            wait_seconds: how long to wait for that.
+
+        Raises:
+            UsageError: the node does not hold it, or may not lead.
+            NotPrimaryError: the other node did not let go in time.
+        """
+        memory, node = self.registry.find(name), node or self.node
+        row = next((one for one in self.registry.deployments(memory) if one.node == node), None)
+        if row is None or row.role == "cache":
+            raise UsageError(f"{node} cannot lead {name}. Name a node that holds a replica of it.")
+        self.registry.put_wish(memory, node)
+        end = time.monotonic() + wait_seconds
+        try:
+            while not self._try_promote(memory, node):
+                if time.monotonic() > end:
+                    holder = self.state(memory).holder
+                    raise NotPrimaryError(memory, why=f"{holder} did not let go of it in time")
+                time.sleep(_PAUSE_SECONDS)
+        finally:
+            self.registry.put_wish(memory, "")
+        return self.state(memory)
+
+    def _try_promote(self, memory: str, node: str) -> bool:
+        state = self.state(memory)
+        if state.held:
+            return state.holder == node
+        if node == self.node:
+            with self.memory(memory) as copy:
+                assert copy.store.relay is not None
+                return copy.store.relay.leads()
+        return False
+
+    def demote(self, name: str) -> None:
+        """Have this node stop leading a memory at once, so that another can begin.
+
+        Raises:
+            NotPrimaryError: it does not lead.
+        """
+        with self.memory(name) as memory:
+            relay = memory.store.relay
+            assert relay is not None
+            state = self.state(relay.position.place.memory)
+            if not (state.held and state.holder == self.node):
+                holder = state.holder if state.held else ""
+                raise NotPrimaryError(relay.position.place.memory, holder)
+            memory.batch.flush()
+            relay.step_down()
+
+    def _find_here(self, memory: str) -> DeploymentRow:
+        rows = self.registry.deployments(memory, self.node)
+        if not rows:
+            raise UsageError(
+                f"{memory} is not deployed on {self.node}. Copy it here with 'kimi-memory deploy "
+                "add'."
+            )
+        if not (Path(rows[0].folder) / MARKER).is_file():
+            raise UsageError(
+                f"{rows[0].folder} is gone. Run 'kimi-memory deploy remove', then add."
+            )
+        return rows[0]
+
+    def _with_role(self, row: DeploymentRow) -> DeploymentRow:
+        state = self.state(row.memory)
+        leads = state.held and state.holder == row.node
+        role: Role = "primary" if leads else ("cache" if row.role == "cache" else "replica")
+        return replace(row, role=role, epoch=max(row.epoch, state.epoch if leads else 0))
+
+    def _row(
+        self, memory: str, name: str, root: Path, role: Role, *, applied: int
+    ) -> DeploymentRow:
+        at = f"{self._opening.clock():%Y-%m-%dT%H:%M:%SZ}"
+        return DeploymentRow(
+            memory, name, self.node, role, "active", folder=str(root), applied=applied,
+            promote=role != "cache", deployed=at,
+        )  # fmt: skip

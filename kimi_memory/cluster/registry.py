@@ -1,0 +1,139 @@
+"""The registry of a cluster: its nodes and which folders of which memory they hold.
+
+It coordinates and holds no memory: all of it can be lost and is written anew by the nodes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from kimi_memory.domain.change_log import ChangeLog, Row
+from kimi_memory.domain.cluster import NodeKind, Role
+from kimi_memory.errors import AmbiguousIdError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
+
+Status = Literal["deploying", "active", "syncing", "inactive"]
+_NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine of the cluster."""
+
+    name: str
+    kind: NodeKind = "hybrid"
+    region: str = ""
+    zone: str = ""
+    host: str = ""
+    version: str = ""
+    since: str = ""
+    seen_seconds: float = 0.0
+    """How long ago it said that it is there, by the clock of the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentRow:
+    """A folder of a memory on a node, as that node last described it."""
+
+    memory: str
+    name: str
+    node: str
+    role: Role = "replica"
+    status: Status = "deploying"
+    why: str = ""
+    folder: str = ""
+    applied: int = 0
+    """The last record that was carried out there."""
+    epoch: int = 0
+    lag_records: int = 0
+    lag_ms: int = 0
+    promote: bool = True
+    """Whether it may take over."""
+    deployed: str = ""
+    seen_seconds: float = 0.0
+
+
+class Registry:
+    """Reads and writes the registry in the engine of the change logs."""
+
+    def __init__(self, log: ChangeLog) -> None:
+        self._log = log
+
+    def nodes(self) -> list[Node]:
+        """Return the nodes by name."""
+        return [Node(**_parse(row)) for row in self._log.rows(_NODES)]
+
+    def put_node(self, node: Node) -> None:
+        """Write what a node says of itself; it counts as seen now."""
+        self._log.put_row(_NODES, node.name, _render(node, _NODE_FIELDS))
+
+    def drop_node(self, name: str) -> None:
+        """Remove a node."""
+        self._log.drop_row(_NODES, name)
+
+    def deployments(self, memory: str = "", node: str = "") -> list[DeploymentRow]:
+        """Return the deployments, of one memory or on one node where they are given."""
+        found = (DeploymentRow(**_parse(row)) for row in self._log.rows(_DEPLOYMENTS))
+        return [
+            one
+            for one in found
+            if (not memory or one.memory == memory) and (not node or one.node == node)
+        ]
+
+    def put_deployment(self, row: DeploymentRow) -> None:
+        """Write what a node says of a deployment of its own."""
+        self._log.put_row(_DEPLOYMENTS, f"{row.memory}/{row.node}", _render(row, _ROW_FIELDS))
+
+    def drop_deployment(self, memory: str, node: str) -> None:
+        """Remove a deployment."""
+        self._log.drop_row(_DEPLOYMENTS, f"{memory}/{node}")
+
+    def wish(self, memory: str) -> str:
+        """Return the node that a person wants to lead a memory; empty for any."""
+        rows = (row for row in self._log.rows(_WISHES) if row.key == memory)
+        return next((str(json.loads(row.body)["node"]) for row in rows), "")
+
+    def put_wish(self, memory: str, node: str) -> None:
+        """Ask that a node leads a memory; with no node, take that back."""
+        if node:
+            self._log.put_row(_WISHES, memory, json.dumps({"node": node}).encode())
+        else:
+            self._log.drop_row(_WISHES, memory)
+
+    def find(self, name: str) -> str:
+        """Return the id of a deployed memory by its name, its id, or the beginning of one.
+
+        Raises:
+            UsageError: there is none.
+            AmbiguousIdError: several have that name.
+        """
+        rows = self.deployments()
+        found = sorted({one.memory for one in rows if name in (one.name, one.memory)})
+        found = found or sorted({one.memory for one in rows if one.memory.startswith(name)})
+        if not found:
+            raise UsageError(
+                f"No memory {name!r} is deployed. 'kimi-memory deploy list' has those that are."
+            )
+        if len(found) > 1:
+            raise AmbiguousIdError(name, found)
+        return found[0]
+
+
+_NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since")
+_ROW_FIELDS = (
+    *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
+    *("lag_records", "lag_ms", "promote", "deployed"),
+)
+
+
+def _render(value: object, fields: tuple[str, ...]) -> bytes:
+    body = {name: getattr(value, name) for name in fields}
+    return json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
+
+
+def _parse(row: Row) -> Mapping[str, Any]:
+    body = json.loads(row.body)
+    known = {name: body[name] for name in (*_NODE_FIELDS, *_ROW_FIELDS) if name in body}
+    return {**known, "seen_seconds": round(row.age_seconds, 2)}

@@ -1,0 +1,188 @@
+"""The service of a node: it follows what others write, leads where it must, and says so."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.registry import DeploymentRow, Registry, Status
+from kimi_memory.config import MARKER
+from kimi_memory.domain.change_log import Unreachable
+from kimi_memory.errors import DivergedError, KimiMemoryError, NotPrimaryError
+from kimi_memory.store.relay import Relay
+
+_REPORT_SECONDS = 1.0
+_RANK_SECONDS = 0.25
+"""So much later each further replica tries to take over."""
+Say = Callable[[str], None]
+
+
+class Keeper:
+    """Keeps one deployment of this node in step, in a thread of its own."""
+
+    def __init__(self, row: DeploymentRow, opening: Opening, ttl: float, say: Say) -> None:
+        self._row, self._opening, self._ttl, self._say = row, opening, ttl, say
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"cluster-{row.name}", daemon=True)
+        self._reported = 0.0
+        self._yielded_until = 0.0
+        self.leads = False
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; a node that leads lets go, so that nobody has to wait for the end of its time."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._keep_in_step()
+            except (KimiMemoryError, Unreachable) as error:
+                self._say(f"{self._row.name}: {error}")
+                self._stop.wait(min(1.0, self._ttl / 3))
+
+    def _keep_in_step(self) -> None:
+        with Memory.open(self._row.folder, self._opening) as memory:
+            relay = memory.store.relay
+            if relay is None:
+                self._stop.set()  # It was removed meanwhile.
+                return
+            registry = Registry(relay.position.log)
+            while not self._stop.is_set():
+                self._turn_once(memory, relay, registry)
+            if self.leads:
+                with suppress(KimiMemoryError, Unreachable):
+                    memory.batch.flush()
+                    relay.step_down()
+
+    def _turn_once(self, memory: Memory, relay: Relay, registry: Registry) -> None:
+        place = relay.position.place
+        why = ""
+        try:
+            if self.leads:
+                self._go_on_leading(memory, relay, registry)
+            else:
+                relay.follow()
+                self._lead_if_due(memory, relay, registry)
+        except DivergedError as error:
+            why = error.why
+        if time.monotonic() - self._reported >= _REPORT_SECONDS:
+            self._report(relay, registry, why)
+        if why:
+            self._stop.wait(self._ttl)
+        elif self.leads:
+            self._stop.wait(self._ttl / 6)
+        else:
+            relay.position.log.wait(place.memory, relay.position.place.seq, self._ttl / 6)
+
+    def _go_on_leading(self, memory: Memory, relay: Relay, registry: Registry) -> None:
+        place = relay.position.place
+        wish = registry.wish(place.memory)
+        if wish and wish != place.node:
+            with suppress(KimiMemoryError):
+                memory.batch.flush()
+            relay.step_down()
+            self._end_leading(f"{wish} is to lead")
+            self._yielded_until = time.monotonic() + self._ttl
+            return
+        # Other processes of this node may have stepped down, or begun anew.
+        state = relay.position.log.state(place.memory)
+        if not (state.held and state.holder == place.node):
+            self._end_leading(f"{state.holder or 'nobody'} leads")
+            return
+        relay.lead()
+        relay.renew()
+
+    def _end_leading(self, why: str) -> None:
+        self.leads = False
+        self._yielded_until = time.monotonic() + self._ttl
+        self._say(f"{self._row.name}: this node stopped leading: {why}")
+
+    def _lead_if_due(self, memory: Memory, relay: Relay, registry: Registry) -> None:
+        place, log = relay.position.place, relay.position.log
+        state = log.state(place.memory)
+        mine = state.held and state.holder == place.node
+        if (state.held and not mine) or not place.may_lead:
+            return
+        wish = registry.wish(place.memory)
+        if not mine and wish != place.node:
+            if wish or time.monotonic() < self._yielded_until:
+                return
+            self._stop.wait(_RANK_SECONDS * self._find_rank(registry))
+        with suppress(NotPrimaryError):
+            relay.lead()
+            self.leads = True
+            self._say(f"{self._row.name}: this node leads (epoch {relay.epoch})")
+            memory.store.reconcile()  # What was edited here while it followed is shipped now.
+
+    def _find_rank(self, registry: Registry) -> int:
+        """Return how many nodes try before this one: those that got further, then by name."""
+        rows = registry.deployments(self._row.memory)
+        fit = [one for one in rows if one.promote and one.seen_seconds < 3 * self._ttl]
+        order = sorted(fit, key=lambda one: (-one.applied, one.node))
+        return next((n for n, one in enumerate(order) if one.node == self._row.node), len(order))
+
+    def _report(self, relay: Relay, registry: Registry, why: str) -> None:
+        place, log = relay.position.place, relay.position.log
+        behind = 0 if self.leads or why else len(log.read(place.memory, place.seq))
+        status: Status = "inactive" if why else ("syncing" if behind else "active")
+        registry.put_deployment(
+            replace(
+                self._row,
+                role="primary" if self.leads else self._row.role,
+                status=status,
+                why=why,
+                applied=place.seq,
+                epoch=relay.epoch,
+                lag_records=behind,
+            )
+        )
+        self._reported = time.monotonic()
+
+
+class Service:
+    """All deployments of this node."""
+
+    def __init__(self, cluster: Cluster, opening: Opening, say: Say) -> None:
+        self._cluster, self._opening, self._say = cluster, opening, say
+        self._keepers: dict[str, Keeper] = {}
+
+    def run(self, stopped: Callable[[float], bool]) -> None:
+        """Keep the deployments of this node in step until `stopped` says so.
+
+        Args:
+            stopped: waits so many seconds, and tells whether to end.
+        """
+        home = self._opening.home
+        ttl = home.settings().cluster.ttl if home is not None else 6.0
+        node = self._cluster.join()
+        self._say(f"{node.name} keeps its deployments over {self._cluster.log.name}")
+        try:
+            while not stopped(min(1.0, ttl / 3)):
+                try:
+                    self._cluster.registry.put_node(node)
+                    self._start_new(ttl)
+                except Unreachable as error:
+                    self._say(f"the log does not answer: {error}")
+        finally:
+            for keeper in self._keepers.values():
+                keeper.stop()
+
+    def _start_new(self, ttl: float) -> None:
+        for row in self._cluster.registry.deployments(node=self._cluster.node):
+            if row.memory in self._keepers or not (Path(row.folder) / MARKER).is_file():
+                continue
+            keeper = Keeper(row, self._opening, ttl, self._say)
+            self._keepers[row.memory] = keeper
+            keeper.start()

@@ -1,0 +1,27 @@
+"""Tables of the user's own ``config.toml``."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+
+class SigningTable(NamedTuple):
+    """``[signing]`` of the user's ``config.toml``"""
+
+    key: str = ""
+    """File of an SSH key; the public one where an agent holds the other. Empty signs nothing."""
+    when: Literal["commit", "sync"] = "commit"
+    """Whether each commit is signed, or only the last one before it leaves this copy."""
+
+
+class ClusterTable(NamedTuple):
+    """``[cluster]`` of the user's ``config.toml``; a memory folder has no say in it."""
+
+    url: str = ""
+    """The change log that memories are deployed over; empty for a machine by itself."""
+    node: str = ""
+    """How this machine is called there."""
+    ttl: float = 6.0
+    """Seconds after which another node may take over from one that is silent."""
+    wait_seconds: float = 10.0
+    """How long a write waits for a log that does not answer."""

@@ -1,0 +1,125 @@
+"""Nodes as processes of their own: started, killed, paused, and asked to write."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
+from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.running import Service
+
+SERVICE = """
+import sys
+from pathlib import Path
+from tests.cluster.nodes import serve
+serve(Path(sys.argv[1]))
+"""
+WRITER = """
+import sys
+from pathlib import Path
+from tests.cluster.nodes import write
+write(Path(sys.argv[1]), sys.argv[2])
+"""
+ROOT = Path(__file__).parents[2]
+
+
+def opening_of(base: Path, *, background: bool = False) -> Opening:
+    return Opening(home=Home(base / "config", base / "state"), background=background)
+
+
+def serve(base: Path) -> None:
+    """Keep the deployments of a node in step until the process is killed."""
+    opening = opening_of(base, background=True)
+    with Cluster.open(opening=opening) as cluster:
+        say = lambda line: print(line, flush=True)  # noqa: E731  one line
+        Service(cluster, opening, say).run(lambda seconds: time.sleep(seconds) is not None)
+
+
+def write(base: Path, session: str) -> None:
+    """Write turns of one session as fast as they are taken; a line of history for each."""
+    history = base / f"history-{session}.jsonl"
+    n = 0
+    with (
+        history.open("a", encoding="utf-8", buffering=1) as log,
+        Cluster.open(opening=opening_of(base)) as cluster,
+        cluster.memory("shop") as memory,
+    ):
+        while True:
+            n += 1
+            ref = f"{session}-{n}"
+            log.write(json.dumps([time.monotonic(), "try", ref]) + "\n")
+            try:
+                handle = memory.session(session)
+                handle.turn("user", f"Order {ref} goes to line {n % 7}. 订单 {ref}。", ref=ref)
+            except Exception as error:  # noqa: BLE001  each kind is a line of the history
+                kind = "unknown" if "Unknown" in type(error).__name__ else "fail"
+                log.write(json.dumps([time.monotonic(), kind, ref, repr(error)]) + "\n")
+                time.sleep(0.05)
+            else:
+                log.write(json.dumps([time.monotonic(), "ok", ref]) + "\n")
+
+
+class Node:
+    """One machine: its home, its folder, its service and its writer."""
+
+    def __init__(self, base: Path, name: str, url: str, ttl: float) -> None:
+        self.base, self.name = base / name, name
+        config = self.base / "config"
+        config.mkdir(parents=True)
+        lines = ["[cluster]", f'url = "{url}"', f'node = "{name}"', f"ttl = {ttl}"]
+        (config / "config.toml").write_text("\n".join([*lines, "wait_seconds = 2.0", ""]))
+        self.folder = self.base / "shop"
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def cluster(self) -> Cluster:
+        return Cluster.open(opening=opening_of(self.base))
+
+    def create(self) -> None:
+        opening = opening_of(self.base)
+        Memory.create(self.folder, name="shop", opening=opening).close()
+        with self.cluster() as cluster:
+            cluster.join()
+            cluster.deploy(self.folder)
+
+    def copy(self) -> None:
+        with self.cluster() as cluster:
+            cluster.join()
+            cluster.add("shop", self.folder)
+
+    def serve(self) -> None:
+        self._start("service", SERVICE)
+
+    def write(self, session: str) -> None:
+        self._start(session, WRITER, session)
+
+    def _start(self, name: str, code: str, *arguments: str) -> None:
+        if name in self.processes:
+            self.kill(name)
+        with (self.base / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-c", code, str(self.base), *arguments],
+                stdout=log, stderr=log, cwd=ROOT, start_new_session=True,
+            )  # fmt: skip
+
+    def signal(self, number: int, *names: str) -> None:
+        """Send a signal to the processes of the node, or to some of them."""
+        for name in names or tuple(self.processes):
+            process = self.processes[name]
+            if process.poll() is None:
+                os.kill(process.pid, number)
+                if number == signal.SIGKILL:
+                    process.wait()
+
+    def kill(self, *names: str) -> None:
+        self.signal(signal.SIGCONT, *names)
+        self.signal(signal.SIGKILL, *names)
+
+    def said(self) -> str:
+        return "".join(path.read_text() for path in sorted(self.base.glob("*.log")))

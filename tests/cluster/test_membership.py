@@ -1,0 +1,155 @@
+"""Nodes join, share a memory, copy it, lead and leave, by library and by command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
+from kimi_memory.cli import run
+from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.checking import check_log, digest_tree
+from kimi_memory.errors import DivergedError, NotPrimaryError, ReadOnlyError, UsageError
+from kimi_memory.store.relay import Relay
+
+
+def machine(base: Path, name: str, ttl: float = 60.0) -> Opening:
+    home = Home(base / name / "config", base / name / "state")
+    home.config.mkdir(parents=True)
+    text = f'[cluster]\nurl = "folder://{base}/log"\nnode = "{name}"\nttl = {ttl}\n'
+    (home.config / "config.toml").write_text(text, encoding="utf-8")
+    return Opening(home=home, background=False)
+
+
+def relay(memory: Memory) -> Relay:
+    assert memory.store.relay is not None
+    return memory.store.relay
+
+
+@pytest.mark.cluster
+def test_a_memory_is_shared_copied_and_led_by_another(tmp_path: Path) -> None:
+    folder = tmp_path / "edge" / "shop"
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    with Memory.create(folder, name="shop", opening=edge) as memory:
+        memory.session("s").turn("user", "部署定在每周五下午。")
+        kept_open = Memory.open(folder, edge)
+    with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
+        one.join(region="asia")
+        other.join()
+        one.deploy(folder)
+        with pytest.raises(ReadOnlyError, match="open it anew"), kept_open:
+            kept_open.session("s2")
+        with pytest.raises(UsageError, match="deployed already"):
+            one.deploy(folder)
+        row, count = other.add("shop", tmp_path / "rack" / "shop")
+        assert (row.role, row.status, count) == ("replica", "active", 1)
+        assert [node.name for node in one.nodes()] == ["edge", "rack"]
+        with one.memory("shop") as here, other.memory("shop") as there:
+            here.session("s").turn("user", "The queue is RabbitMQ.")
+            here.batch.flush()
+            relay(there).follow()
+            assert digest_tree(here) == digest_tree(there)
+            with pytest.raises(NotPrimaryError, match="edge takes the writes"):
+                there.session("t")
+            refused = pytest.raises(UsageError, match="which a purge does not reach yet")
+            from kimi_memory.jobs.purge import Doomed
+            from kimi_memory.operations.forget import purge
+
+            with refused:
+                purge(here, Doomed(texts=("RabbitMQ",)), yes=True)
+        assert [one.role for one in other.deployments("shop")] == ["primary", "replica"]
+        with pytest.raises(UsageError, match="edge leads shop"):
+            one.remove("shop")
+        one.demote("shop")
+        assert other.promote("shop").holder == "rack"
+        with other.memory("shop") as there:
+            there.session("t").turn("user", "Rack leads. 现在由它写。")
+        assert not [*check_log(one.log, row.memory)]
+        one.remove("shop")
+        with pytest.raises(UsageError, match="still holds shop"):
+            other.leave()
+        one.leave()
+        with pytest.raises(UsageError, match="No memory 'other'"):
+            one.memory("other")
+    with Memory.open(folder, edge) as plain:
+        plain.session("mine").turn("user", "Written here alone.")
+
+
+@pytest.mark.cluster
+def test_a_cache_never_leads_and_a_copy_is_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "edge" / "shop"
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    Memory.create(folder, name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
+        one.deploy(folder)
+        other.add("shop", tmp_path / "rack" / "shop", "cache")
+        with pytest.raises(UsageError, match="rack cannot lead shop"):
+            other.promote("shop")
+        one.demote("shop")
+        with other.memory("shop") as there, pytest.raises(NotPrimaryError):
+            there.session("t")
+        with one.memory("shop") as here:
+            here.session("s").turn("user", "One.")
+        with other.memory("shop") as there:
+            relay(there).follow()
+            (there.root / "short-term/session_s.jsonl").write_bytes(b"{}\n" * 99)
+        with one.memory("shop") as here:
+            here.session("s").turn("user", "Two.")
+        with other.memory("shop") as there, pytest.raises(DivergedError, match="deploy remove"):
+            relay(there).follow()
+        other.remove("shop")
+        other.add("shop", tmp_path / "rack" / "anew", "cache")
+        with other.memory("shop") as there, one.memory("shop") as here:
+            assert digest_tree(there) == digest_tree(here)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("KIMI_MEMORY", raising=False)
+    return tmp_path
+
+
+def test_commands_join_share_and_check(shell: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"folder://{shell}/log"
+    assert run(["node", "list"]) == 2
+    assert "kimi-memory node join" in capsys.readouterr().err
+    assert run(["node", "join", "--url", url, "--name", "edge", "--region", "asia"]) == 0
+    text = (shell / "config/kimi_memory/config.toml").read_text(encoding="utf-8")
+    assert f'url = "{url}"' in text
+    assert run(["node", "join", "--url", "folder:///elsewhere"]) == 2
+    assert "Leave that cluster" in capsys.readouterr().err
+    assert run(["init", str(shell / "shop")]) == 0
+    capsys.readouterr()
+    assert run(["deploy", "add", "--memory", str(shell / "shop")]) == 0
+    assert "shop is shared; edge takes the writes" in capsys.readouterr().out
+    assert run(["deploy", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["role"] == "primary"
+    assert run(["cluster", "status"]) == 0
+    assert "primary edge, epoch 1" in capsys.readouterr().out
+    assert run(["cluster", "check", "shop"]) == 0
+    assert "The log is whole" in capsys.readouterr().out
+    assert run(["node", "list"]) == 0
+    assert "asia" in capsys.readouterr().out
+    assert run(["deploy", "demote", "shop"]) == 0
+    assert run(["deploy", "promote", "shop"]) == 0
+    assert run(["deploy", "remove", "shop"]) == 0
+    assert run(["node", "leave"]) == 0
+
+
+def test_a_log_that_is_not_whole_is_told(tmp_path: Path) -> None:
+    edge = machine(tmp_path, "edge")
+    Memory.create(tmp_path / "edge" / "shop", name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one:
+        row = one.deploy(tmp_path / "edge" / "shop")
+        path = next((tmp_path / "log/logs").rglob(f"{2:020d}.json"))
+        record = json.loads(path.read_bytes())
+        path.write_text(json.dumps(record | {"epoch": 0, "prev": "no", "txn": "epoch-1"}))
+        found = "\n".join(check_log(one.log, row.memory))
+    assert "record 2 does not name the one before it" in found
+    assert "record 2 is of epoch 0, after 1" in found
+    assert "record 2 repeats epoch-1 of record 1" in found
