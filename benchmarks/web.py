@@ -313,7 +313,7 @@ def look_in_browser(report: Report, client: Client) -> None:
         context = browser.new_context()
         context.add_cookies([{"name": name, "value": value, "domain": "127.0.0.1", "path": "/ui"}])
         tab, got = context.new_page(), list[Any]()
-        tab.on("response", got.append)
+        tab.on("response", lambda one: got.append(one))  # noqa: PLW0108  it marks what it is given
         tab.goto(f"http://{client.host}/ui/held", wait_until="load")
         sizes = [len(gzip.compress(one.body(), 6)) for one in got if "/live" not in one.url]
         paint = "performance.getEntriesByType('paint').map(one => one.startTime)[0] ?? 0"
