@@ -142,13 +142,20 @@ class Settle:
 
 
 def _pair_cards(cards: Iterable[Card], new: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the ids of live cards of one slot of which one is new here, in one order everywhere."""
-    slots: dict[tuple[str, str, str], list[str]] = {}
+    """Yield the ids of live cards of one slot of which one is new here, in one order everywhere.
+
+    Two that are disputed wait for a person already; one of them may be older news than a card
+    that the other copy had meanwhile.
+    """
+    slots: dict[tuple[str, str, str], list[Card]] = {}
     for card in sorted(cards, key=_statement_order):
-        if card.key and card.status in _OPEN:
-            slots.setdefault((card.key, card.project, card.scope), []).append(card.id)
-    for ids in slots.values():
-        yield from (pair for pair in combinations(ids, 2) if not new.isdisjoint(pair))
+        if card.key and card.status in (*_OPEN, Status.CONFLICTED):
+            slots.setdefault((card.key, card.project, card.scope), []).append(card)
+    for slot in slots.values():
+        for first, second in combinations(slot, 2):
+            waits = first.status is second.status is Status.CONFLICTED
+            if not waits and not new.isdisjoint((first.id, second.id)):
+                yield first.id, second.id
 
 
 def _statement_time(card: Card) -> datetime:

@@ -86,6 +86,29 @@ def test_what_was_said_later_in_the_other_copy_replaces(
         }
 
 
+@pytest.mark.parametrize(
+    "later", ["The build server is now called Hammer.", "不，构建服务器叫 Hammer。"]
+)
+def test_a_dispute_of_one_copy_meets_what_the_other_replaced(
+    pair: tuple[Memory, Memory], clock: Clock, later: str
+) -> None:
+    memory, other = pair
+    memory.remember("The build server is called Anvil.", key="build.server")
+    meet(memory, other)
+    clock.move(hours=1)
+    other.remember("The build server is called Bellows.", key="build.server")
+    assert len(conflicts(other)) == 1
+    clock.move(hours=1)
+    memory.remember(later, key="build.server")
+    meet(memory, other)
+    for one in pair:
+        found = cards(one, "build.server")
+        live = {value for value, status in found.items() if status is Status.ACTIVE}
+        disputed = {value for value, status in found.items() if status is Status.CONFLICTED}
+        # One value counts, or two are in dispute: never one that nobody disputes beside another.
+        assert (len(live), len(disputed)) in {(1, 0), (0, 2)}, found
+
+
 def test_what_both_said_is_one_card_with_the_evidence_of_both(
     pair: tuple[Memory, Memory], clock: Clock
 ) -> None:
