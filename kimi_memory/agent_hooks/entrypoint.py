@@ -15,6 +15,7 @@ import time
 
 from kimi_memory.agent_hooks import agent_protocols, socket_protocol, spool
 from kimi_memory.agent_hooks.detached import CHILD, start_detached
+from kimi_memory.store.files.code_branch import find_working_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,22 +57,28 @@ def _handle_event(options: dict[str, str]) -> None:
     payload = json.loads(sys.stdin.buffer.read())
     payload.setdefault("event", options.get("event"))  # Copilot names it nowhere else.
     moment = agent_protocols.moment_of(host, payload)
-    root = _find_memory(options.get("memory", ""), str(payload.get("cwd") or "."))
+    cwd = str(payload.get("cwd") or ".")
+    root = _find_memory(options.get("memory", ""), cwd)
     if not moment or not root:
         return
+    _, place = find_working_copy(root, cwd)
+    # The first event on a branch of code makes its working copy.
+    begun = os.path.isfile(os.path.join(place, MARKER))
+    root = place if begun else root
     event = {"host": host, "moment": moment, "payload": payload, "id": _fresh_id()}
     behind = host in agent_protocols.LEFT and moment not in (
         agent_protocols.START,
         agent_protocols.PROMPT,
     )
     # What lies in the private folder of a stranger is set aside when the memory is opened.
-    if behind and os.path.isfile(os.path.join(root, OWNER)):
+    if behind and begun and os.path.isfile(os.path.join(root, OWNER)):
         _spool_event(root, event)
         return
-    found = socket_protocol.ask(root, event)
+    found = socket_protocol.ask(root, event) if begun else None
     # A server that answers with an error is no answer: this process tries by itself.
     told = found is not None and "out" in found
-    _write_output(str(found["out"]) if found and told else _answer_in_process(root, event))
+    here = "" if begun else cwd
+    _write_output(str(found["out"]) if found and told else _answer_in_process(root, event, here))
 
 
 def _fresh_id() -> str:
@@ -115,13 +122,15 @@ def _spool_event(root: str, event: dict[str, Any]) -> None:
         start_detached("hook", "drain", "--memory", root)
 
 
-def _answer_in_process(root: str, event: dict[str, Any]) -> str:
+def _answer_in_process(root: str, event: dict[str, Any], new: str) -> str:
+    """Answer an event; where somebody works on a `new` branch, in the working copy for it."""
     gc.disable()  # The process ends before looking for cycles would free anything.
     # Only a signal ends a wait for a lock or a slow disk; what is half done is journaled.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.alarm(LIMIT_SECONDS)
-    from kimi_memory.agent_hooks.inline import answer_here, may_serve
+    from kimi_memory.agent_hooks.inline import answer_here, begin_here, may_serve
 
+    root = begin_here(root, new) if new else root
     said = answer_here(root, event)
     signal.alarm(0)
     if may_serve():

@@ -13,6 +13,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
+from kimi_memory.errors import KimiMemoryError
 
 
 def open_here(root: Path, host: str) -> Memory:
@@ -26,6 +27,17 @@ def answer_here(root: str, event: Mapping[str, Any]) -> str:
     """Answer one event and close the memory again."""
     with open_here(Path(root), event["host"]) as memory:
         return Reply(memory).to(event)
+
+
+def begin_here(root: str, cwd: str) -> str:
+    """Make the working copy for the branch of code in a folder; the memory where it cannot be."""
+    from kimi_memory.operations.code_branches import lay_working_copy  # once for each branch
+
+    try:
+        with open_here(Path(root), "code") as memory:
+            return str(lay_working_copy(memory, Path(cwd)))
+    except KimiMemoryError:
+        return root
 
 
 def may_serve() -> bool:

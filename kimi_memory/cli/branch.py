@@ -7,9 +7,16 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_beliefs
-from kimi_memory.cli.shared import open_memory, show_result
+from kimi_memory.cli.merge import print_report
+from kimi_memory.cli.shared import open_memory, show, show_json, show_result
 from kimi_memory.operations.branch_diff import diff_beliefs, diff_files
 from kimi_memory.operations.branches import list_branches, remove_branch
+from kimi_memory.operations.code_branches import (
+    fold_code,
+    follow_code,
+    list_code_copies,
+    unfollow_code,
+)
 from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.past.points import FORMS
 
@@ -27,34 +34,57 @@ def add_arguments(parser: ArgumentParser) -> None:
     diff = steps.add_parser("diff", help="show what a branch has otherwise than this memory")
     diff.add_argument("name", help="of the branch")
     diff.add_argument("--beliefs", action="store_true", help="compare what cards say, not files")
+    follow = steps.add_parser(
+        "follow", help="have a working copy for each branch of a repository of code"
+    )
+    follow.add_argument("folder", type=Path, help="a work tree of the repository")
+    follow.add_argument(
+        "--base", default="", help="the branch that is this memory; default: the one checked out"
+    )
+    follow.add_argument("--stop", action="store_true", help="follow it no more")
+    fold = steps.add_parser(
+        "fold", help="bring back working copies whose branch of code has landed"
+    )
+    fold.add_argument("names", nargs="*", metavar="NAME", help="these, whatever their branch is")
+    fold.add_argument("--yes", action="store_true", help="do it; else show what would be merged")
     remove = steps.add_parser("remove", help="remove the folder of a branch")
     remove.add_argument("name", help="of the branch")
     remove.add_argument("--drop", action="store_true", help="with what is only there")
 
 
 def run(arguments: Namespace) -> int:
-    """Make, list, compare or remove."""
+    """Do one step."""
+    steps = {
+        "add": _add_branch, "list": _list_branches, "diff": _show_difference,
+        "follow": _follow_code, "fold": _fold_code, "remove": _remove_branch,
+    }  # fmt: skip
     with open_memory(arguments) as memory:
-        if arguments.step == "add":
-            _add_branch(memory, arguments)
-        elif arguments.step == "diff" and arguments.beliefs:
-            beliefs = diff_beliefs(memory, arguments.name)
-            show_result(arguments, beliefs, "\n".join(format_beliefs(beliefs)))
-        elif arguments.step == "diff":
-            text = diff_files(memory, arguments.name)
-            show_result(arguments, {"diff": text}, text or "No difference.")
-        elif arguments.step == "remove":
-            gone = remove_branch(memory, arguments.name, drop=arguments.drop)
-            show_result(arguments, gone, f"Removed {gone.name}: {gone.folder}")
-        else:
-            found = list_branches(memory)
-            lines = [
-                f"{one.name:<16} {one.ahead} ahead, {one.behind} behind"
-                f"{', changes pending' if one.pending else ''}  {one.folder}"
-                for one in found
-            ]
-            show_result(arguments, found, "\n".join(lines) or "No branches on this machine.")
+        steps[arguments.step](memory, arguments)
     return 0
+
+
+def _list_branches(memory: Memory, arguments: Namespace) -> None:
+    found = list_branches(memory)
+    lines = [
+        f"{one.name:<16} {one.ahead} ahead, {one.behind} behind"
+        f"{', changes pending' if one.pending else ''}  {one.folder}"
+        for one in found
+    ]
+    show_result(arguments, found, "\n".join(lines) or "No branches on this machine.")
+
+
+def _show_difference(memory: Memory, arguments: Namespace) -> None:
+    if arguments.beliefs:
+        beliefs = diff_beliefs(memory, arguments.name)
+        show_result(arguments, beliefs, "\n".join(format_beliefs(beliefs)))
+    else:
+        text = diff_files(memory, arguments.name)
+        show_result(arguments, {"diff": text}, text or "No difference.")
+
+
+def _remove_branch(memory: Memory, arguments: Namespace) -> None:
+    gone = remove_branch(memory, arguments.name, drop=arguments.drop)
+    show_result(arguments, gone, f"Removed {gone.name}: {gone.folder}")
 
 
 def _add_branch(memory: Memory, arguments: Namespace) -> None:
@@ -64,3 +94,34 @@ def _add_branch(memory: Memory, arguments: Namespace) -> None:
     made = {"name": arguments.name, "folder": folder, "point": point}
     name = f"v{point.version} ({point.short})" if point.version else point.short
     show_result(arguments, made, f"{arguments.name} begins at {name}: {folder}")
+
+
+def _follow_code(memory: Memory, arguments: Namespace) -> None:
+    if arguments.stop:
+        repository = unfollow_code(memory, arguments.folder)
+        show_result(arguments, {"repository": repository}, f"{repository} is followed no more.")
+        return
+    repository, base = follow_code(memory, arguments.folder, arguments.base)
+    text = f"{repository} is followed: each branch but {base} gets a working copy of this memory."
+    show_result(arguments, {"repository": repository, "base": base}, text)
+
+
+def _fold_code(memory: Memory, arguments: Namespace) -> None:
+    folded = fold_code(memory, arguments.names, yes=arguments.yes)
+    left = list_code_copies(memory)
+    if arguments.json:
+        show_json({"folded": folded, "left": left})
+        return
+    for one in folded:
+        print_report(one.merged, dry_run=not one.removed)
+        show(f"  {'removed' if one.removed else 'would be removed'}: {one.copy.folder}")
+    for copy in left:
+        if copy.name not in [one.copy.name for one in folded]:
+            state = "has not landed" if copy.branch else "its branch of code is gone"
+            show(f"{copy.name}: {state}  {copy.branch}  {copy.folder}")
+    if folded and not arguments.yes:
+        show("Do it with --yes.")
+    elif any(one.merged.waiting for one in folded):
+        show("What came along waits for your word: kimi-memory review")
+    if not folded and not left:
+        show("No branch of code has a working copy.")

@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> int:
     """Build the block and print it."""
     if arguments.budget < 0:
         raise UsageError("--budget is below zero. Give how many tokens the block may take.")
-    with open_memory(arguments) as memory:
+    with open_memory(arguments, follow=True) as memory:
         if arguments.replay == _LIST:
             return _list_blocks(arguments, memory)
         if arguments.replay is not None:

@@ -34,7 +34,7 @@ def run(arguments: Namespace) -> int:
         return show_related(arguments)
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
-    with open_memory(arguments) as memory:
+    with open_memory(arguments, follow=True) as memory:
         what = find_listed(memory, arguments.what)
         what = what if arguments.as_of else cite_turn(memory.store, what)
         path, text = _read_text(memory, what, arguments.as_of)

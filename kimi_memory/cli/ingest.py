@@ -28,7 +28,7 @@ def run(arguments: Namespace) -> int:
     reports: list[Ingested] = []
     failed: list[str] = []
     skipped: list[str] = []
-    with open_memory(arguments) as memory, Progress("turns") as progress:
+    with open_memory(arguments, follow=True) as memory, Progress("turns") as progress:
         for file in _open_transcripts(arguments.path, skipped):
             try:
                 reports += memory.ingest([file], progress.add)

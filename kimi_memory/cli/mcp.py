@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.namespace import add_space, space_of
-from kimi_memory.cli.shared import find_memory
+from kimi_memory.cli.shared import find_memory, follow_code
 from kimi_memory.errors import UsageError
 from kimi_memory.mcp.server import serve
 
@@ -36,7 +36,7 @@ def run(arguments: Namespace) -> int:
         )
 
     serve(
-        find_memory(arguments).resolve(),
+        follow_code(find_memory(arguments)).resolve(),
         http=(arguments.host, arguments.port) if arguments.http else None,
         graph=arguments.compat == GRAPH,
         space=space_of(arguments),

@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Search and print; finding nothing is no failure."""
-    with open_memory(arguments) as memory:
+    with open_memory(arguments, follow=True) as memory:
         query = _build_query(arguments, memory)
         found = _ask_exactly(memory, query) if arguments.exact else _ask(memory, query)
         leave(memory)

@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Store the turn and the card that quotes it."""
     text = sys.stdin.read() if arguments.text is None else arguments.text
-    with open_memory(arguments) as memory:
+    with open_memory(arguments, follow=True) as memory:
         report = memory.remember(
             text,
             key=arguments.key,

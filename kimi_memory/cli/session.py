@@ -74,7 +74,7 @@ def run(arguments: Namespace) -> int:
         "end": _end_session,
         "list": _list_sessions,
     }
-    with open_memory(arguments) as memory:
+    with open_memory(arguments, follow=True) as memory:
         code = step[arguments.step](memory, arguments)
         leave(memory)
     return code

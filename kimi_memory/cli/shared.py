@@ -23,6 +23,7 @@ from kimi_memory.formats.json_values import plain
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
+from kimi_memory.store.files.code_branch import find_working_copy
 
 if TYPE_CHECKING:
     from kimi_memory.domain.job import JobReport
@@ -32,14 +33,21 @@ if TYPE_CHECKING:
 PERSON = Actor("cli", Origin.HUMAN)
 
 
-def open_memory(arguments: Namespace) -> Memory:
+def open_memory(arguments: Namespace, *, follow: bool = False) -> Memory:
     """Open the memory a command is about; history is committed by jobs and by `leave`.
 
     A name in a settings file that no setting has is reported each time: it changes nothing, so
     nothing else would show it.
+
+    Args:
+        arguments: of the command.
+        follow: open the working copy for the branch of code that is checked out here, where the
+            memory follows branches of code.
     """
+    root = find_memory(arguments)
     # No threads: a command ends at once, and what a thread still had to do would be cut off.
-    memory = Memory.open(find_memory(arguments), Opening(actor=PERSON, background=False))
+    opening = Opening(actor=PERSON, background=False)
+    memory = Memory.open(follow_code(root) if follow else root, opening)
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
@@ -51,6 +59,21 @@ def open_memory(arguments: Namespace) -> Memory:
     if not getattr(arguments, "dry_run", False):
         _repair_merges(memory)
     return memory
+
+
+def follow_code(root: Path) -> Path:
+    """Return the working copy for the branch of code that is checked out here, or the memory."""
+    name, place = find_working_copy(str(root), str(Path.cwd()))
+    if not name:
+        return root
+    if not (Path(place) / MARKER).is_file():
+        # Once for each branch.
+        from kimi_memory.operations.code_branches import lay_working_copy
+
+        with Memory.open(root, Opening(actor=PERSON, background=False)) as memory:
+            lay_working_copy(memory, Path.cwd())
+    show_note(f"kimi-memory: note: this is {name}, the working copy for this branch of code")
+    return Path(place)
 
 
 def _repair_merges(memory: Memory) -> None:

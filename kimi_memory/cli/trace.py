@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print note, quotes, turns, files and commits."""
-    with open_memory(arguments) as memory:
+    with open_memory(arguments, follow=True) as memory:
         trace, zone = memory.trace(find_named(memory, arguments.id)), memory.zone
     if arguments.json:
         show_json(trace)

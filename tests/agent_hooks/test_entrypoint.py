@@ -13,6 +13,9 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.agent_hooks import spool
+from kimi_memory.operations.code_branches import follow_code
+from tests.store.files.test_code_branch import make_code
+from tests.test_copies import git
 
 HEAVY = {"pathlib", "dataclasses", "argparse", "typing", "pluggy", "tomllib", "subprocess", "re"}
 
@@ -58,6 +61,25 @@ def test_the_memory_above_the_working_directory_is_used(user: dict[str, str], ro
     below.mkdir(parents=True)
     done = hook(user, event("UserPromptSubmit", prompt="Which port?") | {"cwd": str(below)})
     assert "6543" in done.stdout
+
+
+def test_the_working_copy_for_the_branch_of_code_is_used(
+    user: dict[str, str], root: Path, tmp_path: Path, opening: Opening
+) -> None:
+    code = make_code(tmp_path / "shop")
+    with Memory.open(root, opening) as memory:
+        follow_code(memory, code)
+    git(code, "checkout", "-q", "-b", "fix/login")
+    asked = event("UserPromptSubmit", prompt="Which port is staging on?") | {"cwd": str(code)}
+    done = hook(user, asked, "--memory", str(root), host="qwen")
+    assert "6543" in done.stdout
+    [copy] = tmp_path.glob("记忆-shop-fix-login-*")
+    place = copy / "short-term/session_qwen-s1.jsonl"
+    assert "Which port is staging" in place.read_text(encoding="utf-8")
+    assert not (root / "short-term/session_qwen-s1.jsonl").exists()
+    asked |= {"prompt": "And the host of staging?"}
+    hook(user, asked, "--memory", str(root), host="qwen")
+    assert "And the host of staging?" in place.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
