@@ -55,7 +55,7 @@ PUBLIC = tuple(
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
-        *("cli.shared", "cli.as_of", "recall.context", "recall.request"),
+        *("cli.shared", "cli.as_of", "cli.words", "recall.context", "recall.request"),
         # questions with what is right about their answers
         "recall.eval_cases",
         # the plugins of a user, what they take for a secret, and stores of any system
@@ -140,10 +140,10 @@ WRITERS = {
     "kimi_memory/operations/encryption.py": "encrypted files outside of every memory folder",
     "kimi_memory/operations/new_folders.py": "folders that it makes, filled before they get a name",
     "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
-    "plugins/demo.py": "replaces a demonstration that it made itself",
     "kimi_memory/cluster/snapshots.py": "a passing file outside of every memory folder",
     "kimi_memory/cluster/demonstration.py": "homes of its own nodes, which it starts and kills",
     "plugins/log_folder.py": "change logs, outside of every memory folder",
+    "plugins/demo/__init__.py": "replaces a demonstration that it made itself",
 }
 """Modules that may change files, and why."""
 
@@ -181,6 +181,7 @@ ENVIRONMENT = {
     ),
     "kimi_memory/api/memory.py": "a path that a person gives may begin with ~",
     "plugins/activity.py": "a path that a person gives may begin with ~",
+    "plugins/demo/time_story.py": "runs commands as the person would who types them",
     "plugins/skills/__init__.py": "a path that a person gives may begin with ~",
     "plugins/schedule/__init__.py": "where the machine's scheduler keeps its files",
     "plugins/audit/page.py": "stores of other programs lie in the home directory",

@@ -38,9 +38,9 @@ def _format_lines(found: Counterfactual) -> Iterator[str]:
         said = cut(" ".join(turn.text.split()), _COLUMNS)
         yield f'without {turn.source}  {turn.at:%Y-%m-%d %H:%M}  {turn.role}  "{said}"'
     since = f"v{found.begins}" if found.begins else "an empty memory"
-    yield f"run again from {since}: {found.turns} turns, {found.jobs} jobs, no model"
+    yield f"run again from {since}, without a model: turns {found.turns}, jobs {found.jobs}"
     yield from map(format_change, found.changes)
-    yield f"{len(found.changes)} of {found.total} beliefs would differ"
+    yield f"{len(found.changes)} beliefs would differ; held now: {found.total}"
     if found.same < found.total:
         yield f"With the turns, {found.same} of the {found.total} beliefs of now come out again."
     if found.not_again:

@@ -1,14 +1,15 @@
-"""The command ``demo``: the main job end to end, on two bundled conversations; or a cluster.
+"""The command ``demo``: the main job end to end; a belief through time; a cluster.
 
 Why it exists: a stranger should see a memory grow, be asked and explain itself within
-a minute, without a model and without a network.
+a minute, without a model and without a network. ``demo time`` shows in another minute how a
+belief is born, tried otherwise on a branch, corrected and looked back upon.
 """
 
 from __future__ import annotations
 
 import shutil
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.resources import files
@@ -16,12 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.cli.words import find_locale
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.safe_text import printable
+
+from .time_story import WORDS, tell_story
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -33,56 +37,71 @@ QUESTIONS = (
     "What must never happen on a Friday?",
     "上次部署失败的教训是什么？",
 )
+_INSIDE = {"": "", "time": "memory", "cluster": "edge-1/memory"}
+"""Where the memory of each demonstration lies in its folder."""
 
 
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``demo``."""
-    help = "show the main job on two bundled conversations, or a cluster that loses a node"
+    help = "show the main job on two bundled conversations; or a belief through time, or a cluster"
     return [Command("demo", help, _add_arguments, _run_demo, "begin")]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "folder",
-        type=Path,
-        nargs="?",
-        default=Path("demo-memory"),
-        help="default: demo-memory; cluster: two nodes in demo-cluster, one of which is killed",
+        "words",
+        nargs="*",
+        metavar="[time|cluster] FOLDER",
+        help="time: the story of one belief; cluster: two nodes, one of which is killed; "
+        "the folder is demo-memory, demo-time or demo-cluster by default",
     )
     parser.add_argument("--fresh", action="store_true", help="replace an earlier demo there")
+    parser.add_argument(
+        "--lang", choices=sorted(WORDS), default="", help="of the story; default: the terminal's"
+    )
     parser.add_argument("--url", default="", help="of cluster: the change log, as postgres://…")
 
 
 def _run_demo(arguments: Namespace) -> int:
-    folder: Path = arguments.folder
-    if folder == Path("cluster"):
-        return _run_cluster(Path("demo-cluster"), arguments)
-    # Never a folder that only looks like one: --fresh must not delete a person's memory.
-    if arguments.fresh and (folder / "memory.toml").is_file() and _is_demo(folder):
-        shutil.rmtree(folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty. Name another folder, or add --fresh.")
+    kind, *rest = (
+        arguments.words
+        if arguments.words[:1] in (["time"], ["cluster"])
+        else ["", *arguments.words]
+    )
+    if len(rest) > 1:
+        raise UsageError(f"{rest[1]!r} is one folder too many. Name one.")
+    folder = Path(rest[0] if rest else f"demo-{kind or 'memory'}")
+    _clear_folder(folder, folder / _INSIDE[kind], fresh=arguments.fresh)
+    if kind == "time":
+        language = arguments.lang or ("zh" if find_locale().startswith("zh") else "en")
+        return _print_lines(tell_story(folder, language))
+    if kind == "cluster":
+        demonstration = import_module("kimi_memory.cluster.demonstration")
+        return _print_lines(demonstration.show_cluster(folder, arguments.url))
     opening = Opening(clock=lambda: NOW, background=False)
     with Memory.create(folder, name="Demo", opening=opening) as memory:
-        for line in _show_steps(memory):
-            print(printable(line), flush=True)  # noqa: T201  a command talks to a person
-    return 0
+        return _print_lines(_show_steps(memory))
 
 
-def _run_cluster(folder: Path, arguments: Namespace) -> int:
-    if arguments.fresh and (folder / "edge-1" / "memory" / "memory.toml").is_file():
-        shutil.rmtree(folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty. Remove it, or add --fresh.")
-    demonstration = import_module("kimi_memory.cluster.demonstration")
-    for line in demonstration.show_cluster(folder, arguments.url):
+def _print_lines(lines: Iterable[str]) -> int:
+    for line in lines:
         print(printable(line), flush=True)  # noqa: T201  a command talks to a person
     return 0
 
 
+def _clear_folder(folder: Path, memory: Path, *, fresh: bool) -> None:
+    """Make sure that a folder is empty; an earlier demo is removed where that is wanted."""
+    # Never a folder that only looks like one: --fresh must not delete a person's memory.
+    if fresh and (memory / "memory.toml").is_file() and _is_demo(memory):
+        shutil.rmtree(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty. Name another folder, or add --fresh.")
+
+
 def _is_demo(folder: Path) -> bool:
-    return 'name = "Demo"' in (folder / "memory.toml").read_text(encoding="utf-8")
+    settings = (folder / "memory.toml").read_text(encoding="utf-8")
+    return any(name in settings for name in ('name = "Demo"', 'name = "demo-'))
 
 
 def _show_steps(memory: Memory) -> Iterator[str]:

@@ -1,0 +1,39 @@
+"""The demonstrations that a stranger runs first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kimi_memory.plugins.demo.time_story import WORDS
+
+from kimi_memory import Memory
+from kimi_memory.cli import run
+from kimi_memory.operations.doctor import verify
+
+
+def test_the_story_of_a_belief_is_told_by_real_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    place = str(tmp_path / "shown")
+    assert run(["demo", "time", place]) == 0
+    shown = capsys.readouterr().out
+    words = WORDS["zh"]
+    assert all(f"{number} · {title}" in shown for number, title in enumerate(words.titles, 1))
+    before, _, after = shown.partition("--as-of born")
+    assert "Merged trial" in before
+    assert words.first in after.partition("diff born")[0]
+    assert f"{words.first} → {words.corrected}" in after
+    assert f"- removed   deploy.port              {words.corrected}" in after
+    with Memory.open(tmp_path / "shown/memory") as memory:
+        assert [one for one in verify(memory) if one.severity == "error"] == []
+        assert words.corrected in memory.recall(words.question).hits[0].snippet
+    assert run(["demo", "time", place]) != 0
+    assert "is not empty" in capsys.readouterr().err
+    assert run(["demo", "one", "two"]) != 0
+    assert "one folder too many" in capsys.readouterr().err
+
+
+def test_both_languages_tell_the_same_steps() -> None:
+    assert len(WORDS["en"].titles) == len(WORDS["zh"].titles)
