@@ -143,7 +143,7 @@ WRITERS = {
     "kimi_memory/cluster/snapshots.py": "a passing file outside of every memory folder",
     "kimi_memory/cluster/demonstration.py": "homes of its own nodes, which it starts and kills",
     "plugins/log_folder.py": "change logs, outside of every memory folder",
-    "plugins/demo/__init__.py": "replaces a demonstration that it made itself",
+    "plugins/demo/*.py": "a folder that it made for its demonstration, and commands run there",
 }
 """Modules that may change files, and why."""
 

@@ -31,11 +31,9 @@ def answer_here(root: str, event: Mapping[str, Any]) -> str:
 
 def begin_here(root: str, cwd: str) -> str:
     """Make the working copy for the branch of code in a folder; the memory where it cannot be."""
-    from kimi_memory.operations.code_branches import lay_working_copy  # once for each branch
-
     try:
         with open_here(Path(root), "code") as memory:
-            return str(lay_working_copy(memory, Path(cwd)))
+            return str(memory.follow_code(cwd))
     except KimiMemoryError:
         return root
 

@@ -1,8 +1,9 @@
-"""Syncing a memory with its remotes."""
+"""Syncing a memory with its remotes, and having it follow branches of code."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from kimi_memory.api.services import Parts
@@ -30,3 +31,15 @@ class Syncing(Parts):
         # Operations are built upon the memory, so none can be imported here by a statement.
         operation = import_module("kimi_memory.operations.sync_remotes")
         return cast("list[SyncReport]", operation.sync_memory(self, names, options))
+
+    def follow_code(self, folder: Path | str) -> Path:
+        """Return the working copy for the branch of code in a folder; it is made if need be.
+
+        Args:
+            folder: where somebody works.
+
+        Returns:
+            this memory's own folder where it follows no branch there.
+        """
+        operation = import_module("kimi_memory.operations.code_branches")
+        return cast("Path", operation.lay_working_copy(self, Path(folder)))

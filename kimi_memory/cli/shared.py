@@ -67,11 +67,8 @@ def follow_code(root: Path) -> Path:
     if not name:
         return root
     if not (Path(place) / MARKER).is_file():
-        # Once for each branch.
-        from kimi_memory.operations.code_branches import lay_working_copy
-
         with Memory.open(root, Opening(actor=PERSON, background=False)) as memory:
-            lay_working_copy(memory, Path.cwd())
+            memory.follow_code(Path.cwd())
     show_note(f"kimi-memory: note: this is {name}, the working copy for this branch of code")
     return Path(place)
 
