@@ -14,14 +14,17 @@ from typing import NamedTuple
 
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
 from kimi_memory.domain.note import Card, Quote, Status
+from kimi_memory.jobs.matching import LIVE
 from kimi_memory.jobs.merge import Pair, archived, draft_from_card, merged, ranked
 from kimi_memory.jobs.new_cards import disputed
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.tombstone_gate import TombstoneGate, let_go
 from kimi_memory.merge.statements import VARIANT
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.similarity import repeats_claim
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 _OPEN = (Status.ACTIVE, Status.STALE, Status.CANDIDATE)
 _TOLD = "two copies say otherwise"
@@ -59,6 +62,7 @@ class Settle:
         # What waits disputes nothing: a stranger who pushes would decide what a person doubts.
         sure = {one.note.id for one in filed if not shelf.survey.waits(one.path)}
         new = {one.note.id for one in filed if one.path in self._brought.paths} & sure
+        self._drop_forgotten(sure if TOMBSTONES in self._brought.paths else new)
         cards = [card for id, card in self._cards.items() if id in sure]
         for first, second in _pair_cards(cards, new):
             self._judge_pair(first, second)
@@ -71,6 +75,15 @@ class Settle:
             changes=tuple(pages) if self._steps else (),
             left_out=tuple(left_out) if self._steps else (),
         )
+
+    def _drop_forgotten(self, ids: Iterable[str]) -> None:
+        """Archive what one copy was asked to forget, and the other says, under whatever key."""
+        gate = TombstoneGate(read_tombstones(self._store))
+        for id in sorted(ids):
+            card = self._cards[id]
+            if card.status in LIVE and gate.note(card):
+                gone = let_go(card, _statement_time(card), self._brought.at)
+                self._put(Op.FORGET, gone, "it was forgotten on purpose")
 
     def _judge_pair(self, first: str, second: str) -> None:
         """Judge the later of two cards as a statement that was heard after the earlier one."""

@@ -11,11 +11,14 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, Status
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.jobs.resolve_conflict import conflicts
+from kimi_memory.jobs.tombstone_gate import TombstoneGate
+from kimi_memory.operations.forget import forget
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.review_queue import confirm
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from tests.conftest import Clock
 from tests.test_copies import errors, git
 
@@ -107,6 +110,38 @@ def test_a_dispute_of_one_copy_meets_what_the_other_replaced(
         disputed = {value for value, status in found.items() if status is Status.CONFLICTED}
         # One value counts, or two are in dispute: never one that nobody disputes beside another.
         assert (len(live), len(disputed)) in {(1, 0), (0, 2)}, found
+
+
+@pytest.mark.parametrize(
+    "text", ["The contact of the clinic is Abernathy.", "诊所的联系人是白鹭，电话问前台。"]
+)
+@pytest.mark.parametrize("key", ["clinic.contact", "people.contact"])
+@pytest.mark.parametrize("first", [True, False], ids=["forgotten first", "said first"])
+def test_what_one_copy_forgot_is_not_believed_for_what_the_other_says(
+    pair: tuple[Memory, Memory], clock: Clock, text: str, key: str, first: bool
+) -> None:
+    memory, other = pair
+
+    def forget_here() -> None:
+        memory.remember(text, key="clinic.contact")
+        forget(memory, Wanted(key="clinic.contact"))
+        clock.move(hours=1)
+
+    def say_there() -> None:
+        other.remember(text, key=key)
+        clock.move(hours=1)
+
+    for act in (forget_here, say_there) if first else (say_there, forget_here):
+        act()
+    meet(memory, other)
+    for one in pair:
+        assert {*cards(one, "clinic.contact").values(), *cards(one, key).values()} == {
+            Status.ARCHIVED
+        }
+        gate = TombstoneGate(read_tombstones(one.store))
+        notes = [filed.note for filed in Shelf(one.store).notes("card")]
+        assert not any(gate.note(note) for note in notes if note.status is Status.ACTIVE)
+        assert text not in {hit.unit.text for hit in one.recall(text).hits}
 
 
 def test_what_both_said_is_one_card_with_the_evidence_of_both(
