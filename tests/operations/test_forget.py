@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from kimi_memory.plugins.compaction.compact_chat import compact
@@ -20,8 +22,9 @@ from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
-from kimi_memory.errors import UsageError
-from kimi_memory.operations.forget import forget
+from kimi_memory.errors import StoreError, UsageError
+from kimi_memory.jobs.purge import Doomed
+from kimi_memory.operations.forget import forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
@@ -238,3 +241,24 @@ def test_exactly_one_thing_is_forgotten_at_a_time(memory: Memory, wanted: Wanted
 def test_words_that_stand_everywhere_are_refused(memory: Memory, query: str) -> None:
     with pytest.raises(UsageError, match="too short"):
         forget(memory, Wanted(query=query))
+
+
+@pytest.mark.parametrize("text", ["azure-falcon 7391", "密码白鹭三七九"])
+def test_a_purge_that_leaves_the_text_anywhere_says_where(memory: Memory, text: str) -> None:
+    memory.remember(f"The vault code is {text}.", key="vault.code")
+    saved = memory.root / "notes.md"
+
+    def save(frame: FrameType, event: str, _: object) -> None:
+        """Save an open file once more, as an editor does, when all was cleared."""
+        if event == "call" and frame.f_code.co_name == "_verify_purged":
+            saved.write_text(f"{text}\n", encoding="utf-8")
+
+    sys.setprofile(save)
+    try:
+        with pytest.raises(StoreError, match=r"1 places still hold it: notes\.md"):
+            purge(memory, Doomed(texts=(text,)), yes=True)
+    finally:
+        sys.setprofile(None)
+    assert purge(memory, Doomed(texts=(text,)), yes=True).done
+    files = (path for path in memory.root.rglob("*") if path.is_file())
+    assert not any(text.encode() in file.read_bytes() for file in files)
