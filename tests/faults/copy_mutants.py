@@ -121,6 +121,5 @@ def pytest_configure() -> None:
     stood = vars(place)[mutant.what]
     setattr(place, mutant.what, mutant.instead(stood))
     if mutant.what == "RULES":
-        place.CONTENT = _UNION  # type: ignore[attr-defined]
-        place.are_old = lambda root: False  # type: ignore[attr-defined]
-        place.renew = lambda root: None  # type: ignore[attr-defined]
+        # What init writes, and what renews an old file, go by the rules as they were loaded.
+        vars(place).update(CONTENT=_UNION, are_old=lambda root: False, renew=lambda root: None)
