@@ -149,6 +149,7 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "jobs/rekeying.py",  # hashes of an earlier version
         "operations/forget.py",  # purge
         "jobs/merging.py",  # files of another copy of the memory
+        "operations/setting_list.py",  # settings, on a person's word
         "operations/migrate.py",  # where the memory went, in its settings
         "operations/new_folders.py",  # a folder of its own
         "server/simple.py",  # a card's line on a person's page
