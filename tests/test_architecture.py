@@ -207,7 +207,7 @@ NAMED_IMPORTS = {
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
-    "plugins/demo.py": "the demonstration of a cluster",
+    "plugins/demo/__init__.py": "the demonstration of a cluster",
     "plugins/whoosh_index.py": "a module of a library that stays unread",
 }
 """Modules that import by a name which is data, and what it names."""
