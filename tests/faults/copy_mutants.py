@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib import import_module
+from itertools import count
 from typing import NamedTuple
 
 NAME = "KIMI_MEMORY_COPY_MUTANT"
@@ -30,6 +32,14 @@ def _without_textconv_guard(run: Callable[..., bytes]) -> Callable[..., bytes]:
         return run(git, *kept, **more)
 
     return unguarded
+
+
+def _without_waiting(apply: Callable[..., object]) -> Callable[..., object]:
+    def believing(store: object, *given: object, **more: object) -> object:
+        more.pop("waiting", None)
+        return apply(store, *given, **more)
+
+    return believing
 
 
 def _not_called(_: object) -> object:
@@ -70,8 +80,7 @@ MUTANTS = {
         "test_two_machines_that_merge_the_same_commits_make_the_same_one",
     ),
     "trust cap off": Mutant(
-        "kimi_memory.store.trust.vetting.Vetting", "is_unconfirmed",
-        lambda _: lambda judge, path, content: False,
+        "kimi_memory.store.store.Store", "apply", _without_waiting,
         "tests/operations/test_merge_copy.py::test_what_another_copy_says_waits_for_a_persons_word",
     ),
     "textconv on": Mutant(
@@ -100,10 +109,12 @@ class _AnyCopy(str):
     __hash__ = str.__hash__
 
 
-def _tick() -> object:
-    from datetime import UTC, datetime
+_MOMENTS = count(1_000_000_000, 3600)
 
-    return datetime.now(UTC)
+
+def _tick() -> datetime:
+    """Return another moment at each call: git counts whole seconds."""
+    return datetime.fromtimestamp(next(_MOMENTS), UTC)
 
 
 def pytest_configure() -> None:
