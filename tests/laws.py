@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.plugins.compaction.compact_chat import compact, flush
+from kimi_memory.plugins.obsidian import write_views
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening
@@ -364,6 +365,12 @@ TABLE: dict[str, Row] = {
         _known,
         lambda w: w.memory.run(Rename(w.memory, "deploy.port", "release.port")),
         lambda w: w.memory.run(Rename(w.memory, "deploy.port", "release.port"), dry_run=True),
+    ),
+    "obsidian": Row(
+        "obsidian",
+        _known,
+        lambda w: write_views(w.memory),
+        lambda w: write_views(w.memory, dry_run=True),
     ),
     "project": Row(
         "project",

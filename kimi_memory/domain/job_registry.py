@@ -123,6 +123,10 @@ JOBS = (
         name="compact", summary="File the summary that stands for old messages of a chat",
         planner="plugins.compaction.compact", plugin="compaction", dry_run=False,
     ),
+    JobEntry(
+        name="obsidian", summary="Write tables of what is held and what waits, for Obsidian",
+        planner="plugins.obsidian.write_views", plugin="obsidian",
+    ),
 )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ _ALONE = re.compile(rf"^- (?:相关链接|Links): (?:取代 |replaces )?{_LINK}\
 # With these in its name a file cannot be linked to.
 _UNFIT = frozenset("[]|#^\n")
 TURN = (
-    r"\[\[session_(?P<session>[^\]|#^\n]+)"
+    r"\[\[session_(?P<session>[^\]|#^\n]{1,255})"
     r"(?:\]\] #(?P<n>[0-9]{1,9})|#\^t[0-9]{1,9}\|#(?P<m>[0-9]{1,9}))"
 )
 
