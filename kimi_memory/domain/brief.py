@@ -61,7 +61,7 @@ _SECTIONS = {
     CardType.PATTERN: Section.LESSONS,
     CardType.TASK_STATE: Section.OPEN,
 }
-_MOST = 80
+MOST = 80
 """More points of a section than could ever have room are not looked at."""
 _ORDER = {CardType.RULE: 0}
 _LEFT_OUT = "…"
@@ -145,7 +145,7 @@ def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
     first = [
         point
         for section in Section
-        for point in nsmallest(_MOST, sections[section], key=lambda point: (point.rank, point.id))
+        for point in nsmallest(MOST, sections[section], key=lambda point: (point.rank, point.id))
     ]
     found: dict[Section, list[Point]] = defaultdict(list)
     said, joined = list[str](), ""

@@ -20,9 +20,9 @@ _FRAME = 120
 
 def memory_sheet(known: Known, settings: Settings, lang: Lang) -> Sheet:
     """Return the overview of a memory."""
-    points = list(known.points(lang, settings.zone))
+    points, beyond = known.candidates(lang, settings.zone)
     chosen = choose(points, BUDGET - _FRAME)
-    cards = sum(point.id.startswith("card-") for point in points)
+    cards = beyond + sum(point.id.startswith("card-") for point in points)
     shown = sum(point.id.startswith("card-") for point in chosen)
     name = settings.memory.name
     return Sheet(PAGE, "MEMORY", name, lang, tuple(_group_points(chosen, lang)), cards - shown)

@@ -54,7 +54,7 @@ def build_start(
     known = Known.from_shelf(shelf)
     shelf.keep()  # The next process need not read the heads of all cards again.
     heading = _block_language(known)
-    points = list(known.points(heading, request.zone, whose))
+    points, beyond = known.candidates(heading, request.zone, whose)
     own = [*_yield_identity_lines(shelf, ids), *_yield_people_lines(shelf, request.budget, ids)]
     choice, room = Choice(points), request.budget
     # Choose, render, count, and try again with less: what headings cost depends on the choice.
@@ -64,14 +64,14 @@ def build_start(
         cost = estimate(built)
         if cost <= request.budget:
             ids = (*(line.id for line in own), *(point.id for point in chosen))
-            left = len(points) - len(chosen)
+            left = beyond + len(points) - len(chosen)
             return Context(built, cost, ids, left) if ids else Context("", 0, (), left)
         # Headings and the fence cost room as well.
         room -= cost - request.budget
         if room <= 0 and own:
             # Even the pages of people alone are too long: their last lines go, one by one.
             own, room = own[:-1], request.budget
-    return Context("", 0, (), len(points) + len(own))
+    return Context("", 0, (), beyond + len(points) + len(own))
 
 
 def _block_language(known: Known) -> Lang:

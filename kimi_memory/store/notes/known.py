@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from heapq import nsmallest
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kimi_memory.domain.brief import NAME, Point, Section, rank_of, section_of
+from kimi_memory.domain.brief import MOST, NAME, Point, Section, rank_of, section_of
 from kimi_memory.domain.note import Card, Lang, Note, Origin, Status
 from kimi_memory.domain.pages import Digest, DigestLine, Part, Project
 from kimi_memory.domain.session import SHARED
@@ -80,6 +81,14 @@ class Whose:
         return self.now is None or all(end > self.now for end in ends)
 
 
+class Candidates(NamedTuple):
+    """The points to choose a brief from."""
+
+    points: list[Point]
+    beyond: int
+    """So many cards come after the first of their section, which alone are among the points."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """All that a brief is made of."""
@@ -111,8 +120,8 @@ class Known:
         stones = read_tombstones(shelf.store)
         return cls(cards, projects, digests, _outdated_words(shelf, new, digests), stones)
 
-    def points(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Iterator[Point]:
-        """Yield all that could stand in a brief.
+    def candidates(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Candidates:
+        """Return all that could have room in a brief.
 
         Args:
             lang: the language of the words around them.
@@ -120,9 +129,15 @@ class Known:
             whose: what may be shown; what is everybody's if not given.
         """
         whose = whose or Whose()
-        for head in self.heads:
-            if whose.sees(head) and whose.holds(head) and _is_shown(head):
-                yield _card_point(head, zone)
+        heads = [h for h in self.heads if _is_shown(h) and whose.sees(h) and whose.holds(h)]
+        # To write the line of a card takes ten times as long as to see where it is ranked.
+        first = _first_of_sections(heads)
+        points = [_card_point(head, zone) for head in first]
+        points += self._page_points(lang, zone, whose)
+        return Candidates(points, len(heads) - len(first))
+
+    def _page_points(self, lang: Lang, zone: Zone, whose: Whose) -> Iterator[Point]:
+        """Yield the lines of projects and of the last sessions."""
         for project in self.projects:
             if whose.project in ("", project.name) and (
                 whose.ids is None or project.id in whose.ids
@@ -198,16 +213,32 @@ def _is_shown(head: Head) -> bool:
     return head.status in _HELD or mine or (head.status is Status.STALE and head.stands)
 
 
-def _card_point(head: Head, zone: Zone) -> Point:
+def _first_of_sections(heads: Iterable[Head]) -> list[Head]:
+    """Return the cards of each section that are ranked first; more of them never have room."""
+    sections: dict[Section, list[Head]] = defaultdict(list)
+    for head in heads:
+        sections[_card_section(head)].append(head)
+    ranked = (nsmallest(MOST, of, key=lambda h: (_card_rank(h), h.id)) for of in sections.values())
+    return [head for first in ranked for head in first]
+
+
+def _card_section(head: Head) -> Section:
     unsure = head.status is Status.CANDIDATE
-    section = Section.UNSURE if unsure else section_of(head.type, head.key)
+    return Section.UNSURE if unsure else section_of(head.type, head.key)
+
+
+def _card_rank(head: Head) -> tuple[float, ...]:
     rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
     if head.key.startswith(DATES):  # beside what sessions tell of the same people
         rank = (_LATER, -worth_of(head.text), -head.since.timestamp())
-    if head.key == NAME:
-        rank = (_FIRST, *rank)
+    return (_FIRST, *rank) if head.key == NAME else rank
+
+
+def _card_point(head: Head, zone: Zone) -> Point:
+    """Return the line of a card."""
     plain = labelled(head.text, head.labels(zone), head.lang)
-    return Point(section, head.id, head.text, f"{plain} ^{head.id}", rank, plain)
+    shown = f"{plain} ^{head.id}"
+    return Point(_card_section(head), head.id, head.text, shown, _card_rank(head), plain)
 
 
 _GOAL = ("目标", "goal")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -9,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.brief import Section
+from kimi_memory.domain.brief import MOST, Section, choose
 from kimi_memory.domain.change import Append, Create
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Quote, Source, Status
@@ -55,7 +56,7 @@ def known(memory: Memory, *steps: Note) -> Known:
 
 
 def said(of: Known, **whose: object) -> dict[str, Section]:
-    points = of.points(Lang.EN, UTC, Whose(**whose) if whose else None)
+    points = of.candidates(Lang.EN, UTC, Whose(**whose) if whose else None).points
     return {point.text: point.section for point in points}
 
 
@@ -98,7 +99,7 @@ def test_what_has_ended_is_left_out_at_a_moment(memory: Memory) -> None:
     of = known(memory, card("a", valid_to=soon), card("b", expires=soon), card("c"))
     assert set(said(of, now=AT)) == {"it is a", "it is b", "it is c"}
     assert set(said(of, now=soon)) == {"it is c"}
-    assert any("until 2026-02-21" in point.shown for point in of.points(Lang.EN, UTC))
+    assert any("until 2026-02-21" in point.shown for point in of.candidates(Lang.EN, UTC).points)
 
 
 def test_words_that_were_forgotten_are_left_out(memory: Memory) -> None:
@@ -111,13 +112,13 @@ def test_words_that_were_forgotten_are_left_out(memory: Memory) -> None:
 
 def test_what_no_person_said_names_its_origin(memory: Memory) -> None:
     of = known(memory, card("a", trust=Origin.IMPORT), digest("s", line(Part.FOUND, "It works.")))
-    plain = {point.plain for point in of.points(Lang.EN, UTC)}
+    plain = {point.plain for point in of.candidates(Lang.EN, UTC).points}
     assert plain == {"- it is a (import, 2026-02-20, 0.50)", "- It works. (agent, 2026-02-20)"}
 
 
 def test_a_disputed_card_says_so(memory: Memory) -> None:
     of = known(memory, card("b", status=Status.CONFLICTED))
-    [point] = of.points(Lang.EN, UTC)
+    [point] = of.candidates(Lang.EN, UTC).points
     assert point.shown == "- it is b (2026-02-20, 0.50, disputed) ^card-b"
 
 
@@ -151,7 +152,7 @@ def test_words_that_a_replaced_card_rests_on_are_left_out(memory: Memory) -> Non
         card("b", status=Status.SUPERSEDED, sources=(Source.from_quote(Quote("other", 3, "no")),)),
         digest("s", line(Part.DECIDED, "We use Redis.", 3), line(Part.DECIDED, "We use Redis.", 4)),
     )  # fmt: skip
-    [point] = known(memory).points(Lang.EN, UTC)
+    [point] = known(memory).candidates(Lang.EN, UTC).points
     assert point.id.endswith("-1")
 
 
@@ -186,7 +187,7 @@ def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
         memory,
         digest("s", line(Part.TOLD, "I run 3 marathons in Leeds.", who="Ann"), at=late),
     )
-    [point] = of.points(Lang.EN, ZoneInfo("Asia/Shanghai"))
+    [point] = of.candidates(Lang.EN, ZoneInfo("Asia/Shanghai")).points
     assert point.shown == "- Ann: I run 3 marathons in Leeds. (2026-11-23) ^turn-st-s-0"
 
 
@@ -237,7 +238,7 @@ def test_of_a_digest_the_lines_that_name_most_come_first(memory: Memory) -> None
     small = line(Part.TOLD, "I slept 3 nights in Ghent", 1)
     great = line(Part.TOLD, "My sister Ada sold the bakery in Ghent in March", 3)
     keep(memory, digest("a", small, great))
-    points = [p for p in known(memory).points(Lang.EN, UTC) if p.section is Section.WHO]
+    points = [p for p in known(memory).candidates(Lang.EN, UTC).points if p.section is Section.WHO]
     assert [p.text for p in sorted(points, key=lambda p: p.rank)] == [great.text, small.text]
 
 
@@ -253,13 +254,37 @@ def test_what_was_asked_stands_where_it_tells_most(
     memory: Memory, asked: DigestLine, section: Section
 ) -> None:
     keep(memory, digest("a", asked))
-    (point,) = known(memory).points(Lang.EN, UTC)
+    (point,) = known(memory).candidates(Lang.EN, UTC).points
     assert point.section is section
 
 
 def test_who_the_user_is_begins_with_the_name(memory: Memory) -> None:
     name = card("a", "I am called Ida", type=CardType.ENTITY, key="user.name")
     home = card("b", "I live in Graz", type=CardType.FACT, key="user.home", confidence=1.0)
-    points = list(known(memory, home, name).points(Lang.EN, UTC))
+    points = list(known(memory, home, name).candidates(Lang.EN, UTC).points)
     assert {point.section for point in points} == {Section.WHO}
     assert min(points, key=lambda point: point.rank).text == "I am called Ida"
+
+
+def test_to_rank_before_writing_lines_chooses_the_same() -> None:
+    chance = random.Random(5)
+    heads = tuple(
+        Head.of(
+            card(
+                f"{number:04d}",
+                f"Order {number} of {chance.randrange(400)}",
+                type=chance.choice([CardType.RULE, CardType.FACT, CardType.PREFERENCE]),
+                key=chance.choice(["user.home", "user.dates.d", "user.name", "topic.x"]),
+                confidence=chance.choice([0.7, 0.9]),
+            )
+        )
+        for number in range(1000)
+    )
+    chosen, beyond = Known(heads).candidates(Lang.EN, UTC)
+    # Of so few cards at once none is left out.
+    parts = [Known(heads[n : n + MOST]).candidates(Lang.EN, UTC) for n in range(0, 1000, MOST)]
+    every = [point for part in parts for point in part.points]
+    assert (len(every), len(chosen) + beyond) == (1000, 1000)
+    assert beyond > 500
+    for budget in (60, 600, 6000):
+        assert choose(chosen, budget) == choose(every, budget)
