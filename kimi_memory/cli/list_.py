@@ -111,7 +111,7 @@ def _show_end(listing: Listing, *, paged: bool) -> None:
     """Print how many there are in all, and how to see more."""
     shown, total = len(listing.units), listing.total
     if not total:
-        show(say("Nothing is held that passes. 'kimi-memory status' counts what there is."))
+        show(say("No note matches these filters."))
     elif shown < total or paged:
         show(say("{count} of {all}.", count=shown, all=total))
     else:

@@ -48,7 +48,7 @@ def test_words_and_filters_choose(held: Path, capsys) -> None:
     assert "1 in all." in said
     assert "type     " in said
     assert run(["list", "--kind", "turn", "no such word anywhere"]) == 0
-    assert "Nothing is held" in capsys.readouterr().out
+    assert "No note matches these filters" in capsys.readouterr().out
 
 
 def test_pages_joined_are_the_whole(held: Path, capsys) -> None:
