@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.domain.job_registry import scheduled
+from kimi_memory.domain.memory_identity import ModelTable, SkillsTable
 from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
@@ -35,6 +36,8 @@ class MemoryTable(NamedTuple):
     """Version of the file format."""
     name: str = ""
     """What people call it; the heading of the identity page."""
+    description: str = ""
+    """What it is for, in a sentence, where memories are listed."""
     language: Literal["auto", "zh", "en"] = "auto"
     """Language of generated pages; notes keep the language of their evidence."""
     timezone: str = ""
@@ -222,6 +225,8 @@ class Settings(NamedTuple):
     consolidation: ConsolidationTable = ConsolidationTable()
     temperature: TemperatureTable = TemperatureTable()
     introspect: IntrospectTable = IntrospectTable()
+    model: ModelTable = ModelTable()
+    skills: SkillsTable = SkillsTable()
     schedule: Mapping[str, str] = _TIMES
     """``[schedule]``: when each scheduled job runs."""
 
@@ -258,6 +263,8 @@ class UserConfig(NamedTuple):
     signing: SigningTable = SigningTable()
     """``[signing]``: `key`, the file of an SSH key that signs what this copy commits; `when`,
     each `commit`, or only the last one before a `sync`."""
+    agents: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    """``[agents.<name>]``: the program of an agent, its `command` and how it is run."""
     cluster: ClusterTable = ClusterTable()
     """``[cluster]``: `url` of the log that memories are deployed over; `node`, our name there;
     `ttl`, seconds until another node may take over; `wait_seconds`, how long a write waits."""
@@ -267,6 +274,7 @@ _LEAST = 32
 """Tokens of the smallest chunk that still says something."""
 _TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,), "int": (int,), "float": (float, int), "str": (str,),
+    "tuple[str, ...]": (list,),
 }  # fmt: skip
 
 
@@ -289,17 +297,9 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         FormatError: not TOML, a value of the wrong type, or a newer format.
     """
     document, file = _parse_toml(text, path), _File(path, text)
+    tables = ((name, type(one)) for name, one in Settings()._asdict().items() if name != "schedule")
     settings = Settings(
-        memory=_parse_table(MemoryTable, document, file, "memory"),
-        capture=_parse_table(CaptureTable, document, file, "capture"),
-        distil=_parse_table(DistilTable, document, file, "distil"),
-        recall=_parse_table(RecallTable, document, file, "recall"),
-        chunks=_parse_table(ChunksTable, document, file, "chunks"),
-        history=_parse_table(HistoryTable, document, file, "history"),
-        gates=_parse_table(GatesTable, document, file, "gates"),
-        consolidation=_parse_table(ConsolidationTable, document, file, "consolidation"),
-        temperature=_parse_table(TemperatureTable, document, file, "temperature"),
-        introspect=_parse_table(IntrospectTable, document, file, "introspect"),
+        **{name: _parse_table(kind, document, file, name) for name, kind in tables},
         schedule=_parse_schedule(document, file),
     )
     try:
@@ -328,9 +328,11 @@ def parse_user(text: str, folder: Path) -> UserConfig:
     """
     file = _File(str(folder / "config.toml"), text)
     document = _parse_toml(text, file.path)
+    for key, one in (("plugins", "plugin"), ("agents", "agent")):
+        found = document.get(key, {})
+        if not isinstance(found, dict) or not all(isinstance(v, dict) for v in found.values()):
+            raise file.error(key, f"[{key}] holds a table per {one}", f"Write [{key}.<name>]")
     plugins = document.get("plugins", {})
-    if not isinstance(plugins, dict) or not all(isinstance(v, dict) for v in plugins.values()):
-        raise file.error("plugins", "[plugins] holds a table per plugin", "Write [plugins.<name>]")
     disabled = document.get("disabled", [])
     if not isinstance(disabled, list) or not all(isinstance(v, str) for v in disabled):
         raise file.error("disabled", "disabled is a list of plugin names", "Write it as a list")
@@ -338,6 +340,7 @@ def parse_user(text: str, folder: Path) -> UserConfig:
     for key, value in chosen.items():
         _check_value(UserConfig.__annotations__[key].__forward_arg__, value, key, file)
     chosen["signing"] = _parse_table(SigningTable, document, file, "signing")
+    chosen["agents"] = document.get("agents", {})
     chosen["cluster"] = _parse_table(ClusterTable, document, file, "cluster")
     return UserConfig(plugins, tuple(disabled), folder / "plugins", **chosen)
 
@@ -369,7 +372,7 @@ def _parse_table(kind: type[T], document: dict[str, Any], file: _File, name: str
     chosen = {key: value for key, value in values.items() if key in kind.__annotations__}
     for key, value in chosen.items():
         _check_value(kind.__annotations__[key].__forward_arg__, value, f"{name}.{key}", file)
-    return kind(**chosen)
+    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in chosen.items()})
 
 
 def _parse_schedule(document: dict[str, Any], file: _File) -> Mapping[str, str]:
@@ -389,5 +392,7 @@ def _check_value(type_name: str, value: object, key: str, file: _File) -> None:
         return
     wanted = _TYPES[type_name]
     # In Python true is the number 1; in a settings file it is a mistake.
-    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-        raise file.error(key, f"{key} is {value!r}", f"Give a value of type {type_name}")
+    odd = isinstance(value, list) and not all(isinstance(one, str) for one in value)
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted) or odd:
+        fits = "a list of texts" if list in wanted else f"a value of type {type_name}"
+        raise file.error(key, f"{key} is {value!r}", f"Give {fits}")

@@ -96,6 +96,7 @@ _LISTED_BY = {
     "block": ("blocks", "context --replay"),
     "branch": ("branches", "branch list"),
     "remote": ("remotes", "remote list"),
+    "run": ("runs", "agent list"),
     "conflict": ("conflicts", "conflicts"),
     "job": ("jobs", "log"),
     "project": ("projects", "project list"),

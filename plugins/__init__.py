@@ -16,6 +16,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "obsidian": ("register_commands",),
     "schedule": ("register_commands",),
     "skills": ("register_commands",),
+    "agent_runs": ("register_commands",),
     "words": ("split_words trylast",),
     "markdown": ("split_note trylast",),
     "dates": ("expand_query",),
@@ -67,6 +68,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "reranker": ("rerank configured",),
     "log_folder": ("open_log trylast",),
     "log_postgres": ("open_log trylast",),
+    "runtime_process": ("open_runtime trylast",),
     "whoosh_index": ("open_keywords trylast",),
     "usearch_index": ("open_vectors trylast",),
 }

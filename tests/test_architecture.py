@@ -22,6 +22,7 @@ LAYERS = (
     {"client", "lsp", "mcp", "proxy", "tui", "web"},
     {"server"},
     {"agent_hooks", "frameworks"},
+    {"runs"},
     {"cluster"},
     {"operations"},
     {"api"},
@@ -60,6 +61,8 @@ PUBLIC = tuple(
         "recall.eval_cases",
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
+        # runs of agents
+        *("runs",),
         # a memory as one file
         "operations.bundles",
         # notes and sessions as they are, and the graph over them
@@ -142,6 +145,9 @@ WRITERS = {
     "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
     "kimi_memory/cluster/snapshots.py": "a passing file outside of every memory folder",
     "kimi_memory/cluster/demonstration.py": "homes of its own nodes, which it starts and kills",
+    "kimi_memory/runs/*.py": (
+        "folders and programs of runs, outside of every memory, which a person started"
+    ),
     "plugins/log_folder.py": "change logs, outside of every memory folder",
     "plugins/demo/*.py": "a folder that it made for its demonstration, and commands run there",
 }
@@ -163,6 +169,8 @@ DOORS = {
     "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/api/consolidation.py": "receipts that stood there, without old ones",
     "kimi_memory/recall/receipts.py": "ids of what was shown",
+    "kimi_memory/runs/identity.py": "lines of a person, refused where one is a secret",
+    "kimi_memory/runs/run_records.py": "ids and figures of runs, and no words",
     "kimi_memory/api/scaffold.py": "the pages a memory begins with",
 }
 """Modules that may hand texts to the store, and why none of them lets a secret in."""
@@ -184,6 +192,7 @@ ENVIRONMENT = {
     "plugins/demo/time_story.py": "runs commands as the person would who types them",
     "plugins/skills/__init__.py": "a path that a person gives may begin with ~",
     "plugins/schedule/__init__.py": "where the machine's scheduler keeps its files",
+    "plugins/agent_runs/*.py": "variables that the user names are passed on to agents",
     "plugins/audit/page.py": "stores of other programs lie in the home directory",
 }
 """Modules that may read the environment, and why."""
@@ -207,6 +216,7 @@ NAMED_IMPORTS = {
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
+    "plugins/agent_runs/__init__.py": "the module of a command",
     "plugins/demo/__init__.py": "the demonstration of a cluster",
     "plugins/whoosh_index.py": "a module of a library that stays unread",
 }

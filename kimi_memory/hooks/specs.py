@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from kimi_memory.domain.agent_run import Runtime
     from kimi_memory.domain.change_log import ChangeLog
     from kimi_memory.domain.command import Command
     from kimi_memory.domain.compaction import Compactor
@@ -67,6 +68,17 @@ def open_log(url: str) -> ChangeLog | None:
 
     Asked when a deployed memory is first written or followed, with the `url` of the user's own
     settings. Raise UsageError for an address of this kind that is wrong.
+    """
+
+
+# An agent runs
+
+
+@hookspec(firstresult=True)
+def open_runtime(name: str) -> Runtime | None:
+    """Answer: the runtime of a name, which starts the programs of agents; None for another name.
+
+    Asked when a run begins. Raise UsageError where it cannot be used on this machine.
     """
 
 

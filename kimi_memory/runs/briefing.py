@@ -1,0 +1,55 @@
+"""What an agent gets: its task, its block of memory, and a small environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from kimi_memory.domain.agent_run import Program, Task
+from kimi_memory.errors import UsageError
+from kimi_memory.formats.json_values import plain
+from kimi_memory.runs.processes import RUN_VARIABLE
+
+_PASSED = ("PATH", "LANG", "LC_ALL", "TZ")
+_LONGEST_VARIABLE = 120_000
+"""Linux takes 128 KiB for one variable, its name included."""
+CONTEXT_FILE, TASK_FILE = "context.md", "task.json"
+
+
+def brief_agent(place: Path, work: Path, task: Task, program: Program, block: str) -> None:
+    """Write the files of a run: ``context.md`` and ``task.json`` to work with, and its input."""
+    (work / CONTEXT_FILE).write_text(block, encoding="utf-8")
+    text = json.dumps(plain(task), ensure_ascii=False, indent=2)
+    (work / TASK_FILE).write_text(f"{text}\n", encoding="utf-8")
+    given = f"{block}\n\n{task.prompt}\n" if program.context == "stdin" else f"{task.prompt}\n"
+    (place / "stdin").write_text(given.lstrip("\n"), encoding="utf-8")
+    for name in ("out.log", "err.log"):
+        (place / name).touch(mode=0o600)
+
+
+def make_environment(
+    environ: Mapping[str, str], program: Program, run: str, inside: str, block: str
+) -> dict[str, str]:
+    """Return the variables of an agent: a few that all need, and those that were named.
+
+    Raises:
+        UsageError: a named variable is not set, or the block does not fit into one.
+    """
+    env = {name: environ[name] for name in _PASSED if name in environ}
+    env |= {
+        "HOME": inside,
+        RUN_VARIABLE: run,
+        "KIMI_RUN_DIR": inside,
+        # Hooks of an agent program would store the same words a second time.
+        "KIMI_MEMORY_CHILD": "1",
+    }
+    for name in program.env:
+        if name not in environ:
+            raise UsageError(f"{name} is not set, and {program.name} is to get it. Set it.")
+        env[name] = environ[name]
+    if program.context == "env":
+        if len(block.encode()) > _LONGEST_VARIABLE:
+            raise UsageError("The block of memory is too long for a variable. Use context = file.")
+        env["KIMI_RUN_CONTEXT"] = block
+    return env

@@ -1,0 +1,265 @@
+"""The life of a run over one memory: start, follow, list, stop, mend what was cut off."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.agent_run import AgentRun, Program, RunSpec, Runtime, Task
+from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.moment import stamp
+from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, UsageError
+from kimi_memory.runs.briefing import brief_agent, make_environment
+from kimi_memory.runs.processes import end_leftovers, measure_children
+from kimi_memory.runs.run_folder import RunFolder, drop_old, find_folder, list_folders
+from kimi_memory.runs.run_records import read_runs, record_run
+from kimi_memory.runs.watching import End, Watch
+
+if TYPE_CHECKING:
+    from kimi_memory.api.turn_capture import SessionHandle
+
+_GRACE_SECONDS = 2.0
+_LOG_BYTES = 1024 * 1024
+"""So much of what a run wrote is shown, and kept once it ended."""
+
+
+class _Chosen(NamedTuple):
+    """What runs where."""
+
+    task: Task
+    program: Program
+    runtime: Runtime
+    session: SessionHandle
+    work: Path
+
+
+class Runs:
+    """The runs of one memory on this machine.
+
+    Args:
+        memory: opened.
+        environ: where variables that a program is to get are taken from.
+    """
+
+    def __init__(self, memory: Memory, environ: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._memory, self._environ = memory, environ
+        self._state = memory.home.state
+
+    def run(self, task: Task, program: Program, folder: Path | None = None) -> AgentRun:
+        """Have an agent do a task: it starts, is followed until it ends, and is gone.
+
+        What it said is stored while it says it, and distilled at the end. A task with a `ref`
+        that was done is not done again.
+
+        Args:
+            task: what to do.
+            program: what to start.
+            folder: where it works; a passing folder of its own if none.
+
+        Raises:
+            UsageError: it cannot be started here, or was lost too often.
+            NotPrimaryError: another node takes the writes of this memory.
+        """
+        drop_old(self._state)
+        self.recover()
+        attempt = self._count_attempts(task)
+        if isinstance(attempt, AgentRun):
+            return attempt
+        runtime = open_runtime(self._memory, program.runtime)
+        run = self._make_run(task, program, attempt)
+        session = self._memory.session(run.id, agent=program.name, host="run", project="")
+        session.turn("user", task.prompt, ref="prompt")
+        relay = self._memory.store.relay
+        run = replace(run, session=session.id, epoch=relay.epoch if relay else 0)
+        place = RunFolder.create(self._state, run, self._memory.root)
+        work = folder or Path(tempfile.mkdtemp(prefix="kimi-run-"))
+        try:
+            return self._carry_out(run, _Chosen(task, program, runtime, session, work), place)
+        finally:
+            if folder is None:
+                shutil.rmtree(work, ignore_errors=True)
+            place.unlock()
+
+    def _carry_out(self, run: AgentRun, chosen: _Chosen, place: RunFolder) -> AgentRun:
+        task, program, runtime, session, work = chosen
+        block = self._memory.context("task", task.prompt, beside=session.id).text
+        brief_agent(place.path, work, task, program, block)
+        env = make_environment(self._environ, program, run.id, runtime.inside or str(work), block)
+        spec = RunSpec(
+            run.id, program.command, env, work, place.path / "stdin", place.output, place.errors,
+            program.limits, program.network, program.roots,
+        )  # fmt: skip
+        before, begun = measure_children()[0], time.monotonic()
+        watch = Watch(session, place)
+        try:
+            started = runtime.start(spec)
+        except UsageError as error:
+            self._finish(run, watch, place, End("failed", str(error)))
+            raise
+        run = replace(run, status="busy", ready_at=stamp(self._memory.clock()))
+        place.save(run)
+        try:
+            end = watch.follow(started, program.limits)
+        finally:
+            # Whatever failed here: no agent outlives its run.
+            runtime.stop(started, 0.0 if place.is_to_stop() else _GRACE_SECONDS)
+            end_leftovers(run.id)
+        cpu, memory_mb = measure_children()
+        used = replace(
+            watch.usage, memory=run.memory, day=run.started[:10], agent=run.agent,
+            model=watch.usage.model or run.model, cpu_s=round(cpu - before, 3),
+            wall_s=round(time.monotonic() - begun, 3),
+        )  # fmt: skip
+        return self._finish(replace(run, usage=used, memory_mb=memory_mb), watch, place, end)
+
+    def _make_run(self, task: Task, program: Program, attempt: int) -> AgentRun:
+        now, table = self._memory.clock(), self._memory.settings
+        return AgentRun(
+            new_id("run", now), table.memory.id, task.id, task.class_, program.name,
+            model=program.model or table.model.default,
+            skills=program.skills or table.skills.default,
+            runtime=program.runtime, started=stamp(now), attempt=attempt, ref=task.ref,
+        )  # fmt: skip
+
+    def _count_attempts(self, task: Task) -> int | AgentRun:
+        """Return the number of the next attempt, or the run that did the task already."""
+        if not task.ref:
+            return 1
+        earlier = [one for one in self.list_runs() if one.ref == task.ref]
+        for one in earlier:
+            if one.outcome == "done":
+                return one
+            if one.status != "stopped":
+                raise UsageError(f"{one.id} is at {task.ref} now. Wait for it, or stop it.")
+        lost = sum(one.outcome in ("lost", "fenced") for one in earlier)
+        if lost >= task.attempts:
+            raise UsageError(
+                f"{task.ref} was lost {lost} times. Look at 'kimi-memory agent list', then give it "
+                "another reference."
+            )
+        return len(earlier) + 1
+
+    def _finish(self, run: AgentRun, watch: Watch, place: RunFolder, end: End) -> AgentRun:
+        """Store the last words, end the session, distil it, and keep how it went."""
+        if end.outcome != "fenced":
+            failed = watch.store(ended=True) if place.output.exists() else None
+            end = failed or end
+        run = replace(
+            run, status="stopped", outcome=end.outcome, why=end.why,
+            stopped=stamp(self._memory.clock()),
+        )  # fmt: skip
+        if end.outcome != "fenced":
+            try:
+                record_run(self._memory, run)
+                report = self._memory.end(run.session)
+                if report.failed:
+                    run = replace(run, why=f"{run.why}; not distilled: {report.failed}".strip("; "))
+            except KimiMemoryError as error:
+                # What was said is stored; the session waits for a later distillation.
+                run = replace(run, why=f"{run.why}; not distilled: {error}".strip("; "))
+        self._tidy_logs(place)
+        place.save(run)
+        return run
+
+    def _tidy_logs(self, place: RunFolder) -> None:
+        """Keep the end of the output, without secrets; and nothing of what the agent was given."""
+        for path in (place.output, place.errors):
+            if path.exists():
+                path.write_text(self._memory.mask_secrets(_read_end(path)), encoding="utf-8")
+        for name in ("stdin", "stop"):
+            (place.path / name).unlink(missing_ok=True)
+
+    def recover(self) -> list[AgentRun]:
+        """Finish the runs whose runner was killed: keep what their agents wrote, mark them lost."""
+        found = []
+        for place in list_folders(self._state):
+            run = place.load()
+            if run.status == "stopped" or place.root != self._memory.root or not place.try_lock():
+                continue
+            try:
+                end_leftovers(run.id)
+                session = self._memory.session(run.id, agent=run.agent, host="run")
+                end = End("lost", "its runner was killed")
+                found.append(self._finish(run, Watch(session, place), place, end))
+            finally:
+                place.unlock()
+        return found
+
+    def list_runs(self) -> list[AgentRun]:
+        """Return the runs of the memory: those that ended anywhere, and those that live here."""
+        known = {one.id: one for one in read_runs(self._memory)}
+        for place in list_folders(self._state):
+            with suppress(FileNotFoundError):
+                if place.root == self._memory.root:
+                    known[place.path.name] = place.load()
+        return [known[id] for id in sorted(known)]
+
+    def show(self, id: str) -> AgentRun:
+        """Return a run by its id, or the beginning of one.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        found = [one for one in self.list_runs() if one.id.startswith((id, f"run-{id}"))]
+        if len(found) != 1 or not id:
+            raise NotFoundError("run", id)
+        return found[0]
+
+    def stop(self, id: str, wait_seconds: float = 10.0) -> AgentRun:
+        """End a run; what its agent said until then is kept.
+
+        Raises:
+            NotFoundError: no such run lives on this machine.
+            UsageError: it does not end.
+        """
+        place = find_folder(self._state, id)
+        if place.load().status != "stopped":
+            place.ask_to_stop()
+        end = time.monotonic() + wait_seconds
+        while place.load().status != "stopped":
+            self.recover()
+            if time.monotonic() > end:
+                raise UsageError(f"{place.path.name} does not end. Look at 'agent list' later.")
+            time.sleep(0.05)
+        return place.load()
+
+    def read_log(self, id: str, *, errors: bool = False) -> str:
+        """Return the end of what an agent wrote; it is kept for a week on the machine it ran on.
+
+        Raises:
+            NotFoundError: no such run was on this machine lately.
+        """
+        place = find_folder(self._state, id)
+        path = place.errors if errors else place.output
+        return self._memory.mask_secrets(_read_end(path)) if path.exists() else ""
+
+
+def open_runtime(memory: Memory, name: str) -> Runtime:
+    """Return a runtime by its name.
+
+    Raises:
+        UsageError: no plugin offers it, or it cannot be used on this machine.
+    """
+    try:
+        found: Runtime | None = memory.host.answer("open_runtime", name=name)
+    except PluginError as error:
+        raise UsageError(f"The runtime {name} cannot be used here: {error}") from error
+    if found is None:
+        raise UsageError(f"There is no runtime {name!r}. Choose process or sandbox.")
+    return found
+
+
+def _read_end(path: Path) -> str:
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _LOG_BYTES))
+        text = file.read().decode("utf-8", "replace")
+    return text if size <= _LOG_BYTES else f"[{size - _LOG_BYTES:,} bytes before]\n{text}"

@@ -1,0 +1,60 @@
+"""Records of runs in a memory: ``mid-term/runs.jsonl``, a sealed line for each run that ended.
+
+They hold no words of anybody: what was asked and said stands in the session alone, where forget
+and purge find it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.agent_run import AgentRun
+from kimi_memory.formats.checksum import is_whole, seal
+from kimi_memory.formats.json_values import plain, revive
+
+RUNS = "mid-term/runs.jsonl"
+
+
+class Skill(NamedTuple):
+    """How often runs with a skill ended well."""
+
+    name: str
+    runs: int
+    done: int
+    last: str
+
+
+def record_run(memory: Memory, run: AgentRun) -> None:
+    """Keep a run that ended."""
+    memory.store.append(RUNS, [seal(plain(run))], memory.actor)
+    memory.written()
+
+
+def read_runs(memory: Memory) -> list[AgentRun]:
+    """Return the runs that ended, in order; a torn line is none."""
+    return list(_read_lines(memory))
+
+
+def _read_lines(memory: Memory) -> Iterator[AgentRun]:
+    if not memory.store.exists(RUNS):
+        return
+    for line in memory.store.read(RUNS).splitlines(keepends=True):
+        if is_whole(line):
+            yield revive(AgentRun, json.loads(line))
+
+
+def count_skills(runs: Sequence[AgentRun]) -> list[Skill]:
+    """Return how runs went, by skill."""
+    total: Counter[str] = Counter()
+    done: Counter[str] = Counter()
+    last: dict[str, str] = {}
+    for run in runs:
+        for skill in run.skills:
+            total[skill] += 1
+            done[skill] += run.outcome == "done"
+            last[skill] = max(last.get(skill, ""), run.stopped[:10])
+    return [Skill(name, total[name], done[name], last[name]) for name in sorted(total)]

@@ -1,0 +1,220 @@
+"""``agent``: run an agent; list, show and stop runs; say who the memory is."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kimi_memory import Memory
+from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
+from kimi_memory.domain.agent_run import TASK_CLASSES, AgentRun, Limits, Program, Task
+from kimi_memory.domain.ids import new_id
+from kimi_memory.errors import UsageError
+from kimi_memory.runs.identity import Wanted, read_identity, write_identity
+from kimi_memory.runs.lifecycle import Runs
+from kimi_memory.runs.programs import find_program
+from kimi_memory.runs.run_records import count_skills, read_runs
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    run = steps.add_parser("run", help="start an agent with a task, keep what it says, distil it")
+    run.add_argument("name", help="of the agent: [agents.NAME] of your config.toml has its program")
+    run.add_argument("prompt", help="what to do; - reads it from standard input")
+    run.add_argument("--command", dest="program", metavar="LINE", help="the program, in one line")
+    run.add_argument("--runtime", default="", help="process or sandbox; default: as config.toml")
+    run.add_argument("--task", choices=TASK_CLASSES, default="batch", help="default: batch")
+    run.add_argument("--ref", default="", help="your name of the task: once done, not done again")
+    run.add_argument("--folder", type=Path, help="where it works; else a passing folder")
+    run.add_argument("--seconds", type=float, metavar="S", help="time limit; default: 300")
+    run.add_argument("--network", action="store_true", help="let a sandbox into the network")
+    listed = steps.add_parser("list", help="list the runs")
+    listed.add_argument("--live", action="store_true", help="only those that have not ended")
+    for name, help in (
+        ("show", "show a run"),
+        ("stop", "end a run, and keep what its agent said"),
+        ("logs", "print what an agent wrote, kept for a week"),
+    ):
+        step = steps.add_parser(name, help=help)
+        step.add_argument("id", help="of the run, or the beginning of it")
+        if name == "logs":
+            step.add_argument("--errors", action="store_true", help="standard error instead")
+    who = steps.add_parser("identity", help="show who the memory is, or change it")
+    who.add_argument("--name", help="what people call it")
+    who.add_argument("--description", help="what it is for, in a sentence")
+    who.add_argument(
+        "--persona", action="append", metavar="KEY=VALUE",
+        help="role, mission, or a trait such as tone=friendly; may be repeated, empty removes it",
+    )  # fmt: skip
+    who.add_argument("--model", help="the model that its agents are meant for")
+    who.add_argument("--skills", help="what its agents come with, separated by commas")
+
+
+def run(arguments: Namespace) -> int:
+    """Do one step."""
+    steps = {
+        "run": _run, "list": _list, "show": _show, "stop": _stop, "logs": _logs,
+        "identity": _identity,
+    }  # fmt: skip
+    with open_memory(arguments) as memory:
+        code = steps[arguments.step](memory, arguments)
+        leave(memory)
+        return code
+
+
+def _run(memory: Memory, arguments: Namespace) -> int:
+    program = _choose_program(memory, arguments)
+    prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
+    if not prompt.strip():
+        raise UsageError("There is nothing to do. Give a prompt.")
+    task = Task(
+        new_id("task", datetime.now(UTC)), memory.settings.memory.id, arguments.task,
+        prompt.strip(), ref=arguments.ref,
+    )  # fmt: skip
+    folder = arguments.folder
+    if folder is not None and not folder.is_dir():
+        raise UsageError(f"{folder} is no folder. Make it, or leave --folder out.")
+    found = Runs(memory, os.environ).run(task, program, folder and folder.resolve())
+    show_result(arguments, found, _format_end(memory, found))
+    return 0 if found.outcome == "done" else 1
+
+
+def _choose_program(memory: Memory, arguments: Namespace) -> Program:
+    if arguments.program is not None:
+        try:
+            command = tuple(shlex.split(arguments.program))
+        except ValueError as error:
+            raise UsageError(f"--command cannot be read: {error}. Close the quotes.") from error
+        if not command:
+            raise UsageError("--command is empty. Name a program and its arguments.")
+        found = Program(arguments.name, command)
+    else:
+        config = memory.home.config / "config.toml"
+        found = find_program(arguments.name, memory.home.settings().agents, config)
+    if arguments.seconds is not None and arguments.seconds <= 0:
+        raise UsageError("--seconds is not above zero. Give how long it may take.")
+    limits = found.limits
+    if arguments.seconds is not None:
+        limits = Limits(
+            limits.cpu_s, arguments.seconds, limits.memory_mb, limits.output_bytes, limits.calls
+        )
+    return found._replace(
+        runtime=arguments.runtime or found.runtime,
+        network=found.network or arguments.network,
+        limits=limits,
+    )
+
+
+def _format_end(memory: Memory, run: AgentRun) -> str:
+    said = f"{run.id}  {run.outcome}" + (f" ({run.why})" if run.why else "")
+    log = Runs(memory).read_log(run.id).strip() if run.outcome == "done" else ""
+    hint = "" if run.outcome == "done" else f"\nSee 'kimi-memory agent logs {run.id} --errors'."
+    took = f"{run.usage.wall_s:.1f} s, {run.usage.cpu_s:.1f} s of processor time"
+    return f"{log}\n\n{said}, {took}".lstrip("\n") + hint
+
+
+def _list(memory: Memory, arguments: Namespace) -> int:
+    runs = Runs(memory)
+    runs.recover()
+    found = [one for one in runs.list_runs() if not arguments.live or one.status != "stopped"]
+    if arguments.json:
+        show_json(found)
+        return 0
+    for one in found:
+        state = one.outcome or one.status
+        show(f"{one.id}  {one.started[:16]}  {state:<8} {one.agent}  {one.why}".rstrip())
+    if not found:
+        show("No runs. 'kimi-memory agent run NAME PROMPT' starts one.")
+    return 0
+
+
+def _show(memory: Memory, arguments: Namespace) -> int:
+    runs = Runs(memory)
+    runs.recover()
+    one = runs.show(arguments.id)
+    if arguments.json:
+        show_json(one)
+        return 0
+    used = one.usage
+    show(one.id)
+    show_fields(
+        {
+            "agent": one.agent,
+            "state": one.outcome or one.status,
+            "why": one.why,
+            "task": f"{one.task} ({one.task_class})",
+            "ref": one.ref,
+            "session": one.session,
+            "runtime": one.runtime,
+            "model": one.model,
+            "skills": ", ".join(one.skills),
+            "started": one.started,
+            "stopped": one.stopped,
+            "attempt": str(one.attempt),
+            "used": f"{used.wall_s} s, {used.cpu_s} s of processor time, {one.memory_mb} MB",
+            "tokens": f"{used.tokens_in} in, {used.tokens_out} out" if used.tokens_in else "",
+        }
+    )
+    return 0
+
+
+def _stop(memory: Memory, arguments: Namespace) -> int:
+    one = Runs(memory).stop(arguments.id)
+    show_result(arguments, one, f"{one.id}: {one.outcome}; what it said is in {one.session}.")
+    return 0
+
+
+def _logs(memory: Memory, arguments: Namespace) -> int:
+    text = Runs(memory).read_log(arguments.id, errors=arguments.errors)
+    show_result(arguments, {"log": text}, text.rstrip("\n"))
+    return 0
+
+
+def _identity(memory: Memory, arguments: Namespace) -> int:
+    persona = None if arguments.persona is None else dict(map(_parse_trait, arguments.persona))
+    skills = arguments.skills
+    wanted = Wanted(
+        arguments.name,
+        arguments.description,
+        persona,
+        arguments.model,
+        None if skills is None else tuple(filter(None, (one.strip() for one in skills.split(",")))),
+    )
+    if any(value is not None for value in wanted):
+        write_identity(memory, wanted)
+    # Opened anew: settings are read when a memory is opened.
+    with open_memory(arguments) as fresh:
+        found, progress = read_identity(fresh), count_skills(read_runs(fresh))
+    if arguments.json:
+        show_json({**found._asdict(), "skills_progress": [one._asdict() for one in progress]})
+        return 0
+    show(found.name)
+    show_fields(
+        {
+            "id": found.id,
+            "about": found.description,
+            **found.persona,
+            "model": found.default_model,
+            "skills": ", ".join(found.default_skills),
+            "parent": found.parent,
+            "version": f"v{found.version}" if found.version else "",
+            "sessions": f"{found.interactions}, last {found.last_active}"
+            if found.last_active
+            else "",
+            "primary": found.primary,
+            **{one.name: f"{one.runs} runs, {one.done} done, last {one.last}" for one in progress},
+        }
+    )
+    return 0
+
+
+def _parse_trait(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip() or "\n" in name:
+        raise UsageError(f"{text!r} is no trait. Write KEY=VALUE, such as tone=friendly.")
+    return name.strip(), " ".join(value.split())

@@ -1,0 +1,71 @@
+"""``agent``: what is printed, what JSON says, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.cli import run
+from kimi_memory.hooks.host import Host
+
+GREET = f"{sys.executable} -c \"print('你好 hello')\""
+
+
+def test_hook_open_runtime_knows_processes() -> None:
+    host = Host(entry_points=False)
+    assert host.answer("open_runtime", name="process").isolation == "none"
+    assert host.answer("open_runtime", name="vm") is None
+
+
+def test_an_agent_is_run_listed_shown_and_its_log_read(memory: Memory, capsys) -> None:
+    place = ["--memory", str(memory.root)]
+    assert run(["agent", "run", "greeter", "Say hello.", "--command", GREET, *place]) == 0
+    assert capsys.readouterr().out.startswith("你好 hello\n\nrun-")
+    assert run(["agent", "list", "--json", *place]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["outcome"], found["agent"]) == ("done", "greeter")
+    assert run(["agent", "show", found["id"], *place]) == 0
+    assert "greeter" in capsys.readouterr().out
+    assert run(["agent", "logs", found["id"], *place]) == 0
+    assert capsys.readouterr().out == "你好 hello\n"
+    assert run(["agent", "stop", found["id"], *place]) == 0
+
+
+def test_an_identity_is_changed_and_shown(memory: Memory, capsys) -> None:
+    place = ["--memory", str(memory.root)]
+    words = ["--description", "Support", "--persona", "tone=friendly", "--skills", "sql, python"]
+    assert run(["agent", "identity", *words, "--json", *place]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["description"], found["persona"]["tone"]) == ("Support", "friendly")
+    assert found["default_skills"] == ["sql", "python"]
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    config = tmp_path / "config" / "kimi_memory" / "config.toml"
+    config.parent.mkdir(parents=True)
+    return config
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nobody", "x"], "has no [agents.nobody]. It has broken."),
+        (["broken", "x"], "config.toml:3: [agents.broken] wall_s is 'long'. Give a number"),
+        (["a", "x", "--command", "python3 'x"], "Close the quotes"),
+        (["a", "x", "--command", "true", "--seconds", "0"], "--seconds is not above zero"),
+        (["a", " ", "--command", "true"], "Give a prompt"),
+        (["a", "x", "--command", "true", "--folder", "/no/such"], "is no folder"),
+    ],
+)
+def test_what_cannot_be_run_is_said_in_one_line(
+    memory: Memory, capsys, config: Path, words: list[str], said: str
+) -> None:
+    config.write_text('[agents.broken]\ncommand = "true"\nwall_s = "long"\n')
+    assert run(["agent", "run", *words, "--memory", str(memory.root)]) in (2, 20)
+    assert said in capsys.readouterr().err
