@@ -35,6 +35,7 @@ from kimi_memory.nlp.rules.values import (
     Relation,
     compare_claims,
     compare_values,
+    repeats_value,
     same_told,
     tells_more,
 )
@@ -115,12 +116,11 @@ def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
         # A word that both have tells of no change: the new parser, the old one.
         told = draft.reversal or not _tells_change(card.value)
         return _judge_difference(card, draft) if told else Verdict.CONFLICTS
-    if (
-        one
-        and not draft.reversal
-        and same_told(card.value, draft.value, _subject_words(card, draft))
-    ):
-        return Verdict.AGREES
+    subjects = _subject_words(card, draft)
+    if one and not draft.reversal:
+        same = same_told(card.value, draft.value, subjects)
+        if same or repeats_value(card.value, draft.value):
+            return Verdict.AGREES
     differs = relation in (Relation.VALUE, Relation.SWAPPED) or draft.reversal
     return _judge_difference(card, draft) if one or (same_key and differs) else Verdict.UNRELATED
 

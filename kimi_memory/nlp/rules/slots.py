@@ -26,6 +26,7 @@ from kimi_memory.nlp.rules.slot_frames import KIN, find_frames
 from kimi_memory.nlp.rules.slot_list import BY_NAME, NOUNS, TOOLS, Definition
 from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
 from kimi_memory.nlp.rules.subjects import subject_of
+from kimi_memory.nlp.rules.tool_slots import find_tool_slot
 from kimi_memory.nlp.rules.topics import KNOWN
 
 
@@ -80,6 +81,10 @@ def _name_thing(slot: Slot | None, clause: str) -> Slot | None:
 
 def _parse_clause(clause: str) -> Slot | None:
     text = unicodedata.normalize("NFKC", simplify(clause.replace("’", "'"))).strip()
+    if instead := _INSTEAD.match(text):
+        # "Instead of Tuesday, we use Monday" names the value that is replaced before all else.
+        slot = _parse_clause(instead["rest"])
+        return slot and replace(slot, before=slot.before or instead["o"])
     if not text or len(text) > 400 or text.endswith("?"):
         return None
     zh = _HAN.search(text) is not None
@@ -94,9 +99,11 @@ def _parse_clause(clause: str) -> Slot | None:
         by_verb
         or _by_verb(plain, zh=zh)
         or (_by_noun_zh(plain) if zh else _by_noun_en(plain))
-        or _by_tool(plain)
+        or find_tool_slot(plain)
     )
 
+
+_INSTEAD = regex(r"^(?:instead|in place) of (?P<o>[^,;]{1,30}), ?(?P<rest>.+)$", re.IGNORECASE)
 
 _PREFERENCES = (
     regex(r"^(?P<w>i) (?:would )?(?:much |really |strongly )?(?:prefer|like|favou?r)(?: to)? (?P<v>[^,;]{2,40}?) (?:over|better than|more than|rather than|to) (?P<o>[^,;]{2,40})$", re.IGNORECASE),
@@ -354,7 +361,11 @@ def _by_noun_zh(text: str) -> Slot | None:
         if found is None:
             continue
         said = found.groupdict()
-        said["q"] = _TAKEN.sub("", said.get("q") or "").removesuffix("的")
+        said["q"] = _NO_QUALIFIER.sub("", said.get("q") or "").removesuffix("的")
+        if set_for := _SET_FOR.match(said["q"]):
+            said["w"], said["q"] = set_for["w"], ""
+        if _DOES.match(said["q"]):
+            continue  # In 我写代码用…编辑器 nobody speaks of where the code lies.
         named = NOUNS.get((said["n"] or "").lower())
         placed = said.get("c") not in {"在", "跑在", "放在"} or (named and named.name in _PLACED)
         if placed and (slot := _of_noun(said, zh=True)):
@@ -362,32 +373,16 @@ def _by_noun_zh(text: str) -> Slot | None:
     return None
 
 
-_TAKEN = regex(r"^[把将]")
+_NO_QUALIFIER = regex(
+    r"^(?:[把将]|最[后终初]|现在|目前|如今|还是|暂时|之前的?|以前的?|原[来先]的?|本来|起初|先前)+"
+)
+"""Before a noun, what says when or does something, and tells no one of several from another."""
+_DOES = regex(r"^(?:[写用做看在]$|给|[你他她它]们?)")
+_SET_FOR = regex(r"^[给为帮](?P<w>.{1,5}?)[定选设配](?:好|下|置)?的?$")
 _PLACED = frozenset(
     ("home", "address", "repo", "deploy-target", "hosting", "host", "region", "ci", "meeting")
 ) | {"deploy-time", "release-day", "deadline"}
 """What has a place or a day, and so may be 在 something."""
-
-
-_SWITCH = regex(
-    r"^(?:we|let us|i) (?:have |will |are )?(?:now )?(?:use|go with|run on|(?:switch|mov|migrat|chang|swap)\w*(?: over)?(?: from (?P<o>[\w.+#-]+))? to) (?P<v>[\w.+#-]+)(?: [\d.]+)?(?P<t> .*)?$"
-    r"|^(?:我们|咱们)?(?:都|就|决定|统一|现在|还是)*(?:用|采用|选|(?:从(?P<p>[\w.+#-]+) ?)?(?:换成|改用|迁到|换到|改成)了?) ?(?P<x>[A-Za-z][\w.+#-]*)(?P<u>.*)$",
-    re.IGNORECASE,
-)
-
-
-def _by_tool(text: str) -> Slot | None:
-    """Return the slot of a tool that names it: "we switched from Postgres to SQLite"."""
-    found = _SWITCH.match(text)
-    if found is None:
-        return None
-    value = found["v"] or found["x"] or ""
-    name = TOOLS.get(value.lower())
-    if name is None or (found["o"] and TOOLS.get(found["o"].lower()) != name):
-        return None
-    zh = bool(found["x"])
-    more = trim_value(f"{value}{found['t'] or found['u'] or ''}", zh=zh)
-    return Slot(name, PROJECT, BY_NAME[name].many, more, before=found["o"] or found["p"] or "")
 
 
 def holds_one(key: str) -> bool:

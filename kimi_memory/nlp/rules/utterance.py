@@ -84,7 +84,7 @@ _DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|
 _REQUEST_EN = regex(
     rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u)\b|(?:i(?:'d| would) (?:like|love|appreciate)|i (?:want|need)) (?:you (?:to )?|some |your |help|advice|a hand)"
     rf"|i(?:'m| am) (?:hoping|looking for|trying to (?:figure|understand|decide))"
-    rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go|plan|fix|talk|move|walk|discuss|review|check)\b"
+    rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go(?! (?:with|for) (?!it\b|that\b|this\b))|plan|fix|talk|move|walk|discuss|review|check)\b"
     rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|of\b|and\b|s\b|(?:\w+ )?(?:is|are|was|were|will|has|have|had|stands?|goes|went|became|changed|moved)\b)))"
 )
 # 给我妈打电话 is for one's mother; 你每天提醒我 is an order for always.

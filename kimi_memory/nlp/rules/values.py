@@ -41,6 +41,8 @@ class Relation(StrEnum):
 _CHECKED = regex(r"^(?:\d.*|md:.*|[dwkmy]:.*|t:.*|u:.*)$")
 _TELLING = regex(r"^(?:.*\d.*|[dwkmyteu]:.*|[早晚午夜]|morning|evening|night|noon|daily|weekly)$")
 _STRONG = regex(r"^(?:.*\d.*|[dwkmyteu]:.*)$")
+_NAME = regex(r"(?<=[\w,;:] )[A-Z][\w.+#-]*")
+"""A name inside a sentence; at its beginning any word has a capital."""
 _FRAMING = frozenset(
     """name keep use kind type own project team system number city place job work live got year old do being from now on everything code with to listen set note agreed decided
     put down jot keeping keep mind remember about team for record plan around that be will know so use period one thing please regarding by way just
@@ -113,8 +115,31 @@ def same_told(old: str, new: str, subjects: str) -> bool:
     first, second = map(Counter, told)
     if first == second and first:
         return compare_claims(old, new) is not Relation.SWAPPED
-    strong = [{w for w in words if _STRONG.match(w)} for words in (first, second)]
+    names = [set(claim_words(" ".join(_NAME.findall(text)))) - about for text in plain]
+    strong = [
+        {w for w in words if _STRONG.match(w)} | named
+        for words, named in zip((first, second), names, strict=True)
+    ]
     return bool(strong[0]) and strong[0] == strong[1] and first[NOT] == second[NOT]
+
+
+def repeats_value(old: str, new: str) -> bool:
+    """Whether one of two statements of a subject gives it the very value that stands in the other.
+
+    Forms of which no list has all ("Berlin was fixed as the office") say the same value so.
+    """
+    return any(
+        (slot := slot_of(one)) is not None
+        and not slot.denied
+        and _holds_words(claim_words(other), claim_words(slot.comparable, whole=True))
+        for one, other in ((old, new), (new, old))
+    )
+
+
+def _holds_words(many: tuple[str, ...], few: tuple[str, ...]) -> bool:
+    """Whether words stand together in others that deny nothing."""
+    spans = (many[at : at + len(few)] for at in range(len(many) - len(few) + 1))
+    return bool(few) and NOT not in many and few in spans
 
 
 def _compare_words(old: tuple[str, ...], new: tuple[str, ...], *, is_value: bool) -> Relation:

@@ -58,6 +58,30 @@ TAKEN = [
     ("部署目标换成 AWS 了", "project.deploy-target", "AWS"),
     ("默认分支叫 develop", "project.branch", "develop"),
     ("房租涨到5200元了", "user.rent", "5200元"),
+    ("最后包管理器定了 pnpm", "project.package-manager", "pnpm"),
+    ("我们给王敏定的时区是 UTC+1", "王敏.timezone", "UTC+1"),
+    ("我写代码用 Helix 编辑器", "user.editor", "Helix"),
+    ("我们用 MariaDB 数据库", "project.database", "MariaDB"),
+    ("请你记住：默认分支是 develop", "project.branch", "develop"),
+    ("有个事要记住：房租是 4800 元", "user.rent", "4800 元"),
+    ("缓存我们定下来的是 Valkey", "project.cache", "Valkey"),
+    ("We settled on MIT for the license", "project.license", "MIT"),
+    ("They fixed the deadline of Juniper at 3 July", "project.juniper-deadline", "3 July"),
+    ("I was wrong earlier, Juniper's deadline is 5 July", "project.juniper-deadline", "5 July"),
+    ("We dropped Netlify, hosting is on Vercel now", "project.hosting", "Vercel"),
+    ("The package manager happens to be yarn", "project.package-manager", "yarn"),
+    ("The budget stands at 4,000 euros", "project.budget", "4,000 euros"),
+]
+REPLACED = [
+    ("缓存不用 Memcached 了，改成 Valkey", "project.cache", "Memcached", "Valkey"),
+    ("缓存不要 Memcached 了，用 Valkey", "project.cache", "Memcached", "Valkey"),
+    ("数据库不是 Oracle 了，是 MariaDB", "project.database", "Oracle", "MariaDB"),
+    ("消息队列由 RabbitMQ 变成了 NATS", "project.queue", "RabbitMQ", "NATS"),
+    ("原来消息队列是 RabbitMQ，现在换成 NATS", "project.queue", "RabbitMQ", "NATS"),
+    ("以前默认分支叫 master，现在叫 main", "project.branch", "master", "main"),
+    ("之前王敏的时区是 UTC+1，现在改为 UTC+2", "王敏.timezone", "UTC+1", "UTC+2"),
+    ("Instead of AWS, we use Fly as the hosting", "project.hosting", "AWS", "Fly"),
+    ("In place of AWS, we use Hetzner for the hosting", "project.hosting", "AWS", "Hetzner"),
 ]
 
 
@@ -93,6 +117,16 @@ def test_a_clause_of_the_list_has_its_key_and_value(clause: str, key: str, value
         "我开会去了",
         "谢谢，可以了",
         "我对这个结果很满意",
+        "我写的代码是给客户看的",
+        "他写代码用了两个小时",
+        "我们给你看的端口是错的",
+        "数据库不是我们的问题，是网络",
+        "缓存不要清了，留着",
+        "编辑器不是重点，重点是速度",
+        "以前数据库挂了，现在好了",
+        "Instead of arguing, we use tests",
+        "We dropped it early, it was fine",
+        "They fixed the bug at noon",
     ],
 )
 def test_what_is_of_no_slot_has_no_key(clause: str) -> None:
@@ -106,6 +140,15 @@ def test_what_is_replaced_and_what_is_denied_is_told_apart() -> None:
     assert (moved.key, moved.value, moved.before) == ("project.database", "Postgres", "MySQL")
     assert denied is not None
     assert denied.denied
+
+
+@pytest.mark.parametrize(("clause", "key", "before", "value"), REPLACED)
+def test_a_clause_names_the_value_that_is_replaced(
+    clause: str, key: str, before: str, value: str
+) -> None:
+    slot = slot_of(clause)
+    assert slot is not None
+    assert (slot.key, slot.before, slot.value) == (key, before, value)
 
 
 def test_the_name_of_the_project_holds_what_is_the_projects() -> None:
