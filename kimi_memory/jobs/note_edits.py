@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import LIVE, Card, CardType, Rel, Status
 from kimi_memory.domain.pages import Project
@@ -17,6 +16,7 @@ from kimi_memory.formats.page_lines import Line, marked, split_mark
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.git.history import History
+from kimi_memory.store.git.old_contents import find_contents
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from kimi_memory.jobs.page_edits import Edits
 
 N = TypeVar("N", Card, Project)
-
-# Each version costs a call of git.
-_VERSIONS = 50
 
 FEW = 8
 """Fewer lines than these may go at once."""
@@ -58,31 +55,32 @@ def touched(store: Store, history: History, shelf: Shelf) -> Iterator[Touch]:
 
     What came with evidence, as a merge or another machine brings it, is none of them.
     """
-    edited = store.journal.edited()
-    places = {e.path for e in shelf.entries().values() if e.kind == Card.kind} if edited else set()
-    for path, mark in sorted(edited.items()):
-        if path not in places:
-            continue
-        if shelf.survey.waits(path):
-            continue
-        content = store.read(path)
-        card = codec.read_note(content, path)
-        if not isinstance(card, Card) or card.status not in LIVE or _is_proven(card):
-            continue
-        before = _find_earlier(history, path, mark, Card)
+    marks = store.journal.edited()
+    places = {e.path for e in shelf.entries().values() if e.kind == Card.kind} if marks else set()
+    contents = {
+        path: store.read(path)
+        for path in sorted(places & marks.keys())
+        if not shelf.survey.waits(path)
+    }
+    notes = {path: codec.read_note(content, path) for path, content in contents.items()}
+    cards = {
+        path: note
+        for path, note in notes.items()
+        if isinstance(note, Card) and note.status in LIVE and not _is_proven(note)
+    }
+    earlier = _find_earlier(history, {path: marks[path] for path in cards}, Card)
+    for path, card in cards.items():
+        before = earlier.get(path)
         # A corrected space or letter case says nothing new.
         if before is None or normalise(before.value) != normalise(card.value):
-            yield Touch(path, card, _find_line_number(content, card.value), before)
+            yield Touch(path, card, _find_line_number(contents[path], card.value), before)
 
 
-def _find_earlier(history: History, path: str, mark: str, kind: type[N]) -> N | None:
-    """Return a note as it was when its file had the content of a mark."""
-    for commit in history.log(limit=_VERSIONS, path=path) if history.ready() else ():
-        content = history.content(commit.hash, path)
-        if content is not None and digest(content) == mark:
-            note = codec.read_note(content, path)
-            return note if isinstance(note, kind) else None
-    return None
+def _find_earlier(history: History, marks: Mapping[str, str], kind: type[N]) -> dict[str, N]:
+    """Return notes as they were when their files had the content of a mark."""
+    found = find_contents(history, marks)
+    notes = {path: codec.read_note(content, path) for path, content in found.items()}
+    return {path: note for path, note in notes.items() if isinstance(note, kind)}
 
 
 def _is_proven(card: Card) -> bool:
@@ -122,10 +120,11 @@ def edited_projects(store: Store, history: History, shelf: Shelf) -> Iterator[Ed
     """Yield the project pages whose lines differ from what was written last."""
     marks = store.journal.edited()
     places = {e.path for e in shelf.entries().values() if e.kind == Project.kind} if marks else ()
-    for path in sorted(set(places) & marks.keys()):
-        page = codec.read_note(store.read(path), path)
-        before = _find_earlier(history, path, marks[path], Project)
-        if not isinstance(page, Project) or before is None:
+    edited = sorted(set(places) & marks.keys())
+    earlier = _find_earlier(history, {path: marks[path] for path in edited}, Project)
+    for path in filter(earlier.get, edited):
+        page, before = codec.read_note(store.read(path), path), earlier[path]
+        if not isinstance(page, Project):
             continue
         if _map_entries(page) != _map_entries(before):
             yield Edited(path, page, before)
