@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
@@ -14,8 +15,9 @@ from kimi_memory.formats.wikilinks import bare_text
 from kimi_memory.merge.files import beside, conflict_path
 from kimi_memory.merge.moved_turns import Moves, repoint_note
 from kimi_memory.merge.note_texts import NoteText, merge_note_texts
-from kimi_memory.merge.notes import keep_edit, merge_notes
+from kimi_memory.merge.notes import MergedNote, keep_edit, merge_notes
 from kimi_memory.merge.placing import Wanted, mark_of
+from kimi_memory.merge.statements import is_greater, variant_id
 from kimi_memory.merge.three_way import pick
 
 
@@ -89,7 +91,7 @@ def _marked_place(note: Note) -> str:
 
 def merge_note_files(base: NoteFiles, ours: NoteFiles, theirs: NoteFiles) -> MergedNotes:
     """Return the notes that both sides have, with the changes of both."""
-    merged = MergedNotes()
+    merged, said = MergedNotes(), list[MergedNote]()
     for id in sorted({*base, *ours, *theirs}):
         old, one, other = base.get(id), ours.get(id), theirs.get(id)
         if one is None or other is None:
@@ -98,8 +100,42 @@ def merge_note_files(base: NoteFiles, ours: NoteFiles, theirs: NoteFiles) -> Mer
             merged.wanted.append(pick(old, one, other, min).wanted)
         else:
             merged.joined.append(id)
-            _merge_pair(merged, old, one, other)
+            said += _merge_pair(merged, old, one, other)
+    for note in said:
+        _place_variants(merged, note, (ours, theirs))
     return merged
+
+
+def _place_variants(
+    merged: MergedNotes, said: MergedNote, sides: tuple[NoteFiles, NoteFiles]
+) -> None:
+    """Add the versions that would be lost: each once, and none that the note says now.
+
+    Three copies make them in any order: one may be there already, of a merge with the third, or
+    say what won over both since.
+    """
+    drop = set[str]()
+    for variant in said.variants:
+        merged.variants.append((said.note.id, variant.id))
+        standing = [side[variant.id] for side in sides if variant.id in side]
+        if all(_is_untouched(one) and is_greater(variant, one.note) for one in standing):
+            drop.add(variant.id)
+    if isinstance(said.note, Card | Event):
+        id = variant_id(said.note, said.note.created)
+        if all(_is_untouched(side[id]) for side in sides if id in side):
+            drop.add(id)
+    merged.wanted = [one for one in merged.wanted if one.id not in drop]
+    for variant in (one for one in said.variants if one.id in drop):
+        content = codec.render(variant).encode()
+        merged.wanted.append(Wanted(_marked_place(variant), content, variant.id))
+
+
+def _is_untouched(file: NoteFile) -> bool:
+    """Whether a variant is as a merge made it."""
+    note = file.note
+    if not isinstance(note, Card | Event) or note.sources or note.quotes:
+        return False
+    return note.status is Status.CANDIDATE and file.text == codec.render(note)
 
 
 def _take_one(merged: MergedNotes, base: NoteFile | None, left: NoteFile | None) -> None:
@@ -120,13 +156,14 @@ def _take_one(merged: MergedNotes, base: NoteFile | None, left: NoteFile | None)
 
 def _merge_pair(
     merged: MergedNotes, base: NoteFile | None, ours: NoteFile, theirs: NoteFile
-) -> None:
+) -> list[MergedNote]:
+    """Take a note that both sides changed; return it with what would be lost."""
     path = pick(base and base.path, ours.path, theirs.path, min)
     # One id as two kinds of note has no merge; the other stays readable beside it.
     if type(ours.note) is not type(theirs.note):
         stays, loses = sorted((ours, theirs), key=lambda side: (side.note.kind, side.text))
         merged.wanted += [stays.wanted, _kept(loses.path, loses.text)]
-        return
+        return []
     old = base if base is not None and type(base.note) is type(ours.note) else None
     found = merge_notes(old and old.note, ours.note, theirs.note)
     # Where other notes lie is no news of this one; its next write links to them anew.
@@ -135,11 +172,7 @@ def _merge_pair(
     text = merge_note_texts(before, versions[0], versions[1], found.note, path)
     merged.wanted.append(Wanted(path, text.text.encode(), found.note.id))
     merged.wanted += [_kept(path, lost) for lost in text.lost]
-    for variant in found.variants:
-        merged.variants.append((found.note.id, variant.id))
-        merged.wanted.append(
-            Wanted(_marked_place(variant), codec.render(variant).encode(), variant.id)
-        )
+    return [found]
 
 
 def _kept(path: str, text: str) -> Wanted:

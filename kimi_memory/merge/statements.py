@@ -52,6 +52,21 @@ def merge_statements(base: N | None, ours: N, theirs: N) -> tuple[N, tuple[Note,
     return stays, () if _is_purged(stays) else _make_variants(base, loses)
 
 
+def variant_id(note: Note, created: datetime) -> str:
+    """Return the id of the variant that keeps the words of a note, whatever else goes with them.
+
+    Args:
+        note: which says them.
+        created: when the note that stays was made.
+    """
+    return derived_id(note.kind, created, "variant", note.id, _hash("\0".join(_words(note))))
+
+
+def is_greater(one: Note, other: Note) -> bool:
+    """Whether the first of two statements stays where both are made."""
+    return _rank(one) > _rank(other)
+
+
 def has_words_of(one: Note, other: Note) -> bool:
     """Whether two versions of a note say the same."""
     return _same_words(one, other)
@@ -89,7 +104,10 @@ def _is_purged(note: Note) -> bool:
 
 
 def _hash_register(note: Note) -> str:
-    said = "\0".join(map(str, _register(note)))
+    return _hash("\0".join(map(str, _register(note))))
+
+
+def _hash(said: str) -> str:
     # Escapes in front matter can make half of a pair, which plain UTF-8 refuses.
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -101,8 +119,7 @@ def _make_variants(base: Note | None, loses: Note) -> tuple[Note, ...]:
     kept = {name: getattr(loses, name) for name in (*WORDS[loses.kind], *REGISTER[loses.kind])}
     origin = base or loses
     kept |= {f.name: getattr(origin, f.name) for f in fields(origin) if f.name in _PLACE}
-    seed = ("variant", loses.id, _hash_register(loses))
-    kept |= {"id": derived_id(loses.kind, origin.created, *seed), "status": Status.CANDIDATE}
+    kept |= {"id": variant_id(loses, origin.created), "status": Status.CANDIDATE}
     # Not the time of the merge: two copies that merge must write the same file.
     kept |= {"created": origin.created, "updated": origin.created}
     variant = type(loses)(**kept)

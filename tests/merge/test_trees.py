@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kimi_memory.domain.job import Job
@@ -469,7 +469,16 @@ def test_the_laws_hold_for_whole_memories(trees: list[Tree]) -> None:
                 assert note.body_texts in held, "a statement is lost"
 
 
+def three_values(*said: tuple[str, int]) -> list[Tree]:
+    """A card, and what three copies say: a value, and since which day."""
+    later = (edit(PORT, value=value, valid_from=NOW + timedelta(day)) for value, day in said)
+    return [file_of(PORT), *later]
+
+
 @given(memories(copies=3))
+@example(three_values(("1", 2), ("2", 1), ("2", 3)))  # what loses to one wins with the other
+@example(three_values(("1", 3), ("2", 1), ("2", 2)))  # the same words lose twice
+@example(three_values(("1", 2), ("2", 1), ("1", 3)))
 @examples(60)
 def test_three_copies_say_the_same_in_any_order(trees: list[Tree]) -> None:
     """Notes and tombstones; clashes of free text depend on what was merged first."""
