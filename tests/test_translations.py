@@ -9,8 +9,6 @@ import pytest
 
 from docs import site
 
-SHORTER = {"copies.md", "time.md"}
-"""Pages that tell less in Chinese: the English ones also hold figures and the table of merges."""
 PAGES = sorted((site.ROOT / "docs/zh").glob("*.md"))
 
 
@@ -28,9 +26,7 @@ def test_no_translation_is_stale() -> None:
     assert not list(site.stale())
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name not in SHORTER], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_translation_has_the_parts_of_its_page(page: Path) -> None:
     assert parts(page) == parts(site.ROOT / "docs" / page.name)
 
