@@ -64,6 +64,13 @@ BENCHMARKS = (
         quick=("--turns", "100", "--runs", "3"),
     ),
     Benchmark(
+        name="cluster",
+        module="cluster",
+        what="a turn of a memory on two machines against one of this machine alone",
+        quick=("--turns", "200", "--failovers", "1"),
+        needs=("psycopg",),
+    ),
+    Benchmark(
         name="session",
         module="session",
         what="the end of a session and the blocks shown of it",

@@ -30,8 +30,8 @@ except ImportError:
 
 _SCHEMES = ("postgres://", "postgresql://")
 _DEADLINE_SECONDS = 5.0
-_POLL_SECONDS = 0.01
-_LONGEST_POLL_SECONDS = 0.1
+_LOOK_SECONDS = 0.5
+"""So often a follower looks by itself: a pool between may swallow what the server calls out."""
 _UNIQUE = "23505"
 """What the server calls a key that is there already."""
 _SCHEMA = b"""
@@ -51,7 +51,7 @@ _PUT = """
 with l as (select 1 from km_lease where memory = $1 and epoch = $2 for share)
 insert into km_log (memory, seq, epoch, body)
 select $1, $3::bigint + t.n - 1, $2, t.b from l, unnest($4::bytea[]) with ordinality t(b, n)
-returning seq"""
+returning seq, pg_notify('km_log', memory)"""
 _LEASE = """
 insert into km_lease as l values ($1, $2, 1, clock_timestamp() + $3::float8 * interval '1 s')
 on conflict (memory) do update set holder = $2, epoch = l.epoch + 1,
@@ -96,6 +96,7 @@ class PostgresLog:
         self.name, self._url = _shown(url), url
         self._lock = threading.Lock()
         self._connection: PGconn | None = None
+        self._listener: PGconn | None = None
 
     def put(self, memory: str, first: int, epoch: int, records: Sequence[bytes]) -> None:
         """Insert records, all or none."""
@@ -113,14 +114,20 @@ class PostgresLog:
         return [(int(row[0]), _bytes_of(row[1])) for row in rows]
 
     def wait(self, memory: str, after: int, seconds: float) -> bool:
-        """Look again and again, less often the longer nothing comes."""
-        end, pause = time.monotonic() + seconds, _POLL_SECONDS
+        """Wait until the server calls out that a record was put."""
         question = "select 1 from km_log where memory = $1 and seq > $2 limit 1"
-        while not self._ask(question, memory, after):
-            if time.monotonic() + pause > end:
-                return False
-            time.sleep(pause)
-            pause = min(_LONGEST_POLL_SECONDS, pause * 1.2)
+        end = time.monotonic() + seconds
+        try:
+            if self._listener is None:
+                self._listener = _connect(self._url, time.monotonic() + _DEADLINE_SECONDS)
+                _ask_plainly(self._listener, b"listen km_log", time.monotonic() + _DEADLINE_SECONDS)
+            while not self._ask(question, memory, after):
+                if (left := end - time.monotonic()) <= 0:
+                    return False
+                _await_call(self._listener, memory, min(left, _LOOK_SECONDS))
+        except (TimeoutError, Error) as error:
+            self._drop_listener()
+            raise Unreachable(f"{self.name}: {_one_line(error)}") from error
         return True
 
     def lease(self, memory: str, node: str, ttl: float) -> int:
@@ -167,8 +174,14 @@ class PostgresLog:
 
     def close(self) -> None:
         """Close the connection."""
+        self._drop_listener()
         with self._lock:
             self._drop_connection()
+
+    def _drop_listener(self) -> None:
+        found, self._listener = self._listener, None
+        if found is not None:
+            found.finish()
 
     def _ask(self, question: str, *values: str | float | bytes) -> list[tuple[bytes, ...]]:
         """Ask, and return the rows of the answer.
@@ -267,6 +280,24 @@ def _await_socket(socket: int, *, write: bool, end: float) -> None:
     waits.register(socket, select.POLLOUT if write else select.POLLIN)
     if left <= 0 or not waits.poll(left * 1000):
         raise TimeoutError(f"no answer within {_DEADLINE_SECONDS:g} seconds")
+
+
+def _await_call(connection: PGconn, memory: str, seconds: float) -> None:
+    """Wait until the server calls out a memory, or for so long.
+
+    Raises:
+        Error: the connection is lost.
+    """
+    end = time.monotonic() + seconds
+    waits = select.poll()
+    waits.register(connection.socket, select.POLLIN)
+    while (left := end - time.monotonic()) > 0 and waits.poll(left * 1000):
+        connection.consume_input()
+        called = set()
+        while (found := connection.notifies()) is not None:
+            called.add(found.extra)
+        if memory.encode() in called:
+            return
 
 
 def _bytes_of(value: bytes) -> bytes:
