@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -28,6 +28,8 @@ from kimi_memory.errors import UsageError
 _SCHEME = "folder://"
 _POLL_SECONDS = 0.01
 _LOCK_SECONDS = 5.0
+_FIRST = "first"
+"""Where the number of the first record that is kept stands."""
 
 
 @hookimpl(trylast=True)
@@ -64,15 +66,18 @@ class FolderLog:
     def read(self, memory: str, after: int, limit: int = 500) -> Sequence[tuple[int, bytes]]:
         """Return the records after a number, up to the first that is not there."""
         found: list[tuple[int, bytes]] = []
+        folder = self._folder(memory)
         with _reachable(self.name), suppress(FileNotFoundError):
-            for seq in range(after + 1, after + 1 + limit):
-                found.append((seq, (self._folder(memory) / _file_of(seq)).read_bytes()))
+            first = max(after + 1, _read_first(folder))
+            for seq in range(first, first + limit):
+                found.append((seq, (folder / _file_of(seq)).read_bytes()))
         return found
 
     def wait(self, memory: str, after: int, seconds: float) -> bool:
         """Look again and again whether the next record is there."""
-        path, end = self._folder(memory) / _file_of(after + 1), time.monotonic() + seconds
-        while not path.exists():
+        folder, end = self._folder(memory), time.monotonic() + seconds
+        path = folder / _file_of(after + 1)
+        while not path.exists() and _read_first(folder) <= after + 1:
             if time.monotonic() >= end:
                 return False
             time.sleep(_POLL_SECONDS)
@@ -105,23 +110,35 @@ class FolderLog:
         with self._lock(memory) as folder:
             return _read_lease(folder)
 
-    def put_blob(self, sha: str, content: bytes) -> None:
+    def put_blob(self, memory: str, sha: str, content: bytes) -> None:
         """Keep a content under its hash."""
         with _reachable(self.name):
-            folder = self._root / "blobs"
+            folder = self._folder(memory) / "blobs"
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / sha).exists():
                 with suppress(Taken):
                     _write_new(folder / sha, content, 0)
                 _sync_folder(folder)
 
-    def get_blob(self, sha: str) -> bytes:
+    def get_blob(self, memory: str, sha: str) -> bytes:
         """Return a content by its hash."""
         with _reachable(self.name):
             try:
-                return (self._root / "blobs" / sha).read_bytes()
+                return (self._folder(memory) / "blobs" / sha).read_bytes()
             except FileNotFoundError as error:
                 raise KeyError(sha) from error
+
+    def trim(self, memory: str, below: int, kept: Collection[str]) -> int:
+        """Remove the files of records and contents; the number of the first is kept before."""
+        with self._lock(memory) as folder:
+            first = _read_first(folder)
+            _replace(folder / _FIRST, str(max(first, below)).encode())
+            _sync_folder(folder)
+            gone = [path for path in folder.glob("0*.json") if int(path.stem) < below]
+            for path in [*gone, *(p for p in folder.glob("blobs/*") if p.name not in kept)]:
+                path.unlink()
+            _sync_folder(folder)
+            return len(gone)
 
     def put_row(self, table: str, key: str, body: bytes) -> None:
         """Write a row; its age is that of its file."""
@@ -188,6 +205,14 @@ def _lock_within(fd: int, seconds: float) -> None:
             time.sleep(0.001)
         else:
             return
+
+
+def _read_first(folder: Path) -> int:
+    """Return the number of the first record that is kept."""
+    try:
+        return int((folder / _FIRST).read_bytes())
+    except FileNotFoundError:
+        return 1
 
 
 def _file_of(seq: int) -> str:

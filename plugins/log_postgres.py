@@ -14,7 +14,7 @@ import re
 import select
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
@@ -42,7 +42,8 @@ create table if not exists km_log (
 create table if not exists km_lease (
   memory text primary key, holder text not null, epoch bigint not null,
   expires timestamptz not null);
-create table if not exists km_blob (sha text primary key, body bytea not null);
+create table if not exists km_content (
+  memory text, sha text, body bytea not null, primary key (memory, sha));
 create table if not exists km_row (
   kind text, key text, body text not null, at timestamptz not null, primary key (kind, key));
 commit"""
@@ -148,17 +149,27 @@ class PostgresLog:
         rows = self._ask(_STATE, memory)
         return Lease(rows[0][0].decode(), int(rows[0][1]), float(rows[0][2])) if rows else Lease()
 
-    def put_blob(self, sha: str, content: bytes) -> None:
+    def put_blob(self, memory: str, sha: str, content: bytes) -> None:
         """Keep a content under its hash."""
         body = b"\\x" + content.hex().encode()
-        self._ask("insert into km_blob values ($1, $2) on conflict do nothing", sha, body)
+        question = "insert into km_content values ($1, $2, $3) on conflict do nothing"
+        self._ask(question, memory, sha, body)
 
-    def get_blob(self, sha: str) -> bytes:
+    def get_blob(self, memory: str, sha: str) -> bytes:
         """Return a content by its hash."""
-        rows = self._ask("select body from km_blob where sha = $1", sha)
+        question = "select body from km_content where memory = $1 and sha = $2"
+        rows = self._ask(question, memory, sha)
         if not rows:
             raise KeyError(sha)
         return _bytes_of(rows[0][0])
+
+    def trim(self, memory: str, below: int, kept: Collection[str]) -> int:
+        """Delete records and contents; the server's own files are cleaned by its vacuum."""
+        names = "{" + ",".join(kept) + "}"
+        question = "delete from km_content where memory = $1 and sha <> all ($2::text[])"
+        self._ask(question, memory, names)
+        question = "delete from km_log where memory = $1 and seq < $2 returning 1"
+        return len(self._ask(question, memory, below))
 
     def put_row(self, table: str, key: str, body: bytes) -> None:
         """Write a row."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import NotPrimaryError, PluginError, UsageError
-from kimi_memory.store.deployment import Deployment, read_deployment, write_deployment
+from kimi_memory.store.deployment import Deployment, Kept, read_deployment
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.follow_commit import follow_commit
 from kimi_memory.store.log_replay import Replayer
@@ -59,7 +59,7 @@ def attach_relay(parts: Parts, deployment: Deployment | None = None) -> Relay:
         parts.store,
         place,
         clock=parts.clock,
-        save=partial(write_deployment, parts.root),
+        kept=Kept(parts.root),
         terms=Terms(table.ttl, table.wait_seconds),
     )
     # What an earlier leader had not committed yet is ours to commit.

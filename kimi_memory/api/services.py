@@ -224,7 +224,7 @@ class Parts:
             UsageError: the memory is deployed.
         """
         if self.store.relay is not None:
-            why = f"This memory is shared over a change log, which {what} does not reach yet"
+            why = f"This memory is shared over a change log, which {what} does not reach"
             raise UsageError(f"{why}. {remedy}.")
 
     def is_secret(self, text: str) -> bool:

@@ -14,6 +14,7 @@ from kimi_memory.cli.shared import PERSON, show, show_result
 from kimi_memory.cli.signals import until_signal
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.purging import list_purged_nodes
 from kimi_memory.cluster.registry import DeploymentRow
 from kimi_memory.cluster.running import Service
 
@@ -25,6 +26,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     steps.add_parser("status", help="show who leads which memory, and how far the others are")
     check = steps.add_parser("check", help="check the log of a memory, and this machine's folder")
     check.add_argument("name", help="of the memory")
+    trim = steps.add_parser("trim", help="destroy records of a log that every machine has")
+    trim.add_argument("name", help="of a memory that this machine leads")
+    trim.add_argument("--dry-run", action="store_true", help="only count them")
 
 
 def open_cluster(url: str = "") -> Cluster:
@@ -41,8 +45,14 @@ def run(arguments: Namespace) -> int:
             return _run(cluster)
         if arguments.step == "check":
             return _check(cluster, arguments)
+        if arguments.step == "trim":
+            count = cluster.trim(arguments.name, dry_run=arguments.dry_run)
+            done = "would be destroyed" if arguments.dry_run else "destroyed"
+            line = f"{count} records {done}; the log begins with a snapshot."
+            show_result(arguments, {"records": count}, line)
+            return 0
         found = cluster.deployments()
-        show_result(arguments, found, format_deployments(found))
+        show_result(arguments, found, format_deployments(found, list_unpurged(cluster)))
     return 0
 
 
@@ -80,8 +90,19 @@ def _digest_here(row: DeploymentRow) -> str:
         return digest_tree(memory)
 
 
-def format_deployments(rows: Sequence[DeploymentRow]) -> str:
-    """Return deployments as a table, the one that leads first."""
+def list_unpurged(cluster: Cluster) -> list[str]:
+    """Return a line for each deployment that a purge did not reach."""
+    names = {one.memory: one.name for one in cluster.registry.deployments()}
+    return [
+        f"purge of {name} did not reach {one.node}: {one.why}"
+        for memory, name in names.items()
+        for one in list_purged_nodes(cluster.log, memory)
+        if one.state == "left"
+    ]
+
+
+def format_deployments(rows: Sequence[DeploymentRow], more: Sequence[str] = ()) -> str:
+    """Return deployments as a table, the one that leads first, and lines below it."""
     if not rows:
         return "No memory is deployed. Share the one here with 'kimi-memory deploy add'."
     lines = []
@@ -95,4 +116,4 @@ def format_deployments(rows: Sequence[DeploymentRow]) -> str:
             behind = last[memory] - one.applied
             state = one.why or (f"{behind} records behind" if behind else "in step")
             lines.append(f"  {one.node:<16} {one.role:<8} {one.status:<9} {state}  {one.folder}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *more])

@@ -6,8 +6,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
-from kimi_memory.cli.shared import find_memory, show_result
+from kimi_memory.cli.shared import find_memory, show, show_result
 from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.snapshots import find_snapshot
+from kimi_memory.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,16 +34,59 @@ def add_arguments(parser: ArgumentParser) -> None:
     promote.add_argument(
         "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
     )
+    repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
+    repair.add_argument("name", help="of the memory")
+    for step in (add, remove, promote, repair):
+        step.add_argument("--dry-run", action="store_true", help="only say what would be done")
     demote = steps.add_parser("demote", help="have this machine take no writes any more")
     demote.add_argument("name", help="of the memory")
 
 
 def run(arguments: Namespace) -> int:
-    """Add, list, remove, promote or demote."""
-    steps = {"add": _add, "list": _list, "remove": _remove, "promote": _promote, "demote": _demote}
+    """Add, list, remove, promote, demote or repair."""
+    steps = {
+        "add": _add, "list": _list, "remove": _remove, "promote": _promote, "demote": _demote,
+        "repair": _repair,
+    }  # fmt: skip
     with open_cluster() as cluster:
-        steps[arguments.step](cluster, arguments)
+        if getattr(arguments, "dry_run", False):
+            show(_foretell(cluster, arguments))
+        else:
+            steps[arguments.step](cluster, arguments)
     return 0
+
+
+def _foretell(cluster: Cluster, arguments: Namespace) -> str:
+    """Return what a step would do; what it would refuse, is refused."""
+    if arguments.step == "add" and arguments.folder is None:
+        root = find_memory(arguments)
+        cluster.check_deployable(root)
+        return f"Would share {root} over {cluster.log.name}; {cluster.node} would take the writes."
+    memory = cluster.registry.find(arguments.name)
+    state, rows = cluster.state(memory), cluster.registry.deployments(memory)
+    leader = state.holder if state.held else "nobody"
+    names = ", ".join(one.node for one in rows)
+    if arguments.step == "add":
+        about, last = find_snapshot(cluster.log, memory)
+        size = len(cluster.log.get_blob(memory, about["bundle"]))
+        later = last - int(about["at"])
+        return (
+            f"Would copy a snapshot of {size} bytes and {later} records after it to "
+            f"{arguments.folder}, as a {arguments.role}; {names} have it, {leader} leads."
+        )
+    if arguments.step == "promote":
+        node = arguments.on or cluster.node
+        return f"Would have {node} take the writes of {arguments.name}; {leader} leads now."
+    row = next((one for one in rows if one.node == cluster.node), None)
+    if row is None:
+        raise UsageError(f"{cluster.node} does not hold {arguments.name}; {names} do.")
+    if arguments.step == "remove":
+        return f"Would make {row.folder} a plain copy; nothing in it would be removed."
+    about, last = find_snapshot(cluster.log, memory)
+    return (
+        f"Would make {row.folder} anew from the snapshot at record {about['at']}, and carry out "
+        f"{last - int(about['at'])} records after it; what no record has would be put aside."
+    )
 
 
 def _add(cluster: Cluster, arguments: Namespace) -> None:
@@ -75,6 +120,15 @@ def _promote(cluster: Cluster, arguments: Namespace) -> None:
     state = cluster.promote(arguments.name, arguments.on, arguments.timeout)
     line = f"{state.holder} takes the writes of {arguments.name} (epoch {state.epoch})."
     show_result(arguments, state, line)
+
+
+def _repair(cluster: Cluster, arguments: Namespace) -> None:
+    kept = cluster.repair(arguments.name)
+    lines = [f"{arguments.name} was made anew here from the last snapshot."]
+    if kept:
+        lines.append("Put aside in .kimi/lost+found, as no record has it:")
+        lines += [f"  {name}" for name in kept]
+    show_result(arguments, {"put_aside": kept}, "\n".join(lines))
 
 
 def _demote(cluster: Cluster, arguments: Namespace) -> None:

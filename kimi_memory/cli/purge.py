@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.errors import UsageError
@@ -11,6 +13,10 @@ from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 from kimi_memory.operations.purge_everywhere import purge_everywhere
+
+if TYPE_CHECKING:
+    from kimi_memory.api.memory import Memory
+    from kimi_memory.cluster.purging import SharedPurge
 
 # The whole list stands in the JSON; on a terminal the counts would scroll away behind it.
 _SHOWN = 20
@@ -49,6 +55,9 @@ def run(arguments: Namespace) -> int:
     if arguments.everywhere:
         return _purge_everywhere(arguments, doomed)
     with open_memory(arguments) as memory:
+        if memory.store.relay is not None and arguments.yes:
+            # What reaches other nodes is not loaded for a memory of this machine alone.
+            return _purge_shared(arguments, memory, doomed)
         report = purge(memory, doomed, yes=arguments.yes)
     if arguments.json:
         show_json(report)
@@ -60,6 +69,25 @@ def run(arguments: Namespace) -> int:
         warning = f"warning: history was shared with {shown}; purge it there as well"
         print(f"kimi-memory: {printable(warning)}", file=sys.stderr)
     return 0
+
+
+def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
+    """Purge on every node; 1 where it did not reach all of them."""
+    found: SharedPurge = import_module("kimi_memory.cluster.purging").purge_shared(memory, doomed)
+    left = any(one.state == "left" for one in found.nodes)
+    if arguments.json:
+        show_json(found)
+        return int(left)
+    _print_report(found.report)
+    if found.nodes:
+        show(f"  {found.records} records of the change log")
+    for one in found.nodes:
+        show(f"{one.state:<9}  {one.node}  {one.why}".rstrip())
+    if left:
+        show("It is done there as soon as they follow. See 'kimi-memory cluster status'.")
+    if found.nodes:
+        show("Backups of the database, and its own files until they are cleaned, are not reached.")
+    return int(left)
 
 
 def _follow(arguments: Namespace) -> int:

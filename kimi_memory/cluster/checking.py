@@ -9,7 +9,7 @@ from typing import Any
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
-from kimi_memory.formats.log_record import hash_record
+from kimi_memory.formats.log_record import hash_record, is_snapshot
 from kimi_memory.store.git.files import RECEIPTS
 
 
@@ -24,6 +24,11 @@ class _LogState:
     def take(self, number: int, body: bytes) -> Iterator[str]:
         """Take in the next record; yield what is wrong with it."""
         record: Mapping[str, Any] = json.loads(body)
+        if not self.seq and is_snapshot(body):
+            # Those before it were destroyed: what it says of itself is where the log begins.
+            self.seq, self.prev = number - 1, record.get("prev", "")
+            self.epoch, self.leaders = record["epoch"], {record["epoch"]: record["node"]}
+            self.head = record["about"]["commit"]
         yield from self._check_place(number, record)
         yield from self._check_epoch(number, record)
         first = self.txns.setdefault(record["txn"], number)

@@ -12,8 +12,10 @@ from kimi_memory import __version__
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, user_host
 from kimi_memory.api.relaying import open_log
+from kimi_memory.cluster.purging import mark_reached
 from kimi_memory.cluster.registry import DeploymentRow, Node, Registry
-from kimi_memory.cluster.snapshots import copy_memory, write_snapshot
+from kimi_memory.cluster.renewal import renew_folder
+from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import ChangeLog, Lease
 from kimi_memory.domain.cluster import NodeKind, Role
@@ -137,11 +139,9 @@ class Cluster:
             UsageError: it has no history, or is deployed already.
         """
         root = folder.resolve()
-        if read_deployment(root) is not None:
-            raise UsageError(f"{root} is deployed already. See 'kimi-memory deploy list'.")
+        self.check_deployable(root)
         with Memory.open(root, self._opening) as memory:
             id, name = memory.settings.memory.id, memory.settings.memory.name or root.name
-            self._check_deployable(memory, id)
             memory.store.reconcile()
             memory.batch.flush("Before the memory is shared")
             extent = memory.store.journal.extent()
@@ -154,7 +154,18 @@ class Cluster:
         self.registry.put_deployment(row)
         return row
 
-    def _check_deployable(self, memory: Memory, id: str) -> None:
+    def check_deployable(self, root: Path) -> None:
+        """Refuse a folder that cannot be put under the log.
+
+        Raises:
+            UsageError: it has no history, takes no writes, or is deployed already.
+        """
+        if read_deployment(root) is not None:
+            raise UsageError(f"{root} is deployed already. See 'kimi-memory deploy list'.")
+        with Memory.open(root, self._opening) as memory:
+            self._check_plain(memory, memory.settings.memory.id)
+
+    def _check_plain(self, memory: Memory, id: str) -> None:
         if not memory.settings.history.git:
             raise UsageError("A memory without history cannot be deployed. Set history.git = true.")
         if memory.store.moved or memory.store.read_only:
@@ -189,6 +200,55 @@ class Cluster:
         row = self._row(memory, rows[0].name, root, role, applied=applied)
         self.registry.put_deployment(row)
         return row, count
+
+    def repair(self, name: str) -> list[str]:
+        """Make this machine's folder anew from the last snapshot; return the files put aside.
+
+        Raises:
+            NotPrimaryError: this node leads.
+            UsageError: there is no snapshot.
+        """
+        row = self._find_here(self.registry.find(name))
+        kept = renew_folder(self.log, Path(row.folder), self._opening)
+        with Memory.open(row.folder, self._opening) as memory:
+            assert memory.store.relay is not None
+            memory.store.relay.follow()
+            applied = memory.store.relay.position.place.seq
+        mark_reached(self.log, row.memory, self.node, applied, kept)
+        self.registry.put_deployment(replace(row, status="active", why="", applied=applied))
+        return kept
+
+    def trim(self, name: str, *, dry_run: bool = False, wait_seconds: float = 5.0) -> int:
+        """Destroy the records that every deployment has carried out; return how many.
+
+        A snapshot is made before, so that the log begins with one; new copies begin there.
+
+        Args:
+            name: of a memory that this node leads.
+            dry_run: only count what would go without a new snapshot.
+            wait_seconds: how long the others are waited for, to get as far as that.
+
+        Raises:
+            NotPrimaryError: another node leads.
+        """
+        with self.memory(name) as memory:
+            relay = memory.store.relay
+            assert relay is not None
+            id = relay.position.place.memory
+            if dry_run:
+                return trim_log(self.log, id, self._find_reached(id) + 1, dry_run=True)
+            snapshot = write_snapshot(memory)
+            end = time.monotonic() + wait_seconds
+            while self._find_reached(id) < snapshot - 1 and time.monotonic() < end:
+                time.sleep(_PAUSE_SECONDS)
+            with relay.turn():
+                relay.lead()
+                return trim_log(self.log, id, self._find_reached(id) + 1)
+
+    def _find_reached(self, memory: str) -> int:
+        """Return the last record that all others have carried out."""
+        others = (one for one in self.registry.deployments(memory) if one.node != self.node)
+        return min((one.applied for one in others), default=1 << 62)
 
     def remove(self, name: str) -> DeploymentRow:
         """Make this machine's folder a plain copy again; nothing in it is removed.

@@ -16,6 +16,7 @@ from kimi_memory.lazy_dataclass import dataclass
 
 Status = Literal["deploying", "active", "syncing", "inactive"]
 _NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
+_PURGES, _REACHED = "purges", "purges-reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,7 @@ class Registry:
 
     def wish(self, memory: str) -> str:
         """Return the node that a person wants to lead a memory; empty for any."""
-        rows = (row for row in self._log.rows(_WISHES) if row.key == memory)
-        return next((str(json.loads(row.body)["node"]) for row in rows), "")
+        return str(self._body(_WISHES, memory).get("node", ""))
 
     def put_wish(self, memory: str, node: str) -> None:
         """Ask that a node leads a memory; with no node, take that back."""
@@ -101,6 +101,26 @@ class Registry:
             self._log.put_row(_WISHES, memory, json.dumps({"node": node}).encode())
         else:
             self._log.drop_row(_WISHES, memory)
+
+    def last_purge(self, memory: str) -> int:
+        """Return the number of the record of the last purge; 0 for none."""
+        return int(self._body(_PURGES, memory).get("seq", 0))
+
+    def put_purge(self, memory: str, seq: int) -> None:
+        """Note the record of a purge."""
+        self._log.put_row(_PURGES, memory, json.dumps({"seq": seq}).encode())
+
+    def reached(self, memory: str, node: str) -> Mapping[str, Any]:
+        """Return what a node said when it had carried out a purge; nothing if it has not."""
+        return self._body(_REACHED, f"{memory}/{node}")
+
+    def put_reached(self, memory: str, node: str, body: bytes) -> None:
+        """Write what a node says of a purge."""
+        self._log.put_row(_REACHED, f"{memory}/{node}", body)
+
+    def _body(self, table: str, key: str) -> Mapping[str, Any]:
+        rows = (row for row in self._log.rows(table) if row.key == key)
+        return next((dict(json.loads(row.body)) for row in rows), {})
 
     def find(self, name: str) -> str:
         """Return the id of a deployed memory by its name, its id, or the beginning of one.

@@ -12,7 +12,9 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.purging import mark_reached
 from kimi_memory.cluster.registry import DeploymentRow, Registry, Status
+from kimi_memory.cluster.renewal import find_put_aside, finish_renewal
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.errors import DivergedError, KimiMemoryError, NotPrimaryError
@@ -27,12 +29,17 @@ Say = Callable[[str], None]
 class Keeper:
     """Keeps one deployment of this node in step, in a thread of its own."""
 
-    def __init__(self, row: DeploymentRow, opening: Opening, ttl: float, say: Say) -> None:
+    def __init__(
+        self, cluster: Cluster, row: DeploymentRow, opening: Opening, ttl: float, say: Say
+    ) -> None:
+        self._cluster = cluster
         self._row, self._opening, self._ttl, self._say = row, opening, ttl, say
+        self._folder = Path(row.folder)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"cluster-{row.name}", daemon=True)
         self._reported = 0.0
         self._yielded_until = 0.0
+        self._looked = False
         self.leads = False
 
     def start(self) -> None:
@@ -47,24 +54,37 @@ class Keeper:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                self._keep_in_step()
+                if self._keep_in_step():
+                    self._renew()
             except (KimiMemoryError, Unreachable) as error:
                 self._say(f"{self._row.name}: {error}")
                 self._stop.wait(min(1.0, self._ttl / 3))
 
-    def _keep_in_step(self) -> None:
-        with Memory.open(self._row.folder, self._opening) as memory:
+    def _renew(self) -> None:
+        """Make the folder anew, as the log goes on from a snapshot."""
+        self._looked = False
+        kept = self._cluster.repair(self._row.memory)
+        aside = f"; put aside in .kimi/lost+found: {', '.join(kept)}" if kept else ""
+        self._say(f"{self._row.name}: this folder was made anew from a snapshot{aside}")
+
+    def _keep_in_step(self) -> bool:
+        """Follow or lead until the end; True where the folder has to be made anew instead."""
+        finish_renewal(self._folder, self._opening)
+        with Memory.open(self._folder, self._opening) as memory:
             relay = memory.store.relay
             if relay is None:
                 self._stop.set()  # It was removed meanwhile.
-                return
+                return False
             registry = Registry(relay.position.log)
             while not self._stop.is_set():
                 self._turn_once(memory, relay, registry)
+                if relay.position.needs_snapshot:
+                    return True
             if self.leads:
                 with suppress(KimiMemoryError, Unreachable):
                     memory.batch.flush()
                     relay.step_down()
+        return False
 
     def _turn_once(self, memory: Memory, relay: Relay, registry: Registry) -> None:
         place = relay.position.place
@@ -79,11 +99,11 @@ class Keeper:
             why = error.why
         if time.monotonic() - self._reported >= _REPORT_SECONDS:
             self._report(relay, registry, why)
-        if why:
+        if why and not relay.position.needs_snapshot:
             self._stop.wait(self._ttl)
         elif self.leads:
             self._stop.wait(self._ttl / 6)
-        else:
+        elif not why:
             relay.position.log.wait(place.memory, relay.position.place.seq, self._ttl / 6)
 
     def _go_on_leading(self, memory: Memory, relay: Relay, registry: Registry) -> None:
@@ -148,7 +168,18 @@ class Keeper:
                 lag_records=behind,
             )
         )
+        self._look_at_kept(registry)
         self._reported = time.monotonic()
+
+    def _look_at_kept(self, registry: Registry) -> None:
+        """Say that a purge is done here, once a person has looked through what was put aside."""
+        if not self._looked:
+            reached = registry.reached(self._row.memory, self._row.node)
+            if reached.get("kept") and not find_put_aside(self._folder):
+                mark_reached(
+                    self._cluster.log, self._row.memory, self._row.node, reached["seq"], []
+                )
+            self._looked = not reached.get("kept") or not find_put_aside(self._folder)
 
 
 class Service:
@@ -183,6 +214,6 @@ class Service:
         for row in self._cluster.registry.deployments(node=self._cluster.node):
             if row.memory in self._keepers or not (Path(row.folder) / MARKER).is_file():
                 continue
-            keeper = Keeper(row, self._opening, ttl, self._say)
+            keeper = Keeper(self._cluster, row, self._opening, ttl, self._say)
             self._keepers[row.memory] = keeper
             keeper.start()

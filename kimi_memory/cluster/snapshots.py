@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import HistoryError, StoreError, UsageError
+from kimi_memory.formats.log_record import hash_record, is_purge, is_snapshot
 from kimi_memory.operations.bundles import export_bundle, unpack_copy
 from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.store.deployment import Deployment, write_deployment
+from kimi_memory.store.relay import Relay
 
 _TRIES = 8
+_CONTENT = re.compile(rb"[0-9a-f]{64}")
+"""May be the name of a content beside a log; one too many is kept, and does no harm."""
 
 
 def write_snapshot(memory: Memory) -> int:
@@ -38,11 +43,42 @@ def write_snapshot(memory: Memory) -> int:
             place = relay.position.place
             # All files are as that commit has them only if nothing was written since.
             if shipping.clean == place.seq:
-                sha = hashlib.sha256(content).hexdigest()
-                relay.position.log.put_blob(sha, content)
-                about = {"bundle": sha, "commit": written.commit, "at": str(place.seq)}
-                return relay.put("snapshot", {**about, "prev": place.prev})
+                about = {"at": str(place.seq), "prev": place.prev, "commit": written.commit}
+                return relay.put("snapshot", {**about, **keep_bundle(relay, content)})
     raise StoreError("Others kept writing while a snapshot was made. Retry.")
+
+
+def keep_bundle(relay: Relay, content: bytes) -> dict[str, str]:
+    """Keep a bundle beside the log; return what a record says of it."""
+    sha = hashlib.sha256(content).hexdigest()
+    relay.position.log.put_blob(relay.position.place.memory, sha, content)
+    return {"bundle": sha}
+
+
+def trim_log(log: ChangeLog, memory: str, most: int, *, dry_run: bool = False) -> int:
+    """Destroy the records before the last snapshot up to a number; return how many.
+
+    The caller leads the memory and holds its turn. Of the contents beside the log, those that the
+    remaining records name are kept.
+
+    Args:
+        log: the change logs.
+        memory: its id.
+        most: the record that the log may begin at, at most.
+        dry_run: only count them.
+    """
+    first = below = seq = 0
+    names: set[bytes] = set()
+    while found := log.read(memory, seq):
+        for seq, body in found:
+            first = first or seq
+            if seq <= most and is_snapshot(body):
+                below = seq
+                names.clear()
+            names.update(_CONTENT.findall(body))
+    if not below or dry_run:
+        return max(0, below - first)
+    return log.trim(memory, below, sorted(name.decode() for name in names))
 
 
 def copy_memory(log: ChangeLog, place: Deployment, folder: Path, opening: Opening) -> int:
@@ -57,10 +93,10 @@ def copy_memory(log: ChangeLog, place: Deployment, folder: Path, opening: Openin
     Raises:
         UsageError: there is no snapshot, or the folder cannot be used.
     """
-    about, last = _find_snapshot(log, place.memory)
+    about, last = find_snapshot(log, place.memory)
     with borrow_folder() as work:
         path = work / "memory.bundle"
-        path.write_bytes(log.get_blob(about["bundle"]))
+        path.write_bytes(log.get_blob(place.memory, about["bundle"]))
         made = unpack_copy(path, folder, opening)
     if made.commit != about["commit"]:
         raise HistoryError(f"The copy in {folder} is at {made.commit[:10]}, the snapshot is not.")
@@ -71,13 +107,16 @@ def copy_memory(log: ChangeLog, place: Deployment, folder: Path, opening: Openin
     return last - begun.seq
 
 
-def _find_snapshot(log: ChangeLog, memory: str) -> tuple[dict[str, str], int]:
+def find_snapshot(log: ChangeLog, memory: str) -> tuple[dict[str, str], int]:
     """Return what the last snapshot says, and the number of the last record."""
-    seq, about = 0, None
+    seq = 0
+    about: dict[str, str] | None = None
     while found := log.read(memory, seq):
-        for seq, body in found:  # noqa: B007  the last one counts
-            if b'"kind":"snapshot"' in body:
+        for seq, body in found:
+            if is_snapshot(body):
                 about = json.loads(body)["about"]
+            if about is not None and is_purge(body):  # Nothing before it is there any more.
+                about |= {"at": str(seq), "prev": hash_record(body)}
     if about is None:
         raise UsageError(f"The log of {memory} has no snapshot. Deploy it first where it is now.")
     return about, seq

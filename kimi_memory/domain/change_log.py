@@ -6,12 +6,14 @@ free number and with the epoch of the node that leads; the engine takes both or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from kimi_memory.lazy_dataclass import dataclass
 
-RecordKind = Literal["epoch", "apply", "append", "edit", "confirm", "commit", "snapshot", "void"]
+RecordKind = Literal[
+    "epoch", "apply", "append", "edit", "confirm", "commit", "snapshot", "purge", "void"
+]
 
 
 class Taken(Exception):  # noqa: N818  an answer of the engine
@@ -78,7 +80,7 @@ class ChangeLog(Protocol):
         """
 
     def read(self, memory: str, after: int, limit: int = 500) -> Sequence[tuple[int, bytes]]:
-        """Return the records after a number in order, at most so many."""
+        """Return the records after a number in order, at most so many; the first may be later."""
 
     def wait(self, memory: str, after: int, seconds: float) -> bool:
         """Wait until there is a record after a number; False if none came."""
@@ -95,11 +97,17 @@ class ChangeLog(Protocol):
     def state(self, memory: str) -> Lease:
         """Return who leads."""
 
-    def put_blob(self, sha: str, content: bytes) -> None:
+    def put_blob(self, memory: str, sha: str, content: bytes) -> None:
         """Keep a content under its SHA-256; nothing happens where it is kept already."""
 
-    def get_blob(self, sha: str) -> bytes:
+    def get_blob(self, memory: str, sha: str) -> bytes:
         """Return a content; KeyError where there is none."""
+
+    def trim(self, memory: str, below: int, kept: Collection[str]) -> int:
+        """Destroy the records below a number, and all contents but some; return how many records.
+
+        The caller leads, so that nobody puts a content meanwhile.
+        """
 
     def put_row(self, table: str, key: str, body: bytes) -> None:
         """Write a row of a small table, such as the nodes; the last one wins."""
@@ -168,6 +176,6 @@ class LogRecord:
     steps: tuple[LoggedStep, ...] = ()
     commit: LoggedCommit | None = None
     about: Mapping[str, str] | None = None
-    """What a snapshot or the end of a leadership says."""
+    """What a snapshot, a purge or the end of a leadership says."""
     sig: str = ""
     """Ed25519 signature by the node's key; empty where it has none."""

@@ -22,6 +22,16 @@ def hash_record(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest() if body else ""
 
 
+def is_purge(body: bytes) -> bool:
+    """Whether a record says that texts were destroyed, in a text that need not be parsed."""
+    return b'"kind":"purge"' in body
+
+
+def is_snapshot(body: bytes) -> bool:
+    """Whether a copy may begin at a record."""
+    return b'"kind":"snapshot"' in body or is_purge(body)
+
+
 def canonical(value: object) -> bytes:
     """Return the one text of a value."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -146,7 +146,7 @@ def purge(
     if not yes:
         return run.preview()
     memory.refuse_if_deployed(
-        "a purge", "Forget it, or end the sharing with 'kimi-memory deploy remove' on every node"
+        "a purge from here", "Run 'kimi-memory purge' on the node that leads: it reaches every one"
     )
     if memory.store.read_only:
         raise ReadOnlyError(memory.store.read_only)

@@ -17,7 +17,8 @@ from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.paths import DEPLOYED
 from kimi_memory.store.wal.journal import Extent
 
-REMEDY = "Run 'kimi-memory deploy remove' and 'kimi-memory deploy add' to copy it anew"
+REMEDY = "Run 'kimi-memory deploy repair' to copy it anew"
+RENEWAL = "'kimi-memory cluster run' copies it anew, or 'kimi-memory deploy repair' does"
 
 
 class Deployment(NamedTuple):
@@ -37,6 +38,20 @@ class Deployment(NamedTuple):
     """Whether this folder may take writes where no other does."""
     broken: str = ""
     """Why nothing more is carried out here; empty for a sound one."""
+
+
+class Kept(NamedTuple):
+    """What a folder keeps of it, for all processes of its node."""
+
+    root: Path
+
+    def load(self) -> Deployment | None:
+        """Return what was kept last."""
+        return read_deployment(self.root)
+
+    def save(self, deployment: Deployment) -> None:
+        """Keep it, durably."""
+        write_deployment(self.root, deployment)
 
 
 def read_deployment(root: Path) -> Deployment | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Protocol
 
 from kimi_memory.domain.change_log import ChangeLog, LogRecord
 from kimi_memory.errors import DivergedError
-from kimi_memory.formats.log_record import hash_record, parse_record
-from kimi_memory.store.deployment import REMEDY, Deployment
+from kimi_memory.formats.log_record import hash_record, is_purge, parse_record
+from kimi_memory.store.deployment import REMEDY, RENEWAL, Deployment, Kept
 from kimi_memory.store.wal.journal import Journal
 
 _SAVED_EVERY = 200
@@ -37,7 +38,7 @@ class Position:
         open_log: connects to the engine, when it is first asked.
         folder: where records are carried out.
         deployment: how far that folder got.
-        save: keeps it.
+        kept: where that is kept.
     """
 
     def __init__(
@@ -45,10 +46,12 @@ class Position:
         open_log: Callable[[], ChangeLog],
         folder: Folder,
         deployment: Deployment,
-        save: Callable[[Deployment], None],
+        kept: Kept,
     ) -> None:
-        self._open_log, self._folder, self._save = open_log, folder, save
+        self._open_log, self._folder, self._kept = open_log, folder, kept
         self.place = deployment
+        self.needs_snapshot = False
+        """Whether the log goes on from a snapshot that this folder has to be made anew of."""
         self._opened: ChangeLog | None = None
         self._saved_at, self._unsaved = time.monotonic(), 0
 
@@ -80,12 +83,15 @@ class Position:
             Unreachable: the engine does not answer.
         """
         self.check_sound()
+        self.needs_snapshot = False
         count = 0
         done: Mapping[str, set[str]] | None = None
         while found := self.log.read(self.place.memory, self.place.seq):
             # What this folder did already before it was interrupted stands in its journal.
             done = self._journaled() if done is None else done
             for seq, body in found:
+                if not self._is_next(seq, body):
+                    break
                 self._carry_out(seq, body, done)
                 count += 1
                 self.save_if_due()
@@ -100,7 +106,7 @@ class Position:
     def save(self) -> None:
         """Keep how far the folder got."""
         self.place = self.place._replace(extent=self._folder.journal.extent())
-        self._save(self.place)
+        self._kept.save(self.place)
         self._saved_at, self._unsaved = time.monotonic(), 0
 
     def check_sound(self) -> None:
@@ -108,26 +114,43 @@ class Position:
         if self.place.broken:
             raise DivergedError(self.place.node, self.place.broken, REMEDY)
 
+    def mark_broken(self, why: str) -> None:
+        """Carry out nothing more here, and ship nothing; with no reason, go on."""
+        self.place = self.place._replace(broken=why)
+        self.save()
+
+    def _is_next(self, seq: int, body: bytes) -> bool:
+        """Whether a record is to be carried out; False where another process got beyond it.
+
+        Raises:
+            DivergedError: the records before it were destroyed, or it says that texts go.
+        """
+        if seq <= self.place.seq + 1 and not is_purge(body):
+            return True
+        kept = self._kept.load()
+        if kept is not None and kept.seq >= seq:
+            self.place = kept
+            return False
+        self.needs_snapshot = True
+        why = f"the log goes on from a snapshot at record {seq}"
+        raise DivergedError(self.place.node, why, RENEWAL)
+
     def _carry_out(self, seq: int, body: bytes, done: Mapping[str, set[str]]) -> None:
         place = self.place
         try:
-            record = parse_record(body, self.log.get_blob)
+            record = parse_record(body, partial(self.log.get_blob, place.memory))
             if record.seq != seq or record.memory != place.memory:
                 raise ValueError("it says another number or memory than it stands under")
             if seq != place.seq + 1 or record.prev != place.prev:
                 raise ValueError(f"it does not follow record {place.seq} of this folder")
             self._folder.replay(record, frozenset(done.get(record.txn, ())))
         except (ValueError, KeyError) as error:
-            self._stop(f"record {seq}: {error}")
+            self.mark_broken(f"record {seq}: {error}")
             raise DivergedError(place.node, self.place.broken, REMEDY) from error
         except DivergedError as error:
-            self._stop(f"record {seq}: {error.why}")
+            self.mark_broken(f"record {seq}: {error.why}")
             raise
         self.advance(seq, body)
-
-    def _stop(self, why: str) -> None:
-        self.place = self.place._replace(broken=why)
-        self.save()
 
     def _journaled(self) -> Mapping[str, set[str]]:
         """Return what was journaled since the number that was kept, by record and path."""

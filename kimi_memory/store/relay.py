@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from kimi_memory.domain.change import Actor
@@ -36,7 +37,7 @@ from kimi_memory.errors import (
 )
 from kimi_memory.formats.log_record import render_record
 from kimi_memory.store import log_position
-from kimi_memory.store.deployment import Deployment
+from kimi_memory.store.deployment import Deployment, Kept
 from kimi_memory.store.log_position import Position
 from kimi_memory.store.unshipped import (
     Files,
@@ -92,11 +93,11 @@ class Relay:
         deployment: Deployment,
         *,
         clock: Callable[[], datetime],
-        save: Callable[[Deployment], None],
+        kept: Kept,
         terms: Terms,
     ) -> None:
         self._folder, self._clock, self._terms = folder, clock, terms
-        self.position = Position(open_log, folder, deployment, save)
+        self.position = Position(open_log, folder, deployment, kept)
         self.epoch = 0
         """Number of our leadership; 0 while another node leads, or nobody."""
         self.began: Callable[[], None] = lambda: None
@@ -245,7 +246,8 @@ class Relay:
         body = b""
         while True:
             try:
-                body = body or render_record(self._number(draft, seq), self.position.log.put_blob)
+                put_blob = partial(self.position.log.put_blob, memory)
+                body = body or render_record(self._number(draft, seq), put_blob)
                 self.position.log.put(memory, seq, self.epoch, [body])
             except (Taken, Fenced) as answer:
                 if not (asked and self._stands(seq, body, draft, deadline)):
@@ -366,6 +368,18 @@ class Relay:
                 return True
             self.epoch, self._behind = 0, True
             return False
+
+    def hold(self, seconds: float) -> None:
+        """Lead for so long without renewing that; the caller holds the turn.
+
+        Raises:
+            NotPrimaryError: another node leads.
+        """
+        self.lead()
+        place = self.position.place
+        if not self.position.log.renew(place.memory, place.node, self.epoch, seconds):
+            raise NotPrimaryError(place.memory, self._find_holder())
+        self._renewed = time.monotonic() + seconds - self._terms.ttl
 
     def step_down(self) -> None:
         """Stop leading at once, with a record that says so; nobody waits for the end of it."""

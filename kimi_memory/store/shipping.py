@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.change import Actor
@@ -29,6 +29,7 @@ class Shipping(Reading):
 
     relay: Relay | None = None
     """What puts changes into the log; None for a memory of this machine alone."""
+    _is_apart = False
     _locks: Locks
     _transactions: Transactions
     _replay: Replay
@@ -48,6 +49,18 @@ class Shipping(Reading):
     def turn(self) -> AbstractContextManager[None]:
         """Let no other process of this machine ship a change, or carry one out."""
         return self._locks.hold("relay", op="relay", place=str(self.root))
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Ship nothing of what this process changes inside; others of this node still do.
+
+        The caller holds everything that they need for it, and has all copies made anew after it.
+        """
+        relay, self.relay, self._is_apart = self.relay, None, True
+        try:
+            yield
+        finally:
+            self.relay, self._is_apart = relay, False
 
     def replay(self, record: LogRecord, done: frozenset[str]) -> None:
         """Carry out a record of the log; `done` are the paths it was journaled for."""

@@ -328,7 +328,8 @@ class Store(Shipping):
                 yield
 
     def _check_writable(self) -> None:
-        if self.relay is None and os.access(DEPLOYED, os.F_OK, dir_fd=self._tree.fd):
+        alone = self.relay is None and not self._is_apart
+        if alone and os.access(DEPLOYED, os.F_OK, dir_fd=self._tree.fd):
             raise ReadOnlyError("it was shared with other machines meanwhile; open it anew")
         if self.read_only:
             raise MovedError(self.moved) if self.moved else ReadOnlyError(self.read_only)

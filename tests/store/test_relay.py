@@ -335,7 +335,7 @@ def test_a_folder_that_is_not_what_the_log_says_stops(opened: Callable[..., Memo
     a.store.append("mid-term/x.jsonl", [b'{"n":1}\n'], ME)
     with pytest.raises(DivergedError, match=r"record 3: mid-term/x\.jsonl has other bytes"):
         relay_of(b).follow()
-    with pytest.raises(DivergedError, match="deploy remove"):
+    with pytest.raises(DivergedError, match="deploy repair"):
         relay_of(b).follow()
     assert (b.root / "mid-term/x.jsonl").read_bytes() == b'{"mine":1}\n{"x":2}\n'
 
