@@ -20,12 +20,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 from benchmarks.turn import ROUND, SAID, Times
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
+from kimi_memory.cluster import Cluster
 from kimi_memory.hooks.host import Host
 from tests.cluster.nodes import Node, opening_of
 from tests.cluster.postgres import Server, find_programs
@@ -67,10 +69,10 @@ def measure_turns(nodes: list[Node], folder: Path, turns: int, name: str) -> dic
             handles[kind].turn("user", SAID[n % len(SAID)].format(n))
 
         for kind in handles:
-            times.take(f"warm-{kind}", lambda kind=kind: turn(kind), ROUND)  # type: ignore[misc]
+            times.take(f"warm-{kind}", partial(turn, kind), ROUND)
         for _ in range(turns):
             for kind in handles:
-                times.take(kind, lambda kind=kind: turn(kind), 1)  # type: ignore[misc]
+                times.take(kind, partial(turn, kind), 1)
     return {
         f"{name}_local_turn_p50_ms": times.p50("local"),
         f"{name}_shipped_turn_p50_ms": times.p50("shipped"),
@@ -176,7 +178,7 @@ def measure_failover(nodes: list[Node], times: int) -> dict[str, float]:
             time.sleep(1.0)
             lost.kill("service")
             begun = time.perf_counter()
-            _await(lambda holder=holder: cluster.state(memory).holder != holder)  # type: ignore[misc]
+            _await(partial(_is_led_by_another, cluster, memory, holder))
             gaps.append(time.perf_counter() - begun)
             lost.serve()
             time.sleep(1.0)
@@ -185,6 +187,10 @@ def measure_failover(nodes: list[Node], times: int) -> dict[str, float]:
         "failover_p50_s": round(statistics.median(gaps), 2),
         "failover_worst_s": round(max(gaps), 2),
     }
+
+
+def _is_led_by_another(cluster: Cluster, memory: str, holder: str) -> bool:
+    return cluster.state(memory).holder != holder
 
 
 def _await(what: Callable[[], bool]) -> None:

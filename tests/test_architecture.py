@@ -144,6 +144,7 @@ WRITERS = {
     "kimi_memory/operations/new_folders.py": "folders that it makes, filled before they get a name",
     "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
     "kimi_memory/cluster/snapshots.py": "a passing file outside of every memory folder",
+    "kimi_memory/cluster/renewal.py": "the folder of a deployment, in exchange for a new one",
     "kimi_memory/cluster/demonstration.py": "homes of its own nodes, which it starts and kills",
     "kimi_memory/runs/*.py": (
         "folders and programs of runs, outside of every memory, which a person started"

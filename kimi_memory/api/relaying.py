@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import NotPrimaryError, PluginError, UsageError
-from kimi_memory.store.deployment import Deployment, Kept, read_deployment
+from kimi_memory.store.deployment import Deployment, Kept, Terms, read_deployment
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.follow_commit import follow_commit
 from kimi_memory.store.log_replay import Replayer
-from kimi_memory.store.relay import Relay, Terms
+from kimi_memory.store.relay import Relay
 from kimi_memory.store.shipped_commits import CommitShipping
 
 if TYPE_CHECKING:

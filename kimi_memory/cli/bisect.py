@@ -16,6 +16,7 @@ from kimi_memory.domain.past import Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.past.bisect import Flip, Wrong
 from kimi_memory.past.bisect_versions import Judge, Verdict, VersionFlip, find_version_flips
+from kimi_memory.recall.eval_cases import check_case, read_case_file
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
@@ -126,8 +127,6 @@ def _run_test(arguments: Namespace) -> int:
 
 def _build_eval(memory: Memory, arguments: Namespace) -> Judge:
     """Return a test that asks the questions of a file at a version."""
-    from kimi_memory.recall.eval_cases import check_case, read_case_file  # notes need no numpy
-
     wanted = arguments.name.casefold()
     cases = [one for one in read_case_file(arguments.eval) if wanted in one.name.casefold()]
     if not cases:

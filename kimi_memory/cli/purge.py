@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json
@@ -16,7 +15,6 @@ from kimi_memory.operations.purge_everywhere import purge_everywhere
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
-    from kimi_memory.cluster.purging import SharedPurge
 
 # The whole list stands in the JSON; on a terminal the counts would scroll away behind it.
 _SHOWN = 20
@@ -56,7 +54,6 @@ def run(arguments: Namespace) -> int:
         return _purge_everywhere(arguments, doomed)
     with open_memory(arguments) as memory:
         if memory.store.relay is not None and arguments.yes:
-            # What reaches other nodes is not loaded for a memory of this machine alone.
             return _purge_shared(arguments, memory, doomed)
         report = purge(memory, doomed, yes=arguments.yes)
     if arguments.json:
@@ -73,7 +70,10 @@ def run(arguments: Namespace) -> int:
 
 def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
     """Purge on every node; 1 where it did not reach all of them."""
-    found: SharedPurge = import_module("kimi_memory.cluster.purging").purge_shared(memory, doomed)
+    # What reaches other nodes is not loaded for a memory of this machine alone.
+    from kimi_memory.cluster.purging import purge_shared
+
+    found = purge_shared(memory, doomed)
     left = any(one.state == "left" for one in found.nodes)
     if arguments.json:
         show_json(found)

@@ -197,12 +197,11 @@ class Service:
         """
         home = self._opening.home
         ttl = home.settings().cluster.ttl if home is not None else 6.0
-        node = self._cluster.join()
-        self._say(f"{node.name} keeps its deployments over {self._cluster.log.name}")
+        self._say(f"{self._cluster.node} keeps its deployments over {self._cluster.log.name}")
         try:
             while not stopped(min(1.0, ttl / 3)):
                 try:
-                    self._cluster.registry.put_node(node)
+                    self._cluster.join()
                     self._start_new(ttl)
                 except Unreachable as error:
                     self._say(f"the log does not answer: {error}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
+from kimi_memory.domain.change import Actor
 from kimi_memory.lazy_dataclass import dataclass
 
 RecordKind = Literal[
@@ -179,3 +180,14 @@ class LogRecord:
     """What a snapshot, a purge or the end of a leadership says."""
     sig: str = ""
     """Ed25519 signature by the node's key; empty where it has none."""
+
+
+class Draft(NamedTuple):
+    """A record before it has its number."""
+
+    kind: RecordKind
+    txn: str
+    actor: Actor
+    steps: tuple[LoggedStep, ...] = ()
+    commit: LoggedCommit | None = None
+    about: Mapping[str, str] | None = None

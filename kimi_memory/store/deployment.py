@@ -40,6 +40,15 @@ class Deployment(NamedTuple):
     """Why nothing more is carried out here; empty for a sound one."""
 
 
+class Terms(NamedTuple):
+    """How long a relay waits, and how long it leads."""
+
+    ttl: float = 6.0
+    """Seconds that a leadership lasts unless it is renewed."""
+    wait_seconds: float = 10.0
+    """How long the engine is asked again before an outcome is called unknown."""
+
+
 class Kept(NamedTuple):
     """What a folder keeps of it, for all processes of its node."""
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import (
     ChangeLog,
+    Draft,
     Fenced,
     LoggedCommit,
     LoggedStep,
@@ -37,7 +38,7 @@ from kimi_memory.errors import (
 )
 from kimi_memory.formats.log_record import render_record
 from kimi_memory.store import log_position
-from kimi_memory.store.deployment import Deployment, Kept
+from kimi_memory.store.deployment import Deployment, Kept, Terms
 from kimi_memory.store.log_position import Position
 from kimi_memory.store.unshipped import (
     Files,
@@ -56,31 +57,11 @@ _PAUSE_SECONDS = 0.05
 _CLUSTER = Actor("cluster")
 
 
-class Draft(NamedTuple):
-    """A record before it has its number."""
-
-    kind: RecordKind
-    txn: str
-    actor: Actor
-    steps: tuple[LoggedStep, ...] = ()
-    commit: LoggedCommit | None = None
-    about: Mapping[str, str] | None = None
-
-
 class Folder(log_position.Folder, Files, Protocol):
     """What a relay needs of the store it belongs to."""
 
     def note_edits(self, paths: Sequence[str]) -> None:
         """Ship and journal what somebody changed in some files."""
-
-
-class Terms(NamedTuple):
-    """How long a relay waits, and how long it leads."""
-
-    ttl: float = 6.0
-    """Seconds that a leadership lasts unless it is renewed."""
-    wait_seconds: float = 10.0
-    """How long the engine is asked again before an outcome is called unknown."""
 
 
 class Relay:

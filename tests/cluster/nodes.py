@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.running import Service
+from kimi_memory.store.log_position import Position
+from kimi_memory.store.relay import Relay
+from kimi_memory.store.shipped_commits import CommitShipping
+from kimi_memory.store.wal.journal import Journal
 
 SERVICE = """
 import sys
@@ -30,12 +37,44 @@ write(Path(sys.argv[1]), sys.argv[2])
 ROOT = Path(__file__).parents[2]
 
 
+SKEW, DIES = "KIMI_TEST_SKEW", "KIMI_TEST_DIES"
+"""How wrong the clock of a process is; at which step of a relay, and which time, it dies."""
+
+
 def opening_of(base: Path, *, background: bool = False) -> Opening:
-    return Opening(home=Home(base / "config", base / "state"), background=background)
+    skew = timedelta(seconds=float(os.environ.get(SKEW, "0")))
+    home = Home(base / "config", base / "state")
+    return Opening(home=home, background=background, clock=lambda: datetime.now(UTC) + skew)
+
+
+STEPS = {
+    "propose": (Relay, "_put_next"),
+    "place": (Relay, "_carry_out"),
+    "journal": (Journal, "add"),
+    "commit": (CommitShipping, "ship"),
+    "catch up": (Position, "_carry_out"),
+}
+
+
+def die_at_a_step() -> None:
+    """Have this process be killed at a step of its relay, if it is to be."""
+    step, _, number = os.environ.get(DIES, "").partition(":")
+    if not step:
+        return
+    where, name = STEPS[step]
+    real, left = getattr(where, name), itertools.count(-int(number))
+
+    def dying(*arguments: Any, **named: Any) -> Any:
+        if next(left) >= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments, **named)
+
+    setattr(where, name, dying)
 
 
 def serve(base: Path) -> None:
     """Keep the deployments of a node in step until the process is killed."""
+    die_at_a_step()
     opening = opening_of(base, background=True)
     with Cluster.open(opening=opening) as cluster:
         say = lambda line: print(line, flush=True)  # noqa: E731  one line
@@ -44,6 +83,7 @@ def serve(base: Path) -> None:
 
 def write(base: Path, session: str) -> None:
     """Write turns of one session as fast as they are taken; a line of history for each."""
+    die_at_a_step()
     history = base / f"history-{session}.jsonl"
     n = 0
     with (
@@ -71,11 +111,14 @@ class Node:
 
     def __init__(self, base: Path, name: str, url: str, ttl: float) -> None:
         self.base, self.name = base / name, name
+        self.prefix: list[str] = []
+        """What starts a program there, such as in a namespace."""
+        self.skew = 0.0
         config = self.base / "config"
         config.mkdir(parents=True)
         lines = ["[cluster]", f'url = "{url}"', f'node = "{name}"', f"ttl = {ttl}"]
         (config / "config.toml").write_text("\n".join([*lines, "wait_seconds = 2.0", ""]))
-        self.folder = self.base / "shop"
+        self.folder = self.base / "disk" / "shop"
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def cluster(self) -> Cluster:
@@ -93,19 +136,20 @@ class Node:
             cluster.join()
             cluster.add("shop", self.folder)
 
-    def serve(self) -> None:
-        self._start("service", SERVICE)
+    def serve(self, dies: str = "") -> None:
+        self._start("service", SERVICE, dies=dies)
 
-    def write(self, session: str) -> None:
-        self._start(session, WRITER, session)
+    def write(self, session: str, dies: str = "") -> None:
+        self._start(session, WRITER, session, dies=dies)
 
-    def _start(self, name: str, code: str, *arguments: str) -> None:
+    def _start(self, name: str, code: str, *arguments: str, dies: str = "") -> None:
         if name in self.processes:
             self.kill(name)
         with (self.base / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-c", code, str(self.base), *arguments],
+                [*self.prefix, sys.executable, "-c", code, str(self.base), *arguments],
                 stdout=log, stderr=log, cwd=ROOT, start_new_session=True,
+                env=os.environ | {SKEW: str(self.skew), DIES: dies},
             )  # fmt: skip
 
     def signal(self, number: int, *names: str) -> None:
