@@ -215,6 +215,8 @@ class Plan:
     prompt: str = ""
     spent: Spent = NOTHING
     """What asking a model cost."""
+    room: int = 0
+    """So many files may change besides those that settings allow; a long session says much."""
     # A gate stops a job that archives half of a memory by mistake, and must not stop a person who
     # means it.
     asked: bool = False

@@ -94,6 +94,8 @@ class Distil:
                 *self._archive_session(place, transcript),
                 *tombstone_gate.stones(folded.gone, self._now),
             ),
+            # A card and an event of each turn: a session of hundreds could never be distilled.
+            room=2 * len(transcript.turns),
             left_out=(*_describe_unseen(unseen), *stating_nothing, *folded.left_out),
         )
 

@@ -76,12 +76,12 @@ class Fold:
     ) -> None:
         self._shelf, self._host, self._gate, self._now = shelf, host, gate, now
         self._zone = zone
-        self._cards: dict[str, Card] = {}
         self._ops: dict[str, tuple[Op, str]] = {}
         self._events: dict[str, Step] = {}
         self._left_out: list[str] = []
         self._gone: dict[str, Card] = {}
         self._matching = Matching(shelf)
+        self._cards = self._matching.fresh
 
     def add(self, draft: Draft, turn_text: Callable[[Quote], str | None]) -> None:
         """Fold one draft.
@@ -142,7 +142,7 @@ class Fold:
         if draft.origin is not Origin.HUMAN or not draft.quotes:
             # A web page that an agent read aloud could otherwise empty a memory.
             return "only a person's own words take something back"
-        named = self._matching.named(draft, self._cards)
+        named = self._matching.named(draft)
         found = [c for c in named if c.status is not Status.ARCHIVED]
         found = [c for c in found if _statement_time(c) <= draft.at and _is_meant(c, draft)]
         for card in found:
@@ -199,7 +199,7 @@ class Fold:
         self._events[id] = Step(Op.ADD, event, f"{draft.event} said on {draft.at:%Y-%m-%d}")
 
     def _add_card(self, draft: Draft) -> None:
-        found = self._matching.cards(draft, self._cards)
+        found = self._matching.cards(draft)
         own = next(filter(_match_own_words(draft), found), None)
         live = _latest_live(found)
         if own is not None and own not in live[:1]:
@@ -232,7 +232,7 @@ class Fold:
     ) -> list[tuple[Verdict, Card]]:
         """Return the other cards whose place a draft takes."""
         known = {card.id for card in beside}
-        meant = [card for card in self._matching.meant(draft, self._cards) if card.id not in known]
+        meant = [card for card in self._matching.meant(draft) if card.id not in known]
         judged = ((self._judge_card(card, draft, None), card) for card in meant)
         return [(verdict, card) for verdict, card in judged if verdict is Verdict.REPLACES]
 
@@ -330,7 +330,7 @@ class Fold:
 
     def _record_operation(self, op: Op, card: Card, why: str) -> None:
         first, reason = self._ops.get(card.id, (op, why))
-        self._cards[card.id] = card
+        self._matching.put(card)
         self._ops[card.id] = (first, reason) if first is Op.ADD else (op, why)
 
 

@@ -111,6 +111,7 @@ class JobGates:
         *,
         entries: int,
         asked: bool = False,
+        room: int = 0,
     ) -> None:
         """Raise GateError when a job must not go on.
 
@@ -119,8 +120,9 @@ class JobGates:
             changes: the files it would write.
             entries: how many live entries there are now.
             asked: a person named what goes, so nothing is lost unasked.
+            room: so many files may change besides those that settings allow.
         """
-        self._check_file_count(list(changes))
+        self._check_file_count(list(changes), self._settings.max_files + room)
         if not asked:
             self._check_lost_entries(sum(map(_is_loss, steps)), entries)
 
@@ -153,13 +155,13 @@ class JobGates:
                 "Raise gates.max_tokens in memory.toml, or run the job on less",
             )
 
-    def _check_file_count(self, changes: list[Change]) -> None:
+    def _check_file_count(self, changes: list[Change], allowed: int) -> None:
         # Pages that only show cards follow from the cards, and those are counted.
         many = sum(not is_page(change.path) for change in changes)
-        if many > self._settings.max_files:
+        if many > allowed:
             raise GateError(
                 "files",
-                f"{many} files would change, {self._settings.max_files} may",
+                f"{many} files would change, {allowed} may",
                 "Raise gates.max_files in memory.toml, or run the job on less",
             )
 

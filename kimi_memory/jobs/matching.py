@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from kimi_memory.domain.draft import Draft
@@ -60,7 +61,7 @@ _NO_CLAIM = Claim("", "", "", (), ())
 
 
 class Matching:
-    """Finds cards by what they claim.
+    """Finds cards by what they claim: stored ones, and those that a job has made so far.
 
     Args:
         shelf: the notes as they are.
@@ -68,48 +69,69 @@ class Matching:
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
+        self.fresh: dict[str, Card] = {}
+        """Cards that the job made or changed, by id, in the order in which they came."""
+        self._claims: dict[str, Claim] = {}
+        self._ids: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        """Ids of fresh cards, by key, quote, slot and word: a long session has hundreds."""
+        self._order: dict[str, int] = {}
 
-    def cards(self, draft: Draft, fresh: Mapping[str, Card]) -> list[Card]:
-        """Return the cards a draft may bear on, stored or `fresh` ones, by id."""
-        found = {card.id: card for card in self.named(draft, fresh)}
-        for path in self._find_similar(draft):
+    def put(self, card: Card) -> None:
+        """Let a card be found as the job leaves it."""
+        if old := self.fresh.get(card.id):
+            for name in _names(old, self._claims[card.id]):
+                self._ids[name].discard(card.id)
+        self.fresh[card.id], self._claims[card.id] = card, Claim.of(card)
+        self._order.setdefault(card.id, len(self._order))
+        for name in _names(card, self._claims[card.id]):
+            self._ids[name].add(card.id)
+
+    def cards(self, draft: Draft) -> list[Card]:
+        """Return the cards a draft may bear on, stored or fresh ones."""
+        found = {card.id: card for card in self.named(draft)}
+        wanted = Claim.of(_as_card(draft))
+        for path in self._find_similar(wanted):
             note = self._shelf.file(path).note
             if isinstance(note, Card):
-                found.setdefault(note.id, fresh.get(note.id, note))
-        wanted = Claim.of(_as_card(draft))
-        for card in fresh.values():
-            if _is_near(wanted, Claim.of(card)):
-                found[card.id] = card
+                found.setdefault(note.id, self.fresh.get(note.id, note))
+        found |= {id: self.fresh[id] for id in self._find_similar_fresh(wanted)}
         return [card for card in found.values() if same_place(card, draft)]
 
-    def named(self, draft: Draft, fresh: Mapping[str, Card]) -> list[Card]:
+    def named(self, draft: Draft) -> list[Card]:
         """Return the cards of the draft's key or kin, or that rest on its quotes."""
         quotes, keys = frozenset(map(mark, draft.quotes)), kin(draft.key)
-        found = {card.id: card for card in self._shelf.cards(keys, quotes)}
-        for card in fresh.values():
-            if card.id in found or card.key in keys or quotes & set(map(mark, card.quotes)):
-                found[card.id] = card
+        stored = self._shelf.cards(keys, quotes)
+        found = {card.id: self.fresh.get(card.id, card) for card in stored}
+        names = [*(("key", key) for key in keys), *(("quote", quote) for quote in quotes)]
+        ids = {id for name in names for id in self._ids.get(name, ())}
+        found |= {id: self.fresh[id] for id in self._in_order(ids)}
         return [card for card in found.values() if same_place(card, draft)]
 
-    def meant(self, draft: Draft, fresh: Mapping[str, Card]) -> list[Card]:
+    def meant(self, draft: Draft) -> list[Card]:
         """Return the live cards that a draft may change by naming the same things."""
         if not may_replace(draft.value):
             return []
         places = [self._of_name.get(name, ()) for name in specific_words(draft.value)]
         shared = Counter(path for paths in places if len(paths) <= RARE for path in paths)
         notes = [self._shelf.file(path).note for path, _ in shared.most_common(MOST)]
-        cards = [fresh.get(note.id, note) for note in notes if isinstance(note, Card)]
+        cards = [self.fresh.get(note.id, note) for note in notes if isinstance(note, Card)]
         return [card for card in cards if card.status in LIVE and same_place(card, draft)]
 
-    def _find_similar(self, draft: Draft) -> list[str]:
-        """Return the paths of live cards of the draft's slot or nearly of its words."""
-        wanted = Claim.of(_as_card(draft))
+    def _find_similar(self, wanted: Claim) -> list[str]:
+        """Return the paths of live cards of a claim's slot or nearly of its words."""
         found = set(self._of_slot.get(wanted.slot, ())) if wanted.slot else set()
         shared = Counter(path for word in wanted.words for path in self._of_word.get(word, ()))
-        near = [
-            path for path, _ in shared.most_common() if _is_near(wanted, self._live_claims[path])
-        ]
-        return sorted({*found, *near[:MOST]})
+        return sorted({*found, *_find_near(wanted, shared, self._live_claims)})
+
+    def _find_similar_fresh(self, wanted: Claim) -> list[str]:
+        """Return the ids of fresh cards of a claim's slot or nearly of its words."""
+        if wanted.slot:
+            return self._in_order(self._ids.get(("slot", wanted.slot), set()))
+        shared = Counter(id for word in wanted.words for id in self._ids.get(("word", word), ()))
+        return self._in_order(_find_near(wanted, shared, self._claims))
+
+    def _in_order(self, ids: Iterable[str]) -> list[str]:
+        return sorted(ids, key=self._order.__getitem__)
 
     @cached_property
     def _live_claims(self) -> dict[str, Claim]:
@@ -156,6 +178,22 @@ def _is_near(one: Claim, other: Claim) -> bool:
         return bool(first)
     shared = len(first & second)
     return shared >= FEWEST and shared >= SHARED * min(len(one.words), len(other.words))
+
+
+def _find_near(wanted: Claim, shared: Counter[str], claims: Mapping[str, Claim]) -> list[str]:
+    """Return what is nearly of a claim's words; of many such, those that share most words."""
+    # One name is shared by all: of equal ones the order must not depend on that of a set.
+    ranked = sorted(shared, key=lambda name: (-shared[name], name))
+    return list(islice((name for name in ranked if _is_near(wanted, claims[name])), MOST))
+
+
+def _names(card: Card, claim: Claim) -> Iterator[tuple[str, str]]:
+    """Yield what a fresh card is found by."""
+    yield "key", card.key
+    yield from (("quote", mark(quote)) for quote in card.quotes)
+    if claim.slot:
+        yield "slot", claim.slot
+    yield from (("word", word) for word in claim.words)
 
 
 def _build_index(rows: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:

@@ -170,7 +170,7 @@ class Jobs:
         # The last look before the disk, whatever model or plugin wrote the words.
         changes = screen_changes(changes, before, self._mask)
         live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
-        self._gates.check(plan.steps, changes, entries=live, asked=plan.asked)
+        self._gates.check(plan.steps, changes, entries=live, asked=plan.asked, room=plan.room)
         if not plan.asked:
             sizes = ChunkSizes(*self._settings.chunks)
             Forbidden(self._store, self._host, self._clock, sizes).check(changes, before)

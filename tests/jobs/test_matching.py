@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import CardType, Lang
-from kimi_memory.jobs.matching import Matching
+from kimi_memory.domain.note import CardType, Lang, Quote
+from kimi_memory.jobs.matching import MOST, Matching
+from kimi_memory.jobs.new_cards import new_card
 from kimi_memory.store.notes.notes import Shelf
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -20,7 +22,7 @@ def draft(value: str, key: str = "note.new", scope: str = "", project: str = "")
         key=key,
         title=value,
         value=value,
-        quotes=(),
+        quotes=(Quote("s1", 1, value),),
         at=NOW,
         lang=Lang.EN,
         scope=scope,
@@ -29,7 +31,7 @@ def draft(value: str, key: str = "note.new", scope: str = "", project: str = "")
 
 
 def found(memory: Memory, wanted: Draft) -> list[str]:
-    return [card.value for card in Matching(Shelf(memory.store)).cards(wanted, {})]
+    return [card.value for card in Matching(Shelf(memory.store)).cards(wanted)]
 
 
 def test_a_card_is_found_by_slot_whatever_its_key(memory: Memory) -> None:
@@ -62,6 +64,21 @@ def test_a_change_is_held_against_what_it_names(memory: Memory) -> None:
     memory.remember("Lunch is at noon", key="a.second")
     matching = Matching(Shelf(memory.store))
     changed = draft("Heron was moved to a later quarter, says everyone but Odile")
-    meant = [card.value for card in matching.meant(changed, {})]
+    meant = [card.value for card in matching.meant(changed)]
     assert meant == ["The launch of Heron is planned with Odile"]
-    assert matching.meant(draft("Odile likes herons"), {}) == []
+    assert matching.meant(draft("Odile likes herons")) == []
+
+
+def test_of_many_alike_cards_of_a_session_a_few_are_looked_at(memory: Memory) -> None:
+    matching = Matching(Shelf(memory.store))
+    for n in range(3 * MOST):
+        alike = draft(f"({n}) The harbour got twelve berths by the old pier", key=f"note.{n}")
+        matching.put(new_card(alike, NOW, None))
+    same = draft("(3) The harbour got twelve berths by the old pier")
+    found = [card.value for card in matching.cards(same)]
+    assert len(found) == MOST and same.value in found
+    other = new_card(draft("The ferry leaves at noon"), NOW, None)
+    [one] = [card for card in matching.fresh.values() if card.value == same.value]
+    matching.put(replace(one, value=other.value))
+    assert same.value not in [card.value for card in matching.cards(same)]
+    assert [card.id for card in matching.cards(draft(other.value))] == [one.id]

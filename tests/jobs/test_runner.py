@@ -69,11 +69,20 @@ def test_a_gate_stops_a_job_before_the_first_byte(memory: Memory, tmp_path: Path
     toml = memory.root / "memory.toml"
     toml.write_text(toml.read_text(encoding="utf-8") + "[gates]\nmax_files = 2\n", encoding="utf-8")
     with Memory.open(memory.root, _like(memory)) as strict:
-        talk(strict)
         before = tree(memory.root)
-        with pytest.raises(GateError, match="files would change, 2 may"):
-            strict.distil("s")
+        with pytest.raises(GateError, match="3 files would change, 2 may"):
+            strict.run(_Wide())
         assert tree(memory.root) == before
+
+
+class _Wide:
+    """A job that writes three files."""
+
+    kind = "wide"
+
+    def plan(self, shelf: Shelf) -> Plan:
+        pages = tuple(Create(f"inbox/{n}.md", b"one of three\n") for n in range(3))
+        return Plan(kind=self.kind, subject="", inputs="0" * 64, changes=pages)
 
 
 class _Costly:
@@ -158,3 +167,13 @@ def test_a_session_that_changes_its_mind_is_distilled(memory: Memory, clock: Clo
     said = {note.value: note.status for note in notes if isinstance(note, Card)}
     # Nobody said that anything changed: both wait for a person.
     assert said["I prefer SQLite as the database."] is Status.CONFLICTED
+
+
+def test_a_long_session_is_distilled_whatever_the_files_it_makes(memory: Memory) -> None:
+    toml = memory.root / "memory.toml"
+    toml.write_text(toml.read_text(encoding="utf-8") + "[gates]\nmax_files = 5\n", encoding="utf-8")
+    with Memory.open(memory.root, _like(memory)) as strict:
+        session = strict.session("long")
+        for n in range(8):
+            session.turn("user", f"({n}) The harbour has {n + 20} berths this year.")
+        assert len(strict.end("long").paths) > 15
