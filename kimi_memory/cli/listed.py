@@ -21,14 +21,21 @@ _DAY_SECONDS = 86_400
 """After a day nobody knows any more what stood in a list."""
 
 
-def keep_list(memory: Memory, names: Sequence[str]) -> None:
-    """Keep what a command lists, so that the next one in this terminal may name it by number."""
+def keep_list(memory: Memory, names: Sequence[str], marks: Sequence[str] = ()) -> None:
+    """Keep what a command lists, so that the next one in this terminal may name it by number.
+
+    Args:
+        memory: the memory.
+        names: of what is listed.
+        marks: a fingerprint of each, where a decision must be about the words that were shown.
+    """
     place = _list_path(memory)
+    kept = {"memory": str(memory.root), "names": list(names), "marks": list(marks)}
     # What cannot be kept is named by its id, as before.
     with suppress(DiskError, OSError):
         if not place.exists():
             _drop_old_lists(place.parent)
-        put(place, json.dumps({"memory": str(memory.root), "names": list(names)}))
+        put(place, json.dumps(kept))
 
 
 def find_listed(memory: Memory, what: str) -> str:
@@ -40,7 +47,7 @@ def find_listed(memory: Memory, what: str) -> str:
     number = _NUMBER.fullmatch(what)
     if number is None:
         return what
-    names = _read_list(memory)
+    names = _read_list(memory, "names")
     if int(number[1]) <= len(names):
         return names[int(number[1]) - 1]
     if what.startswith("#"):
@@ -48,6 +55,12 @@ def find_listed(memory: Memory, what: str) -> str:
         why = f"the last list in this terminal {had}"
         raise UsageError(f"{what}: {why}. List it anew, or name an id.")
     return what
+
+
+def mark_of(memory: Memory, name: str) -> str:
+    """Return the fingerprint of what the last list showed under an id or the start of one."""
+    shown = zip(_read_list(memory, "names"), _read_list(memory, "marks"), strict=False)
+    return next((mark for listed, mark in shown if listed.startswith(name)), "")
 
 
 def find_named(memory: Memory, what: str) -> str:
@@ -78,14 +91,14 @@ def _list_path(memory: Memory) -> Path:
     return memory.home.state / "lists" / f"{terminal}.json"
 
 
-def _read_list(memory: Memory) -> list[str]:
+def _read_list(memory: Memory, row: str) -> list[str]:
     place = _list_path(memory)
     with suppress(OSError, ValueError, KeyError, TypeError):
         if time.time() - place.stat().st_mtime < _DAY_SECONDS:
             kept = json.loads(place.read_text(encoding="utf-8"))
             # Another memory has other notes under the same numbers.
             if kept["memory"] == str(memory.root):
-                return [str(name) for name in kept["names"]]
+                return [str(name) for name in kept[row]]
     return []
 
 

@@ -70,12 +70,18 @@ def _join(arguments: Namespace) -> tuple[Node, str]:
         path = home.config / "config.toml"
         text = text_at(path)
         gap = "\n" if text and not text.endswith("\n\n") else ""
-        # A string of JSON is one of TOML.
-        lines = [f"url = {json.dumps(url)}", f"node = {json.dumps(name)}"]
+        lines = [f"url = {_quote_toml(url)}", f"node = {_quote_toml(name)}"]
         put(path, f"{text}{gap}[cluster]\n" + "\n".join(lines) + "\n")
     with open_cluster() as cluster:
         node = cluster.join(arguments.kind, arguments.region, arguments.zone)
         return node, cluster.log.name
+
+
+def _quote_toml(text: str) -> str:
+    if not text.isprintable():
+        raise UsageError(f"{text!r} holds letters that cannot be printed. Write it without them.")
+    # A string of JSON is one of TOML, but for its escapes of rare letters.
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _format_nodes(cluster: Cluster, nodes: list[Node]) -> str:

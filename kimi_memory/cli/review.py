@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diffs import show_diff
 from kimi_memory.cli.keys import Walk, can_walk, edit_text
-from kimi_memory.cli.listed import find_listed, keep_list
+from kimi_memory.cli.listed import find_listed, keep_list, mark_of
 from kimi_memory.cli.pager import paged
 from kimi_memory.cli.shared import (
     finish_reports,
@@ -70,7 +71,10 @@ def run(arguments: Namespace) -> int:
     said = _parse_answer(arguments)
     with open_memory(arguments) as memory:
         ids = [find_listed(memory, id) for id in arguments.ids]
-        reports = [answer(memory, id, said, dry_run=arguments.dry_run) for id in ids]
+        reports = [
+            answer(memory, id, replace(said, shown=mark_of(memory, id)), dry_run=arguments.dry_run)
+            for id in ids
+        ]
     return finish_reports(arguments, reports)
 
 
@@ -112,7 +116,7 @@ def _show_waiting(arguments: Namespace) -> int:
         if arguments.json:
             show_json(found)
             return 0
-        keep_list(memory, [one.id for one in found])
+        keep_list(memory, [one.id for one in found], [one.fingerprint for one in found])
         if found and not arguments.action and can_walk():
             return _walk(memory, found)
         with paged():
@@ -139,7 +143,7 @@ def _walk(memory: Memory, found: list[Waiting]) -> int:
             if not text:
                 show(say("Nothing was changed: the text is empty."))
                 return None
-        return answer(memory, one.id, Answer(key != "x", text))
+        return answer(memory, one.id, Answer(key != "x", text, shown=one.fingerprint))
 
     keys = {"a": say("accept"), "x": say("reject"), "e": say("edit, then accept")}
     count = Walk(keys, decide, memory.undo).run(len(found), present)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from kimi_memory.domain.change import digest
 from kimi_memory.lazy_dataclass import dataclass
 
 
@@ -47,6 +48,13 @@ class Waiting:
     problem: str = ""
     """Why it cannot be accepted as it is."""
     evidence: tuple[Said, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what a person decides about; another one once its words are others."""
+        # Of all its words: an agent could put others of their length there while they are read.
+        said = (self.path, self.title, self.target, self.section, self.text)
+        return digest("\0".join(said).encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

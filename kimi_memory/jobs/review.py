@@ -39,6 +39,8 @@ class Answer:
     text: str = ""
     """Accepted with these words instead of the proposed ones."""
     why: str = ""
+    shown: str = ""
+    """The fingerprint of what the person read, see `Waiting`; empty where nothing is compared."""
 
 
 class Review:

@@ -178,12 +178,24 @@ def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> J
 
     Raises:
         NotFoundError: nothing has that id.
-        UsageError: it does not wait, or cannot be applied.
+        UsageError: it does not wait, cannot be applied, or is not what the person read.
     """
+    if said.shown:
+        _check_shown(memory, id, said.shown)
     file = find_waiting(memory, id)
     if file is not None:
         return _answer_file(memory, file, said, dry_run=dry_run)
     return memory.run(Review(memory, id, said), dry_run=dry_run)
+
+
+def _check_shown(memory: Memory, id: str, shown: str) -> None:
+    """Refuse a decision about words that somebody changed after a person read them."""
+    found = [one for one in pending(memory) if one.id.startswith(id)]
+    if any(one.build().fingerprint == shown for one in found):
+        return
+    if not found:
+        raise NotFoundError("thing that waits", id)
+    raise UsageError(f"{id} changed since it was shown. Read it again, then decide.")
 
 
 def _answer_file(memory: Memory, file: Unvetted, said: Answer, *, dry_run: bool) -> JobReport:

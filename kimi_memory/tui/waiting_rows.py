@@ -52,7 +52,11 @@ class Waits:
 
     def answer(self, row: Row, *, accept: bool, text: str = "") -> JobReport:
         """Accept or reject what waits, as it was shown."""
-        return answer(self._reading.memory, row.id, Answer(accept, text))
+        return answer(
+            self._reading.memory,
+            row.id,
+            Answer(accept, text, shown=self._waiting[row.id].fingerprint),
+        )
 
     def settle(
         self, row: Row, side: int = 0, *, value: str = "", both: bool = False, dry_run: bool = False

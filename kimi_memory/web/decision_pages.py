@@ -9,7 +9,7 @@ from typing import Any
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import JobReport, Op
-from kimi_memory.domain.operation_types import Waiting, Wanted
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.jobs.correct import Correct
@@ -30,7 +30,7 @@ def show_review(memory: Memory, asked: Asked) -> View:
     one = found[at].build() if found else None
     values = {
         "one": one,
-        "was": digest_of_waiting(one) if one else "",
+        "was": one.fingerprint if one else "",
         "number": at + 1,
         "total": len(found),
         "titles": [(number, item.title or item.id) for number, item in enumerate(found)],
@@ -51,20 +51,13 @@ def decide_review(memory: Memory, asked: Asked) -> Redirect:
     if found is None:
         raise NotFoundError("thing that waits", id)
     waiting = found.build()
-    if digest_of_waiting(waiting) != asked.get("was", digest_of_waiting(waiting)):
+    if waiting.fingerprint != asked.get("was", waiting.fingerprint):
         raise UsageError("It changed since the page was shown. Read it again, then decide.")
     text = asked.get("text")
     # The field holds the proposed words; only other ones are an edit.
     said = Answer(accept, "" if text == " ".join(waiting.text.split()) else text, asked.get("why"))
     report = answer(memory, id, said)
     return done("/review", "accepted" if accept else "rejected", report, at=asked.get("at"))
-
-
-def digest_of_waiting(one: Waiting) -> str:
-    """Return what a page says of what it showed, so that a decision is about the same thing."""
-    # Of all its words: an agent could put others of their length there while the page is read.
-    said = (one.path, one.title, one.target, one.section, one.text)
-    return digest("\0".join(said).encode())
 
 
 def done(path: str, what: str, report: JobReport, **query: str) -> Redirect:

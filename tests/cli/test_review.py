@@ -108,3 +108,16 @@ def test_numbers_of_the_list_name_what_waits(waiting: Path, capsys) -> None:
     [report] = answer(capsys, "review", "accept", "#1")
     assert report["kind"] == "review"
     assert answer(capsys, "review") == []
+
+
+def test_words_that_changed_since_they_were_listed_are_not_accepted(waiting: Path, capsys) -> None:
+    [found] = answer(capsys, "review")
+    card = waiting / found["path"]
+    assert run(["review", "list"]) == 0
+    before = card.read_text(encoding="utf-8")
+    card.write_text(before.replace("二十个连接", "六十个连接"), encoding="utf-8")
+    for name in ("1", found["id"], found["id"][:-2]):
+        assert run(["review", "accept", name]) == 2
+        assert "changed since it was shown. Read it again" in capsys.readouterr().err
+    card.write_text(before, encoding="utf-8")
+    assert run(["review", "accept", "1"]) == 0

@@ -16,6 +16,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.sync import MergeReport
+from kimi_memory.errors import UsageError
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.store.git.signers import Signers
@@ -268,3 +269,23 @@ def test_a_key_that_was_removed_or_ran_out_counts_no_more(
     assert merge_copy(memory, str(laptop.root), dry_run=True).signers == ("li",)
     signers.remove("li")
     assert merge_copy(memory, str(laptop.root), dry_run=True).signers == ()
+
+
+@pytest.mark.parametrize("name", ["𠮷田", "li\\n", "a=b]", "李@桌"])
+def test_a_name_of_a_signer_is_read_back_as_it_was_given(
+    keys: Path, tmp_path: Path, name: str
+) -> None:
+    signers = Signers(tmp_path)
+    signers.add(name, (keys / "li.pub").read_text(encoding="utf-8"), Origin.AGENT)
+    assert [(one.principal, one.level) for one in signers.read()] == [(name, Origin.AGENT)]
+
+
+@pytest.mark.parametrize(
+    "name", ['li" level', "li\nbot = 1", "li,bot", "*", "-li", "#li", "", "l\x7fi"]
+)
+def test_a_name_that_would_be_more_than_a_name_is_refused(
+    keys: Path, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(UsageError, match="cannot be a signer's name"):
+        Signers(tmp_path).add(name, (keys / "li.pub").read_text(encoding="utf-8"), Origin.HUMAN)
+    assert not list(tmp_path.iterdir())

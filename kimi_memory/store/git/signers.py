@@ -171,7 +171,10 @@ class Signers:
             raise UsageError(f"{self._levels} cannot be read: {error}. Mend it.") from error
 
     def _write_levels(self, levels: dict[str, Origin]) -> None:
-        rows = [f"{json.dumps(name)} = {json.dumps(str(one))}" for name, one in levels.items()]
+        rows = [
+            f"{json.dumps(name, ensure_ascii=False)} = {json.dumps(str(one))}"
+            for name, one in levels.items()
+        ]
         self._write(self._levels, "\n".join(["[signers]", *rows, ""]))
 
     def _write(self, path: Path, text: str) -> None:
