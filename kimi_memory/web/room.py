@@ -19,7 +19,7 @@ from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
 from kimi_memory.web.rendering import Place
 
-OPENING_SECONDS = 1.0
+OPENING_SECONDS = 0.3
 """A first page that takes longer is replaced by one that says so, and looks again."""
 _NAME = regex(r"[a-z][a-z-]{0,39}")
 
@@ -55,11 +55,16 @@ class Room:
 
         It goes on after this answer, and holds up nobody who asks for another memory.
         """
+        opening = self.begin()
+        if not opening.done():
+            await asyncio.wait([opening], timeout=OPENING_SECONDS)
+        return opening.done()
+
+    def begin(self) -> asyncio.Task[int]:
+        """Begin to look at its files, which is done once."""
         if self._opening is None:
             self._opening = asyncio.create_task(self.desk.read(_look_at_files))
-        if not self._opening.done():
-            await asyncio.wait([self._opening], timeout=OPENING_SECONDS)
-        return self._opening.done()
+        return self._opening
 
     async def carry(
         self, page: Page, asked: Asked, render: Callable[[View], str]

@@ -134,6 +134,8 @@ class Site:
 
     async def _show_door(self, request: Request) -> Response:
         code = request.query_params.get("code", "")[:100]
+        # The time in which a person looks for the button is enough for most memories.
+        self._rooms[0].begin()
         return self._page(request, None, View("enter", "enter", {"code": code, "refused": False}))
 
     async def _enter(self, request: Request) -> Response:
@@ -142,6 +144,7 @@ class Site:
         if not secret:
             view = View("enter", "enter", {"code": "", "refused": True})
             return self._page(request, None, view, status=401)
+        self._rooms[0].begin()
         made = _lead(f"{ROOT}/")
         made.set_cookie(
             _cookie(request), secret, max_age=SEAT_SECONDS, path=ROOT, httponly=True,
