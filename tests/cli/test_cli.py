@@ -18,7 +18,7 @@ import pytest
 from kimi_memory import __version__
 from kimi_memory.cli import COMMANDS, _from_plugins, parser, run
 from kimi_memory.cli.command_table import GROUPS
-from kimi_memory.cli.command_tree import build_tree, find_help
+from kimi_memory.cli.command_tree import build_tree
 from kimi_memory.cli.words import read_chinese
 from tests.cli.answers import answer
 
@@ -105,12 +105,13 @@ def all_parsers(name: str, parser: ArgumentParser) -> Iterator[tuple[str, Argume
                 yield from all_parsers(f"{name} {step}", below)
 
 
-def test_every_command_step_and_heading_has_its_chinese() -> None:
+def test_every_command_step_argument_and_heading_has_its_chinese() -> None:
     known, tree = read_chinese(), build_tree(parser())
     texts = {node.about for node in tree.walk()}
     texts |= {group.title or "" for node in tree.walk() for group in node.parser._action_groups}
     texts |= {command.group for command in _from_plugins()} | set(GROUPS)
-    texts |= {find_help(one) for one in tree.options}
+    actions = (one for node in tree.walk() for one in (*node.arguments, *node.options))
+    texts |= {one.help or "" for one in actions}
     missing = sorted(text for text in texts if text and text not in known)
     assert not missing, f"these have no line in kimi_memory/cli/zh.toml: {missing}"
 
