@@ -75,7 +75,7 @@ REVIEW = (
         ("confidence", "DESC"),
     ),
 )
-FILES = {("认定", "held"): HELD, ("复核", "review"): REVIEW}
+FILES = {("认定", "held"): HELD, ("待审", "review"): REVIEW}
 """The tables of each file, by its name in Chinese and English."""
 
 

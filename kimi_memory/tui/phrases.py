@@ -11,15 +11,15 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     # Tabs
     "held": ("Held", "认定"),
     "search": ("Search", "搜索"),
-    "review": ("Review", "复核"),
+    "review": ("Review", "待审"),
     "sessions": ("Sessions", "会话"),
-    "jobs": ("Jobs", "任务"),
+    "jobs": ("Jobs", "作业"),
     # Keys
     "key_find": ("search", "搜索"),
     "key_accept": ("accept", "接受"),
     "key_reject": ("reject", "拒绝"),
     "key_edit": ("edit", "改"),
-    "key_forget": ("forget", "忘掉"),
+    "key_forget": ("forget", "遗忘"),
     "key_undo": ("undo", "撤销"),
     "key_daily": ("daily", "每日"),
     "key_weekly": ("weekly", "每周"),
@@ -57,8 +57,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     # Decisions
     "sure": ("y does it · Esc leaves it", "y 执行 · Esc 不动"),
     "no_change": ("It would change nothing.", "不会有变化。"),
-    "would_forget": ("Forget this?", "忘掉这条？"),
-    "would_undo": ("Take this back?", "撤销这次任务？"),
+    "would_forget": ("Forget this?", "遗忘这条？"),
+    "would_undo": ("Take this back?", "撤销这次作业？"),
     "would_run": ("Run {kind}?", "运行{kind}？"),
     "would_settle": ("Settle it so?", "这样裁决？"),
     "would_correct": ("Correct it so?", "这样更正？"),
@@ -73,7 +73,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "d daily   w weekly   h every check   r reload   q quit\n"
         "What changes much shows its diff first, and waits for y.",
         "1-5 换页   j k 上下   Enter 看正文   / 搜索   Esc 返回\n"
-        "a 接受   x 拒绝   e 用 $EDITOR 改   f 忘掉   u 撤销上一个   o 含旧的\n"
+        "a 接受   x 拒绝   e 用 $EDITOR 改   f 遗忘   u 撤销上一个   o 含旧的\n"
         "在冲突里：1 2 …… 哪个对   b 都对   v 都不对\n"
         "d 每日   w 每周   h 全部检查   r 刷新   q 退出\n"
         "改动大的先给看差别，按 y 才执行。",

@@ -21,7 +21,7 @@ TERMS: Mapping[str, tuple[str, str]] = {
     # States
     "active": ("held true", "认定中"),
     "stale": ("stale", "陈旧"),
-    "candidate": ("waits", "待复核"),
+    "candidate": ("waits", "待审"),
     "conflicted": ("in conflict", "冲突中"),
     "superseded": ("was so", "曾经"),
     "archived": ("forgotten", "已忘"),

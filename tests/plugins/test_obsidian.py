@@ -206,7 +206,7 @@ def test_the_tables_are_written_once_and_taken_back(lived: Memory) -> None:
     assert write_views(lived, dry_run=True).diff
     assert not (lived.root / "views").exists()
     report = write_views(lived)
-    assert set(report.paths) == {"views/认定.base", "views/复核.base"}
+    assert set(report.paths) == {"views/认定.base", "views/待审.base"}
     assert write_views(lived).paths == ()
     (lived.root / "views/认定.base").write_text("views: []\n", encoding="utf-8")
     assert "stays as it is" in write_views(lived).left_out[0]
