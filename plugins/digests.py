@@ -21,6 +21,7 @@ from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
+from kimi_memory.nlp.rules import small_talk
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named
@@ -29,10 +30,9 @@ from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
-from kimi_memory.nlp.rules.pasted import foreign_spans, without_programs
+from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
-from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, laughs, says_nothing
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
@@ -47,34 +47,26 @@ ACCOUNT = 140
 """Most tokens of an agent's words in a line."""
 CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
-
-# People tell each other small things all day; with an agent a person speaks to the point.
 LEFT = 1.6
 """What gains a line that is left to do when a session ends."""
 OPEN_END = -1
 """In place of the number of an exchange: what the agent leaves open at the end."""
 
+# People tell each other small things all day; with an agent a person speaks to the point.
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
+LEAST_LINE = {"work": 3.0, "chat": 3.0, "people": 3.5}
+"""So much a line is worth that orders, decides and leaves open nothing; below it few are."""
 SHORT, BRIEF, NAMED = 160, 48, 300
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
 one that consists of a line of it may be as long as that."""
 LONG = 3000
 """A person's turn above this length is a document."""
-LAUGHTER = 0.7
-"""What a clause loses that somebody laughs at."""
-GOAL = 1.0
-"""What the first words of a session gain."""
-PAGE = 4.0
-"""What it asks is worth so much."""
+LAUGHTER, GOAL, PAGE = 0.7, 1.0, 4.0
+"""What a clause loses that somebody laughs at; what the first words of a session gain; what the
+request of a document is worth."""
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
-# "Good night", 我先撤了: such a turn holds plans of the evening at most.
-_FAREWELL = regex(
-    r"^\W*(?:ok |okay |right |anyway |so )?(?:i'm )?(?:signing off|off to (?:bed|sleep)|good ?night|gotta (?:go|run)|got to (?:go|run)|heading (?:out|to bed)|bye|see (?:you|ya)|that's (?:it|all) for (?:today|now))\b"
-    r"|^(?:行了?|好了?|那)?(?:我|先)?(?:先|去)?(?:睡|撤|下线|下|溜|忙|闪)了|^(?:先这样|晚安|拜拜|回头聊)",
-    2,
-)
 _OPEN = regex(
     r"\b(?:to-?dos?\b|still (?:need|have|must|torn|open|undecided|to do|waiting)|undecided|remaining|left to do|follow[- ]up|next steps?|not (?:yet )?(?:done|decided|booked|sorted|finished)|haven't (?:decided|booked|done|started)|need to (?:talk|decide|check|ask|book|call|find))\b"
     r"|待办|还没(?:定|想好|办|做|买|订|约|决定)|还(?:要|得|需要)(?:办|做|买|去|问|找|等)|没定下来|之后再(?:定|说)|下一步",
@@ -99,6 +91,9 @@ _LEAD = regex(
     r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
     2,
 )
+
+
+_FIRM = {Part.ORDERED, Part.DECIDED, Part.OPEN}
 
 
 @hookimpl(trylast=True)
@@ -137,7 +132,7 @@ class _Reader:
         self._places = {turn.n: place for place, turn in enumerate(self._turns)}
         self._named = transcript.has_several_people()
         own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]
-        self._changes = Changes((turn.n, _own_words(turn.text)) for turn in own)
+        self._changes = Changes((turn.n, own_text(turn.text)) for turn in own)
         self._kind = (
             "people" if self._named else "work" if transcript.has_agent_at_work() else "chat"
         )
@@ -162,10 +157,15 @@ class _Reader:
             if cost <= room and _account_size(line) + bit.is_account * cost <= ACCOUNT:
                 kept[bit.exchange] = [*line, bit]
                 room -= cost
-        # A question that no answer stands beside tells nothing.
-        told = [bits for bits in kept.values() if any(bit.worth > 0 for bit in bits)]
+        told = [bits for bits in kept.values() if self._tells(bits)]
         parts = list(Part)
         return sorted(map(_build_line, told), key=lambda line: (parts.index(line.part), line.first))
+
+    def _tells(self, bits: list[_Bit]) -> bool:
+        """Whether a line tells enough: a question that no answer stands beside tells nothing."""
+        if bits[0].exchange == OPEN_END or any(bit.line and bit.line.part in _FIRM for bit in bits):
+            return True
+        return sum(bit.worth for bit in bits) >= LEAST_LINE[self._kind]
 
     def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
@@ -215,7 +215,12 @@ class _Reader:
         if self._kind != "work":
             return None
         asked = [one for one in own_clauses(turn.text) if one.act is Act.QUESTION]
-        if not asked or says_nothing(asked[0].text) or traits_of(asked[0].text).specific < 1:
+        asked = [
+            one
+            for one in asked
+            if not (small_talk.says_nothing(one.text) or small_talk.only_points(one.text))
+        ]
+        if not asked or traits_of(asked[0].text).specific < 1:
             return None
         words = _fit_clauses(turn.text, [(asked[0], 0.0)], LINE[self._kind])
         return _Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
@@ -233,22 +238,20 @@ class _Reader:
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
         found: list[tuple[Clause, float]] = []
         before = self._before(turn)
-        leaving = _FAREWELL.match(turn.text) is not None
+        leaving = len(turn.text) <= SHORT and small_talk.says_farewell(turn.text)
         own = chat_clauses(turn.text) if self._kind == "chat" else own_clauses(turn.text)
         for clause in of_work(own) if self._kind == "work" else own:
-            if clause.act not in wanted or says_nothing(clause.text):
-                continue
-            if before is not None and is_copied(clause.text, before.text):
+            if clause.act not in wanted or _is_empty(clause, before):
                 continue
             # What somebody says on leaving is of the hour; an order or a day outlasts it.
             if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
                 continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
-            weight -= 1.0 * (traits.specific < 3 and is_mood(clause.text))
-            weight -= LAUGHTER * laughs(clause.text)
+            weight -= 1.0 * (traits.specific < 3 and small_talk.is_mood(clause.text))
+            weight -= LAUGHTER * small_talk.laughs(clause.text)
             if self._named:
-                weight -= cheer_of(clause.text, traits)
+                weight -= small_talk.cheer_of(clause.text, traits)
             # A change of plan around an allergy leaves the allergy as it is.
             lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
@@ -298,6 +301,15 @@ class _Reader:
         return Part.ASKED if of_work else Part.TOLD
 
 
+def _is_empty(clause: Clause, before: Turn | None) -> bool:
+    """Whether a clause says nothing of its own: it only points, or repeats the message before."""
+    if small_talk.says_nothing(clause.text) or (
+        clause.act is Act.REQUEST and small_talk.only_points(clause.text)
+    ):
+        return True
+    return before is not None and is_copied(clause.text, before.text)
+
+
 def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Iterator[_Bit]:
     """Yield what the agent says it found and did in one exchange, and what it leaves open."""
     for turn in answers:
@@ -318,8 +330,7 @@ def _rank_errands(bits: list[_Bit]) -> list[_Bit]:
     An errand weighs what the person wanted and the heaviest thing that came of it. What
     somebody ordered or decided outlasts its errand, and has room before all of them.
     """
-    worth: dict[int, float] = {}
-    seen: set[tuple[int, bool]] = set()
+    worth, seen = dict[int, float](), set[tuple[int, bool]]()
     for bit in bits:
         if (bit.exchange, bit.is_account) not in seen:
             seen.add((bit.exchange, bit.is_account))
@@ -355,13 +366,6 @@ def _build_line(bits: list[_Bit]) -> DigestLine:
     part = Part.FOUND if asked.part is Part.TOLD else asked.part
     text = f"{asked.text} → {_join_accounts(accounts)}"
     return replace(asked, part=part, text=text, last=accounts[-1].n)
-
-
-def _own_words(text: str) -> str:
-    """Return a text without what is quoted or pasted into it."""
-    for start, end in sorted(foreign_spans(text), reverse=True):
-        text = f"{text[:start]} {text[end:]}"
-    return text
 
 
 def _fit_clauses(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:

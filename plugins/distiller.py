@@ -61,7 +61,7 @@ _KINDS: dict[CardType, tuple[str, float, EventType | None]] = {
 _TEMPLATE = regex(r"<(?:command-|system-|task-|relevant-memories|local-)|^#{1,3} ", re.MULTILINE)
 _AMOUNT = regex(r"\d[\d,.]*(?: ?(?:ms|s|seconds|毫秒|秒|条|次|倍|人|块|字节|%)(?![a-z]))?")
 _DANGLING = regex(r"^\W*(?:that )?(?:they|he|she|it|this|these)\b(?!:)|^\W*(?:它|他|她|这|那)")
-_KEPT_WHATEVER = frozenset({cues.Bar.FLEETING, cues.Bar.FINISHED, cues.Bar.PLAN, cues.Bar.PAST})
+_KEPT_WHATEVER = {cues.Bar.FLEETING, cues.Bar.FINISHED, cues.Bar.PLAN, cues.Bar.PAST}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,9 @@ class _Scribe:
         if line.says(cues.PROPOSAL):
             yes = self._find_assent(at)
             return self._draft_choice(at, line, CardType.DECISION, yes) if yes else None
-        return self._draft_finding(at, line) if _is_measured(line) else None
+        # In a chat its figures are what it teaches.
+        at_work = self.transcript.session.project or self.transcript.has_agent_at_work()
+        return self._draft_finding(at, line) if at_work and _is_measured(line) else None
 
     def _find_assent(self, at: int) -> _Line | None:
         """Return the sentence by which a person agrees to the last proposal of a turn."""
@@ -303,9 +305,8 @@ class _Scribe:
         )
 
     def _speaker_name(self, turn: Turn) -> str:
-        session = self.transcript.session
-        known = session.user if turn.role is Role.USER else session.agent
-        return turn.speaker or known or str(turn.role)
+        of = self.transcript.session
+        return turn.speaker or (of.user if turn.role is Role.USER else of.agent) or str(turn.role)
 
     def _choose_category(self, type: CardType, topic: str) -> str:
         if type is CardType.PREFERENCE:

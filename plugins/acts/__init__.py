@@ -52,9 +52,16 @@ _UNDECIDED = regex(
     r"|thinking (?:about|of)|considering|talking about)\b|在考虑|没定|没想好|再说|还是",
     2,
 )
+_PROPOSED = regex(
+    r"\b(?:what if|how about|why don['’]?t (?:we|i|you)|(?:maybe|perhaps) (?:we|i) (?:should|could)"
+    r"|(?:we|i) (?:could|might) (?:always |also |just )?)\b"
+    r"|(?:^|[，,。\s说])要不(?!是|断|停|到)|不如(?=[我咱干就把直别先])|何不",
+    2,
+)
+"""What somebody only brings up: 要不干脆别做了, "what if we dropped it"."""
 _WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
 """A change that is only thought of, proposed or asked not to be made is none."""
-_UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED)
+_UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED, _PROPOSED)
 
 
 @hookimpl(wrapper=True)

@@ -183,7 +183,10 @@ def test_a_page_that_resumes_a_session_is_nobodys_request() -> None:
         ("agent", "Reading."),
         ("agent", "Looking."),
         ("agent", "Checking."),
-        ("agent", "Done. Removed `old_cache` from `cache.py`."),
+        (
+            "agent",
+            "The root cause was `cache.py`: it never read `old_cache`, so each call took 40 ms.",
+        ),
     )
     assert [line.part for line in lines] == [Part.FOUND]
 

@@ -71,7 +71,7 @@ HEARSAY = _join_patterns(
     r"|on)\b",
     r"\b(?:post|article|blog|tutorial|readme|docs?|guide|email|book|thread) i (?:read|saw"
     r"|found)\b",
-    r"(?:[妈爸他她们姐妹哥弟人事友板师户])(?:们)?(?:都|也|总|老)?(?:说|讲|认为|觉得|建议)",
+    r"(?:[妈爸他她们姐妹哥弟人事友板师户公婆妇爷奶姨舅叔]|媳妇|太太|[儿女]子?|女儿|孩子)(?:们)?(?:都|也|总|老)?(?:说|讲|认为|觉得|建议)",
     r"(?:帖子|文章|网上|文档|教程|博客|新闻|邮件|官网|书)(?:里|上|中)?[^，。]{0,8}(?:说|写|讲|提到|建议)",
     r"据说|听说|传言|网传|有人说",
     r"ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier)",

@@ -57,7 +57,7 @@ _LAST = 400
 # unless it is long.
 _QUOTATION = regex(
     r"“[^“”]{1,2000}”|「[^「」]{1,2000}」|『[^『』]{1,2000}』|«[^«»]{1,2000}»|„[^„“”]{1,2000}[“”]|‘[^‘’\n]{12,600}’(?!\w)"
-    r"|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|(?<![\w'])'[^'\n]{12,600}'(?![\w'])|＂[^＂]{1,2000}＂|《[^《》]{30,2000}》"
+    r"|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|(?<![\w'])'[^'\n]{12,600}'(?![\w'])|＂[^＂]{1,2000}＂|(?<=[\u3400-\u9fff，：:\s])【[^【】]{24,2000}】|《[^《》]{30,2000}》"
 )
 _OPEN_QUOTES = {'"': '"', "“": "”", "「": "」", "『": "』", "«": "»", "'": "'"}
 _WORD = regex(r"[A-Za-z']+")
@@ -91,6 +91,13 @@ def own_spans(text: str) -> list[Span]:
             spans.append((at, start))
         at = max(at, end)
     return spans
+
+
+def own_text(text: str) -> str:
+    """Return a text without what is quoted or pasted into it."""
+    for start, end in sorted(foreign_spans(text), reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
 def without_programs(text: str) -> str:

@@ -95,6 +95,11 @@ _UNDONE = regex(
     2,
 )
 """What is still to be done."""
+_HOW_TO = regex(
+    r"^\W*(?:to )?(?:run|start|launch|try|use|usage|install|open|visit|access)(?: (?:it|the \w+|with))?\s?[:：]|^\W*(?:启动|运行|访问|使用|用法|安装|打开|执行)(?:方式|方法|命令|地址|步骤)?\s?[:：]",
+    2,
+)
+"""How to use what was made: it stands in the project's own pages."""
 _LISTING = frozenset(("file", "files", "path", "line", "lines", "match", "matches", "content"))
 """The columns of what a search or a read printed."""
 ADVISED, ROW = 1.5, 0.4
@@ -251,7 +256,7 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
         if worth <= 0 and listed:
             worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
         to_do = section is _Section.ADVICE or _UNDONE.search(unit) is not None
-        worth -= ADVISED * (section is _Section.ADVICE)
+        worth -= ADVISED * (section is _Section.ADVICE or _HOW_TO.match(unit) is not None)
         if worth > 0:
             yield Report(unit, worth + (0.5 if above else 0), above, to_do)
 

@@ -45,6 +45,21 @@ _ROUTINE = regex(
     2,
 )
 """What keeps an agent going, and names nothing."""
+# "Good night", 我先撤了: such a turn holds plans of the evening at most.
+_FAREWELL = regex(
+    r"^\W*(?:ok |okay |right |anyway |so )?(?:i'm )?(?:signing off|off to (?:bed|sleep)|good ?night|gotta (?:go|run)|got to (?:go|run)|heading (?:out|to bed)|bye|see (?:you|ya)(?= (?:later|soon|then|tom|next|on\b)|\W*$)|that's (?:it|all) for (?:today|now))\b"
+    r"|^(?:行了?|好了?|那)?(?:我|先)?(?:先|去)?(?:睡|撤|下线|下|溜|忙|闪)了|^(?:先这样(?=[吧了啦]|\W|$)|晚安|拜拜|回头聊)"
+    r"|(?:^|[，,。！!\s])(?:那|行|好)?我?(?:先|就|得|要|该)?去?(?:睡|撤|下线|溜|闪|忙|休息)[了啦](?:[啊哈哦]|\W)*$"
+    r"|(?:^|[,.;!] )(?:i'm )?(?:signing off|off to (?:bed|sleep)|(?:gotta|got to) (?:go|run)|heading (?:out|to bed)|good ?night|ttyl|talk (?:later|tomorrow|soon)|see (?:you|ya) (?:later|tomorrow|soon))\W*$",
+    2,
+)
+_POINTS = regex(
+    r"^\W*(?:(?:please|pls|can you|could you|now|ok(?:ay)?|so|and|just|hey|hm+) ){0,3}(?:(?:fix|implement|solve|explain|address|handle|do|apply|check|resolve|investigate|look (?:at|into)|take a look at)|(?:what(?:'s| is| are| does| do)|why(?:'s| is| are| does| do)?|how (?:do|can|should) (?:i|we) (?:fix|solve|handle|do))(?: going on (?:in|with)| wrong with| happening (?:in|with))?)"
+    r" (?:(?:all|any|each|both)(?: of)? )?(?:this|that|these|those|it|them|the (?:above|following))(?: (?:\w+ ){0,2}(?:errors?|issues?|problems?|bugs?|warnings?|code|features?|functions?|ones?|things?|regex|loops?|parts?|sections?|blocks?|output|lines?|files?|happening|mean|about|above|below))?(?: (?:please|now|for me|too|again|here))*\W*$"
+    r"|^\W*(?:请|帮我|帮忙|麻烦|你|给我|再|先|那){0,3}(?:按照?|根据|参考)?(?:实现|完成|修复|解决|处理|修改|看看?|改|做|解释|优化|检查|分析|说明)?(?:一下|下)?(?:上面|以上|上述|下面|这里?|这个|那个|这些|图中|图里|截图)(?:里|中|的|是|有|个|些){0,2}(?:什么|怎么|哪里|为什么|所有|全部|几个){0,2}(?:功能|问题|错误|报错|内容|代码|方案|要求|需求|步骤|计划|情况|意思|回事|建议)?(?:吗|呢|吧|啊|了|一下){0,2}\W*$",
+    2,
+)
+"""What only points at something: 帮我实现上面的功能, "what is this error?"."""
 _NOTHING = (_TRIAL, _ROUTINE, _JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING, GOING_ON)
 _SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
 """The speakers themselves: "it brings us together" is said of anybody."""
@@ -63,6 +78,16 @@ _ASIDE = regex(
 def says_nothing(clause: str) -> bool:
     """Whether a clause is a joke, a nod, gossip, a trial, or a line of a program."""
     return any(words.search(clause) for words in _NOTHING)
+
+
+def says_farewell(text: str) -> bool:
+    """Whether somebody takes leave for now."""
+    return _FAREWELL.search(text) is not None
+
+
+def only_points(text: str) -> bool:
+    """Whether a request or a question only points at something that it does not name."""
+    return _POINTS.search(text) is not None
 
 
 def laughs(clause: str) -> bool:

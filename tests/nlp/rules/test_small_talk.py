@@ -1,11 +1,20 @@
 """What tells a later reader nothing, in both languages, and what only looks like it."""
 
+# ruff: noqa: E501  short sentences stand side by side
+
 from __future__ import annotations
 
 import pytest
 
 from kimi_memory.nlp.rules.salience import traits_of
-from kimi_memory.nlp.rules.small_talk import cheer_of, is_mood, laughs, says_nothing
+from kimi_memory.nlp.rules.small_talk import (
+    cheer_of,
+    is_mood,
+    laughs,
+    only_points,
+    says_farewell,
+    says_nothing,
+)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +89,49 @@ def test_a_cheer_loses_weight_and_a_plan_with_a_day_loses_none() -> None:
 def test_laughter_is_heard_and_what_is_laughed_at_still_told(clause: str, laughing: bool) -> None:
     assert laughs(clause) is laughing
     assert not says_nothing(clause)
+
+
+POINTING = """fix this|Fix these errors please|what is this error?|What's wrong with that code?|explain this function
+why is this happening?|can you solve the above|ok now implement it|what does this mean?|how do I fix this?
+check those files again|handle all of these issues|what's going on in that loop?|please apply the following
+帮我实现上面的功能|这是什么错误？|解决这些问题|请解释一下这个问题|看看截图|修复上述所有问题|这个是什么意思|再检查一下这里
+帮忙处理图里的问题|参考上面的方案|你看下这个报错|优化一下这个代码|上面是什么情况|完成以上步骤"""
+NAMING = """fix the login page|fix this by adding a lock|why is this query slow at noon?|what does the cache keep?
+how do I fix the CORS error?|check that the port is 9090|explain why the build takes an hour|solve it with a queue
+what is this error in `sync.py`?|implement the export as CSV|do this before every release|apply the patch to main
+handle these with a 404|is this a bug in the parser?
+这个接口为什么慢|修复登录页的问题|把上面的表格改成两列|这里的端口改成 8080|解释一下缓存怎么失效|上面的标题换成蓝色
+帮我实现导出功能|这个按钮点了没反应|看看日志里有没有超时|优化首页加载|检查数据库连接|这些图片要压缩到一百 KB
+参考官网的配色|完成支付回调"""
+LEAVING = """ok off to bed|gotta run|Right, signing off|thanks, see you tomorrow|good night|that's it for today
+one more thing tomorrow, talk later|heading out|bye|anyway, got to go
+先睡了|明天再看，我先撤了|行了我下了|五点要起，我先去睡了|好了我溜了|晚安|先这样|不说了，我去忙了|回头聊|那我先闪了"""
+STAYING = """the baby went off to bed late|I have got to go to Leeds on Friday with Ann|we say good night at eight here
+he left and I stayed|the shop is heading for a loss|see you is a song I like|the run is on Sunday
+they said goodbye in May|a talk later this year on tides|the night train is good
+孩子昨晚九点才睡着|店里忙，我请了两个人|我妈睡眠不好|他撤了诉|撤销上次的提交|我睡不着，想换床垫|周末忙着搬家
+先这样改：标题放左边吧，正文居中|下线的活动要归档|休息日是周二"""
+
+
+def _lines(text: str) -> list[str]:
+    return [one for line in text.split("\n") for one in line.split("|")]
+
+
+@pytest.mark.parametrize("text", _lines(POINTING))
+def test_a_request_may_only_point_at_something(text: str) -> None:
+    assert only_points(text)
+
+
+@pytest.mark.parametrize("text", _lines(NAMING))
+def test_a_request_that_names_something_tells_it(text: str) -> None:
+    assert not only_points(text)
+
+
+@pytest.mark.parametrize("text", _lines(LEAVING))
+def test_leaving_is_recognised_at_the_start_and_at_the_end(text: str) -> None:
+    assert says_farewell(text)
+
+
+@pytest.mark.parametrize("text", _lines(STAYING))
+def test_words_of_leaving_may_be_about_something_else(text: str) -> None:
+    assert not says_farewell(text)
