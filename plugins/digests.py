@@ -26,7 +26,7 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named
 from kimi_memory.nlp.rules.console import is_printed
-from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.lasting import is_lasting, tells_defect
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
@@ -291,7 +291,7 @@ class _Reader:
         if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:
             return Part.ORDERED
         settles = _SETTLED if self._kind == "work" else _SWITCH
-        if offered or any(settles.search(clause.text) for clause, _ in kept):
+        if offered or any(settles.search(c.text) and not tells_defect(c.text) for c, _ in kept):
             return Part.DECIDED
         if any(_OPEN.search(clause.text) for clause, _ in kept):
             return Part.OPEN

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.note import Status
-from kimi_memory.domain.pages import STARTER_PAGES
+from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.search_types import Context, Query, Unit
 from kimi_memory.domain.session import Json, last_rounds
 from kimi_memory.errors import FormatError
@@ -122,12 +122,29 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
         valid_at=request.valid_at,
     )
     hits = recall.search(request.narrowed(asked)).hits
-    hits = tuple(hit for hit in hits if _may_be_shown(hit.unit, request))
-    lines = list(lines_of_hits(recall.searcher(), hits, request.query, request.zone))
+    searcher = recall.searcher()
+    hits = tuple(
+        hit
+        for hit in hits
+        if _may_be_shown(hit.unit, request) and not _is_starter(searcher, hit.unit)
+    )
+    lines = list(lines_of_hits(searcher, hits, request.query, request.zone))
     # By value first: what competes later is counted per token, which favours short lines.
     if most := recall.context_hits:
         lines = sorted(lines, key=lambda line: (-line.value, line.id))[:most]
     yield from lines
+
+
+def _is_starter(searcher: Searcher, unit: Unit) -> bool:
+    """Whether a part of a page says only what every new memory says there."""
+    if unit.path in STARTER_PAGES:
+        written = written_lines(unit.path, lambda path: searcher.files.served(path).usable)
+        return not any(unit.first <= line.number <= unit.last for line in written)
+    if unit.kind != Identity.kind:
+        return False
+    plain = {text for both in STARTER_IDENTITY.values() for text in both}
+    said = (line.strip("-* ") for line in unit.text.splitlines())
+    return {line for line in said if line and not line.startswith("#")} <= plain
 
 
 def _may_be_shown(unit: Unit, request: Request) -> bool:

@@ -20,14 +20,15 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
+from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_about
-from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing
+from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing, tells_defect
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strip_code import headline
-from kimi_memory.nlp.rules.subjects import is_named, key_of
+from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, act_of, clauses, of_work
 
 from .choices import find_agreed_order, find_choice, make_draft
@@ -295,7 +296,7 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
         return False
     # What only ends something says nothing of its own.
     ends = least > FREEING and updates.takes_back(clause.text)
-    if ends or any(words.search(low) for words in _UNSETTLED):
+    if ends or tells_defect(clause.text) or any(words.search(low) for words in _UNSETTLED):
         return False
     if named:
         return tells_life(clause.text) and traits.me and weight_of(traits) >= WEIGHTY
@@ -322,9 +323,18 @@ def _find_orders(
         start, end = group[0].start, group[-1].end
         # What stands beside an order to an agent at work is mostly the errand of the day.
         if not at_work or any(leans(one.text) for one in group):
-            start, end = widen(own, own.index(group[0]), own.index(group[-1]), MAX_VALUE, _BESIDE)
+            beside = [_set_apart(one) for one in own]
+            at = own.index(group[0]), own.index(group[-1])
+            start, end = widen(beside, *at, MAX_VALUE, _BESIDE)
         words = turn.text[start:end]
         yield make_draft(session, turn, words, key_of("rule", group[0].text, session.project))
+
+
+def _set_apart(clause: Clause) -> Clause:
+    """Return a clause that no order takes in where it gives the value of a slot by itself."""
+    subject = subject_of(clause.text) if clause.act is Act.STATEMENT else None
+    apart = subject is not None and subject.known and states(clause.text, subject)
+    return replace(clause, act=Act.REMARK) if apart else clause
 
 
 def _group_orders(orders: Sequence[Clause]) -> list[list[Clause]]:

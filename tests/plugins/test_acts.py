@@ -390,3 +390,29 @@ def test_names_between_commas_do_not_end_an_order() -> None:
     order = "we should bump the number of both, the client and the server each time we release"
     assert rules(drafts(order)) == [order]
     assert not rules(drafts("Let's see, it crashes each time we release"))
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("Always deploy on Tuesdays. The deploy port is 9090.", "Always deploy on Tuesdays."),
+        ("部署端口是 9090。以后不要在周五部署。", "以后不要在周五部署。"),
+    ],
+)
+def test_an_order_leaves_a_value_beside_it_to_its_own_card(said: str, rule: str) -> None:
+    found = drafts(said, "OK.")
+    assert rules(found) == [rule]
+    assert [one.key for one in found if one.type is CardType.FACT] == ["fact.deploy-port"]
+    assert not any("Tuesdays's" in one.value for one in found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我老公说要不干脆别卖蛋糕了，只卖面包",
+        "what if we moved the launch to 12 May",
+        "不如我们把开业改到五月",
+    ],
+)
+def test_what_is_only_brought_up_is_no_change(said: str) -> None:
+    assert not [one for one in drafts(said, "OK.") if one.type is CardType.DECISION]

@@ -9,10 +9,11 @@ from folders import NOW, Folder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.note import CardType, Status
-from kimi_memory.domain.pages import Identity, Project, Todo
+from kimi_memory.domain.note import CardType, Lang, Status
+from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity, Project, Todo
 from kimi_memory.domain.search_types import Context
 from kimi_memory.formats.codec import render
+from kimi_memory.formats.templates import fill
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.context import build
 from kimi_memory.recall.request import Request
@@ -220,3 +221,17 @@ def test_generated_pages_are_not_repeated_and_lines_lose_their_marks(lived: Fold
     assert "The PostgreSQL import is half done." in text and "^digest" not in text
     assert "needs an hour" in text  # What a person noted on a day stands nowhere else.
     assert not any(path in text for path in ("semantic/db.md", "2026-02-27.md", "agents/kimi"))
+
+
+def test_what_a_new_memory_says_of_itself_is_in_no_block(lived: Folder) -> None:
+    for path, page in STARTER_PAGES.items():
+        lived.write(path, fill(page, Lang.EN, name=""))
+    who, mission = STARTER_IDENTITY[Lang.EN]
+    identity = Identity(
+        id="identity-1", name="Kimi", who=who, mission=mission, created=NOW, updated=NOW
+    )
+    lived.write("long-term/IDENTITY.md", render(identity))
+    made = context(lived, "task", query="why PostgreSQL, and what is the current task?")
+    assert "PostgreSQL" in made.text
+    for said in ("PROJECT.md", "nothing rewrites this page", who, mission):
+        assert said not in made.text

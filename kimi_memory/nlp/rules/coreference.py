@@ -14,6 +14,7 @@ from kimi_memory.nlp.basic.characters import language_of, simplify
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.attributes import PERSONS, attribute_of
+from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.self_facts import answered, asked_of
 from kimi_memory.nlp.rules.subjects import ME, Subject, subject_of
 
@@ -168,8 +169,8 @@ def _find_topic(before: str, *, zh: bool) -> str:
         return known.name
     found = (_TOPIC_ZH if zh else _TOPIC_EN).search(before.strip())
     names = set(_ANY_NAME.findall(before[1:])) if not zh else set()
-    # Two names, and nobody can tell which of them "its" means.
-    return found["e"] if found and (zh or len(names) == 1) else ""
+    # Two names, and nobody can tell which of them "its" means; a day is nobody's name.
+    return found["e"] if found and not traits_of(found["e"]).day and (zh or len(names) == 1) else ""
 
 
 def _render_subject(subject: Subject, *, zh: bool) -> str:

@@ -33,6 +33,12 @@ _PASSING = regex(
 _GIVES_VALUE = regex(
     r"(?:\b(?:is|are|at|=)|[:：是为用])\s*[`\"]?[\w./:@-]*\d[\w./:@-]{3,}[`\"]?\W*$", 2
 )
+_DEFECT = regex(
+    r"^(?!.{0,40}\b(?:i|we|i'm|we're|let's|i'll|we'll)\b)\W*(?:(?:but|and|so|also|now|hm+|ok(?:ay)?|still|however)\b,? )*(?:the|this|that|these|those|my|our|it|its|when|if|after|some|all|clicking|`[^`\n]{1,60}`)(?!\w)[^.;!?]{0,80}?\b(?:do(?:es)?(?:n'?t| not)|is(?:n'?t| not)|are(?:n'?t| not)|won'?t|(?:still|also|always|sometimes|now) (?:fails?|shows?|crash\w*|breaks?|gets?|jumps?|flickers?|overlaps?|cuts?|throws?|hangs?)|keeps? \w+ing|stopped \w+ing|no longer (?:works?|shows?|loads?|opens?|responds?|fits?))\b"
+    r"|(?:没有?|不|无法|不能|还是不?)(?:生效|显示|正常|起作用|工作|响应|变化|更新|对齐|刷新|居中|跳转|弹出|出来)|显示(?:得?有些?|有点|得)?(?:不|异常|错)|点(?:了|击)?[^，。]{0,6}(?:没|不)(?:反应|动|管用)|看不到|报错|被(?:遮|挡|截断)|错位|闪退|卡(?:死|住)",
+    2,
+)
+"""What a thing fails to do is mended with the next message, and settles nothing."""
 GOING_ON = regex(
     r"\blet'?s (?:switch gears|move on|get (?:started|going|back)|keep (?:going|working|at it)"
     r"|(?:continue|carry on|proceed)(?! (?:with|using))|pause|take a (?:break|breather|step back|look)"
@@ -62,6 +68,11 @@ def gives_value(text: str) -> bool:
 def is_passing(text: str) -> bool:
     """Whether a message says how a piece of work stands: the next one says it anew."""
     return _PASSING.search(text) is not None
+
+
+def tells_defect(text: str) -> bool:
+    """Whether a clause says what a thing fails to do: "the modal does not adjust"."""
+    return _DEFECT.search(text.replace("’", "'")) is not None
 
 
 @keep_results(4096)

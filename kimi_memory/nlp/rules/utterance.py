@@ -18,6 +18,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.casual_spelling import restore_apostrophes
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules.constraints import constrains, without_tag
 
 
 class Act(StrEnum):
@@ -255,7 +256,8 @@ def act_of(clause: str) -> Act:
     if not any(map(str.isalnum, low)) or _REMARK.search(low):
         return Act.REMARK
     # Before the question mark is looked at: "Could you always add the date?" is an order.
-    if _ORDER_ASKED.search(low):
+    told = without_tag(low)
+    if _ORDER_ASKED.search(low) or (told != low and is_order(told)):
         return Act.ORDER
     if _MARK.search(low):
         return Act.QUESTION
@@ -280,7 +282,7 @@ def is_nod(text: str) -> bool:
 
 def is_order(clause: str) -> bool:
     """Whether a clause, in lower case, tells somebody how to act from now on."""
-    if _ORDER_ZH.search(clause):
+    if _ORDER_ZH.search(clause) or constrains(clause):
         return True
     if _NOT_EVER.search(clause):
         return False

@@ -1,10 +1,12 @@
 """What lasts is told from what passes, in both languages."""
 
+# ruff: noqa: E501  short sentences stand side by side
+
 from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
+from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, tells_defect, worth_of
 
 LASTING = (
     "I'm a vet in Bristol",
@@ -105,3 +107,27 @@ def test_how_work_stands_is_passing(text: str, passing: bool) -> None:
 
 def test_a_diagnosis_of_a_fault_is_no_illness() -> None:
     assert not is_lasting("please diagnose why there is no diagnostic page")
+
+
+@pytest.mark.parametrize(
+    "text",
+    """the modal does not adjust|when saving, the dialog won't close|but the list still overlaps the footer
+the tooltip keeps flickering on hover|`menu.tsx` no longer loads|this isn't centred on phones|my header still jumps
+按钮没反应，点了没反应|弹窗不能居中|图片显示不出来|列表没有刷新|这里报错了|标题被遮住了|页面卡死""".replace(
+        "\n", "|"
+    ).split("|"),
+)
+def test_what_a_thing_fails_to_do_is_a_defect(text: str) -> None:
+    assert tells_defect(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    """we do not use Redis any more|I won't close the shop on Monday|the meeting moved to Friday|let's drop the modal
+I'm not going to Leeds|the list has a footer|use flexbox instead of the grid|we decided the header stays
+我们不用缓存了|他不能吃辣|标题改成蓝色|列表按时间排|周五不上班|弹窗换成抽屉""".replace(
+        "\n", "|"
+    ).split("|"),
+)
+def test_what_people_decide_is_no_defect(text: str) -> None:
+    assert not tells_defect(text)

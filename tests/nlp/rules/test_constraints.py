@@ -1,0 +1,107 @@
+"""What binds without the form of an order, in both languages, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.constraints import constrains
+from kimi_memory.nlp.rules.utterance import Act, act_of
+
+BINDING = """The archive must not exceed 40 MB
+the budget needs to stay under 800 euros
+Replies must never mention the price
+the public API has to remain compatible with version 2
+My salary must always stay private
+the summary can't be longer than two pages
+uploads must not go over ten megabytes
+Page load must stay below two seconds
+logs must not contain names of patients
+the whole trip must be under 1200 dollars
+the parser must always accept empty lines
+the app has to stay offline
+deliveries may not be later than noon
+The key mustn't leave this machine
+wait for my approval
+Before you touch the schema, explain the plan and wait for my go-ahead
+don't push anything without my permission
+Please limit your changes to the billing folder
+one file at a time
+let's fix one bug at a time
+we must focus on one issue at a time
+You do not need the debugger to read the logs
+首页加载不能超过两秒
+预算必须控制在八千以内
+接口必须兼容旧版本
+每篇文案不得超过三百字
+病人的名字不得外传
+装修款要控制在十五万
+软件必须离线能用，必须支持离线
+一次只改一个文件
+等我确认了再提交
+修改只限于支付模块
+一步一步来
+押金不能高于一个月房租""".splitlines()
+LOOSE = """it must be broken
+there must be a bug in the cache
+I must not forget the milk
+she must have left early
+you must be tired
+he has to stay at home today
+we must never give up
+this must be the reason
+the train must have been late
+I need to stay in bed
+the modal does not adjust
+the page is slower than before
+they must not have seen it
+my mother needs to rest
+the tests have to run first
+I got my approval from the bank
+She asked for my permission to marry
+We wait for the parcel
+I eat one thing at a time
+the queue handles one task at a time
+you don't need to worry
+the limit is 40 MB
+what must not be cached?
+must I wait?
+我必须去接孩子
+他不能吃辣
+这个按钮不能点
+你必须得尝尝
+孩子一个一个地睡着了
+他限制在家办公
+房东不同意
+今天不能超过我了吧
+我不能再拖了
+等我下班再说""".splitlines()
+
+
+@pytest.mark.parametrize("clause", BINDING)
+def test_what_must_always_or_never_be_is_an_order(clause: str) -> None:
+    assert act_of(clause) is Act.ORDER
+
+
+@pytest.mark.parametrize("clause", LOOSE)
+def test_what_is_supposed_told_or_felt_binds_nobody(clause: str) -> None:
+    assert not constrains(clause.lower())
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "keep the answers short, ok?",
+        "never use my full name, okay?",
+        "以后都用中文回答，好吗？",
+        "别再发表情了，行吗？",
+    ],
+)
+def test_a_question_that_softens_an_order_leaves_it_one(clause: str) -> None:
+    assert act_of(clause) is Act.ORDER
+
+
+@pytest.mark.parametrize(
+    "clause", ["is the port 9090, ok?", "can we meet on Friday, okay?", "你是医生，对吗？"]
+)
+def test_a_question_with_a_tag_stays_a_question(clause: str) -> None:
+    assert act_of(clause) is not Act.ORDER
