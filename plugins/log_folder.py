@@ -15,6 +15,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -26,6 +27,8 @@ from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Taken, 
 from kimi_memory.errors import UsageError
 
 _SCHEME = "folder://"
+_MEMORY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
+_SHA = re.compile(r"[0-9a-f]{64}")
 _POLL_SECONDS = 0.01
 _LOCK_SECONDS = 5.0
 _FIRST = "first"
@@ -122,6 +125,8 @@ class FolderLog:
 
     def get_blob(self, memory: str, sha: str) -> bytes:
         """Return a content by its hash."""
+        if not _SHA.fullmatch(sha):
+            raise KeyError(sha)  # A record of somebody else names no other file.
         with _reachable(self.name):
             try:
                 return (self._folder(memory) / "blobs" / sha).read_bytes()
@@ -156,8 +161,8 @@ class FolderLog:
             now = _read_clock(self._root) if names else 0.0
             for path in names:
                 with suppress(FileNotFoundError):
-                    key, body = json.loads(path.read_bytes())
-                    found.append(Row(key, body.encode(), max(0.0, now - path.stat().st_mtime)))
+                    age = max(0.0, now - path.stat().st_mtime)
+                    found.append(Row(*_parse_row(path), age))
         return sorted(found)
 
     def drop_row(self, table: str, key: str) -> None:
@@ -169,6 +174,9 @@ class FolderLog:
         """Do nothing: no file stays open."""
 
     def _folder(self, memory: str) -> Path:
+        # Who may write into the folder may name a memory in a row; it names no other folder.
+        if not _MEMORY.fullmatch(memory):
+            raise UsageError(f"{self.name} names a memory {memory[:60]!r}. Remove its row.")
         return self._root / "logs" / memory
 
     @contextmanager
@@ -213,6 +221,14 @@ def _read_first(folder: Path) -> int:
         return int((folder / _FIRST).read_bytes())
     except FileNotFoundError:
         return 1
+
+
+def _parse_row(path: Path) -> tuple[str, bytes]:
+    try:
+        key, body = json.loads(path.read_bytes())
+        return str(key), body.encode()
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UsageError(f"{path} is no row of a log: {error}. Remove it.") from error
 
 
 def _file_of(seq: int) -> str:
@@ -270,9 +286,11 @@ def _read_clock(folder: Path) -> float:
 def _read_lease(folder: Path) -> Lease:
     try:
         holder, epoch, expires = json.loads((folder / "lease.json").read_bytes())
+        return Lease(str(holder), int(epoch), float(expires) - _read_clock(folder))
     except FileNotFoundError:
         return Lease()
-    return Lease(holder, epoch, expires - _read_clock(folder))
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{folder / 'lease.json'} is damaged: {error}. Remove it.") from error
 
 
 def _write_lease(folder: Path, holder: str, epoch: int, ttl: float) -> None:

@@ -335,6 +335,10 @@ class Cluster:
             raise UsageError(
                 f"{rows[0].folder} is gone. Run 'kimi-memory deploy remove', then add."
             )
+        # A row is what somebody wrote into the log; the folder itself says what it is.
+        place = read_deployment(Path(rows[0].folder))
+        if place is None or place.memory != memory:
+            raise UsageError(f"{rows[0].folder} is no deployment of {memory}. Drop that row.")
         return rows[0]
 
     def _with_role(self, row: DeploymentRow) -> DeploymentRow:

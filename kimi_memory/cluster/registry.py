@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from kimi_memory.domain.change_log import ChangeLog, Row
 from kimi_memory.domain.cluster import NodeKind, Role
 from kimi_memory.errors import AmbiguousIdError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 
+_NAMES = {"name", "memory", "node"}
+_Value = TypeVar("_Value", "Node", "DeploymentRow")
 Status = Literal["deploying", "active", "syncing", "inactive"]
 _NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
 _PURGES, _REACHED = "purges", "purges-reached"
@@ -64,7 +66,7 @@ class Registry:
 
     def nodes(self) -> list[Node]:
         """Return the nodes by name."""
-        return [Node(**_parse(row)) for row in self._log.rows(_NODES)]
+        return [_build_value(Node, row) for row in self._log.rows(_NODES)]
 
     def put_node(self, node: Node) -> None:
         """Write what a node says of itself; it counts as seen now."""
@@ -76,7 +78,7 @@ class Registry:
 
     def deployments(self, memory: str = "", node: str = "") -> list[DeploymentRow]:
         """Return the deployments, of one memory or on one node where they are given."""
-        found = (DeploymentRow(**_parse(row)) for row in self._log.rows(_DEPLOYMENTS))
+        found = (_build_value(DeploymentRow, row) for row in self._log.rows(_DEPLOYMENTS))
         return [
             one
             for one in found
@@ -153,7 +155,23 @@ def _render(value: object, fields: tuple[str, ...]) -> bytes:
     return json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
 
 
-def _parse(row: Row) -> Mapping[str, Any]:
-    body = json.loads(row.body)
-    known = {name: body[name] for name in (*_NODE_FIELDS, *_ROW_FIELDS) if name in body}
-    return {**known, "seen_seconds": round(row.age_seconds, 2)}
+def _build_value(kind: type[_Value], row: Row) -> _Value:
+    """Return what a node wrote; others may write into a log, so each value is looked at.
+
+    Raises:
+        UsageError: it is no such row.
+    """
+    fields = _NODE_FIELDS if kind is Node else _ROW_FIELDS
+    try:
+        body = json.loads(row.body)
+        known: dict[str, Any] = {name: body[name] for name in fields if name in body}
+        made = kind(**known, seen_seconds=round(row.age_seconds, 2))
+        plain = kind(**dict[str, Any](dict.fromkeys(set(fields) & _NAMES, "")))
+        wrong = [name for name in known if type(known[name]) is not type(getattr(plain, name))]
+        if wrong:
+            raise TypeError(f"{wrong[0]} is no {type(getattr(plain, wrong[0])).__name__}")
+    except (ValueError, TypeError) as error:
+        raise UsageError(
+            f"The log has a damaged row {row.key[:60]!r}: {error}. Drop it."
+        ) from error
+    return made

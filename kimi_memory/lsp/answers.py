@@ -20,12 +20,12 @@ from kimi_memory.store.notes.notes import Filed, Shelf
 MOST = 100
 """So many places are named, at most, of those that lead to one thing."""
 _COMPLETED = 50
-_KEY_LINE = re.compile(r"^key:[ \t]*(?P<key>\S.*?)[ \t]*$")
+_KEY_LINE = re.compile(r"^key:[ \t]*(?P<key>\S(?:.*\S)?)[ \t]*$")
 _ID_LINE = re.compile(r"^id:[ \t]*(?P<id>\S+)[ \t]*$")
-_LINK_BEGUN = re.compile(r"\[\[(?P<part>[^\]|#^\n]*)$")
+_LINK_BEGUN = re.compile(r"\[\[(?P<part>[^\[\]|#^\n]*)$")
 _KEY_BEGUN = re.compile(r"^(?:key:[ \t]*|[ \t]*[-*+][ \t]+)(?P<part>[\w.+#@-]{2,})$")
 _TURN = re.compile(r"session:(?P<id>.+)#(?P<n>\d+)")
-_HEADING = re.compile(r"^(?P<marks>#{1,6})[ \t]+(?P<words>.*?)[ \t]*$")
+_HEADING = re.compile(r"^(?P<marks>#{1,6})[ \t]++(?P<words>(?:.*\S)?)[ \t]*$")
 
 
 class Place(NamedTuple):

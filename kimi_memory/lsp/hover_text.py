@@ -38,6 +38,11 @@ def plain(text: str, most: int = MOST) -> str:
     return (line if len(line) <= most else f"{line[:most]}…").translate(_ACTIVE)
 
 
+def _code(text: str) -> str:
+    """Return an id as code; what would end the code there, and begin a picture, is left out."""
+    return f"`{' '.join(text.replace('`', '').split())}`"
+
+
 def say(word: str, lang: Lang) -> str:
     """Return a word in a language."""
     return _WORDS[word][lang is not Lang.ZH]
@@ -52,7 +57,7 @@ def note_text(
     lines = [_head_line(note), "", plain(_said(note)), "", _facts(note, zone)]
     for page in replaced_by:
         shown = plain(page.title or page.key)
-        lines += ["", f"**{say('replaced', note.lang)}** {shown} `{page.id}`"]
+        lines += ["", f"**{say('replaced', note.lang)}** {shown} {_code(page.id)}"]
     for one in proofs:
         lines += ["", *_proof_lines(one, note.lang, zone)]
     return "\n".join(lines)
@@ -86,14 +91,14 @@ def _facts(note: Card | Event, zone: Zone) -> str:
 def _proof_lines(one: Evidence, lang: Lang, zone: Zone) -> list[str]:
     at = f"session:{one.source.session}#{one.source.first}"
     if not one.path:
-        return [f"✗ {say('gone', lang)}: `{at}`"]
+        return [f"✗ {say('gone', lang)}: {_code(at)}"]
     mark = "✓" if one.verified or not one.source.quote else "✗"
     why = say("stands" if mark == "✓" else "differs", lang) if one.source.quote else ""
     lines = []
     for turn in one.turns[:3]:
         who = plain(turn.speaker or str(turn.role), 60)
         said = plain(one.quote or turn.text)
-        lines.append(f"> {said}  \n> — {who}, {in_zone(turn.at, zone):%Y-%m-%d %H:%M} `{at}`")
+        lines.append(f"> {said}  \n> — {who}, {in_zone(turn.at, zone):%Y-%m-%d %H:%M} {_code(at)}")
     return [*lines, "", f"{mark} {why}".strip()]
 
 
@@ -113,7 +118,8 @@ def turn_text(turn: Turn, session: Session, zone: Zone, rests: Sequence[Page]) -
     lang = Lang(language_of(turn.text))
     who = plain(speaker_of(turn, session), 60)
     moved = replace(turn, at=in_zone(turn.at, zone))
-    lines = [f"**{who}** {moved.at:%Y-%m-%d %H:%M} `session:{session.id}#{turn.n}`", ""]
+    place = _code(f"session:{session.id}#{turn.n}")
+    lines = [f"**{who}** {moved.at:%Y-%m-%d %H:%M} {place}", ""]
     lines += [f"> {plain(turn.text)}", ""]
     if not rests:
         return "\n".join([*lines, say("nothing", lang)])

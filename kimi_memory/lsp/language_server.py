@@ -64,7 +64,7 @@ class MemoryServer(LanguageServer):
             return None
         try:
             path = Path(path_of(uri)).resolve().relative_to(self.desk.root).as_posix()
-        except ValueError:
+        except (ValueError, OSError, RuntimeError):  # RuntimeError: links that lead in a circle
             return None
         return None if path.startswith(".") else (self.desk, path)
 

@@ -7,11 +7,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 KINDS = "card|event|digest|project|agent|identity|day|proposal"
+# Lines of a folder that somebody else made are read, too: each part ends at a sign that it cannot
+# hold, or after so many letters, or one long line would hold up the editor for minutes.
 _SPOT = re.compile(
-    r"\[\[session_(?P<linked>[^\]|#\n]+)(?:#\^t(?P<anchor>\d{1,9}))?(?:\|[^\]\n]*)?\]\]"
+    r"\[\[session_(?P<linked>[^\[\]|#\n]+)(?:#\^t(?P<anchor>\d{1,9}))?(?:\|[^\]\n]{0,400})?\]\]"
     r"(?: #(?P<n>\d{1,9}))?"
-    r"|(?<!\\)\[\[(?P<page>[^\]|#^\n]+)(?:[#^|][^\]\n]*)?\]\]"
-    r"|session:(?P<session>[^\s#\"',\]]+)#(?P<turn>\d{1,9})(?:-\d{1,9})?"
+    r"|(?<!\\)\[\[(?P<page>[^\[\]|#^\n]+)(?:[#^|][^\]\n]{0,400})?\]\]"
+    r"|session:(?P<session>[^\s#\"',\]]{1,200})#(?P<turn>\d{1,9})(?:-\d{1,9})?"
     rf"|\^?(?P<id>(?:{KINDS})-[0-9a-z]{{4,40}})(?![\w-])"
 )
 _TURN = re.compile(r'^\{"kind":"turn","n":(?P<n>\d{1,9}),')

@@ -8,11 +8,12 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple
 
 from kimi_memory.lsp.spots import spots_in
 
-_FIELD = re.compile(r"^(id|kind|key|status|type):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^(id|kind|key|status|type):[ \t]*(\S.*)$", re.MULTILINE)
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
 _MOST_BYTES = 1 << 20
 
@@ -68,7 +69,8 @@ class Vault:
             except OSError:
                 self._drop(path)
                 continue
-            if path.endswith(".md"):
+            # A pipe in a folder that somebody else made would be waited for without end.
+            if path.endswith(".md") and S_ISREG(look.st_mode):
                 self._read_page(path, (look.st_mtime_ns, look.st_size))
 
     def _walk(self) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -181,7 +183,7 @@ class Vault:
 def page_of(path: str, text: str) -> Page:
     """Return what a file says of itself and what it names."""
     head = text.split("\n---", 1)[0] if text.startswith("---") else ""
-    fields = {name: value.strip("\"'") for name, value in _FIELD.findall(head)}
+    fields = {name: value.strip().strip("\"'") for name, value in _FIELD.findall(head)}
     title = _TITLE.search(text)
     named = {spot.name for line in text.splitlines() for spot in spots_in.__wrapped__(line)}
     named.discard(fields.get("id", ""))

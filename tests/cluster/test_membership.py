@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,37 @@ def test_a_log_that_is_not_whole_is_told(tmp_path: Path) -> None:
     assert "record 2 does not name the one before it" in found
     assert "record 2 is of epoch 0, after 1" in found
     assert "record 2 repeats epoch-1 of record 1" in found
+
+
+def test_a_log_of_a_stranger_leads_nowhere_else(tmp_path: Path) -> None:
+    shell, log, opening = tmp_path, tmp_path / "log", machine(tmp_path, "edge")
+    for folder in ("shop", "other"):
+        Memory.create(shell / folder, name=folder, opening=opening).close()
+    with Cluster.open(opening=opening) as cluster:
+        cluster.join()
+        row = cluster.deploy(shell / "shop")
+        cluster.registry.put_deployment(replace(row, folder=str(shell / "other")))
+        with pytest.raises(UsageError, match="is no deployment of"):
+            cluster.remove("shop")
+        cluster.registry.put_deployment(replace(row, memory="../../out"))
+        with pytest.raises(UsageError, match="names a memory"):
+            cluster.deployments()
+        assert not (shell / "out").exists()
+        cluster.registry.drop_deployment("../../out", row.node)
+        (shell / "secret").write_bytes(b"not yours")
+        with pytest.raises(KeyError):
+            cluster.log.get_blob(row.memory, "../../../../secret")
+        for text in (
+            "",
+            "[]",
+            "7",
+            '["a", 7]',
+            json.dumps(["a", "[]"]),
+            json.dumps(["a", '{"name": 7}']),
+        ):
+            (log / "tables/nodes/zz.json").write_text(text, encoding="utf-8")
+            with pytest.raises(UsageError, match=r"is no row of a log|has a damaged row"):
+                cluster.nodes()
+        next((log / "logs").glob("*/lease.json")).write_text("{}", encoding="utf-8")
+        with pytest.raises(UsageError, match="is damaged"):
+            cluster.state(row.memory)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kimi_memory.domain.note import Card, CardType, Lang
+from kimi_memory.lsp.answers import symbols
+from kimi_memory.lsp.hover_text import note_text
 from kimi_memory.lsp.spots import spot_at, spots_in, turn_of_line
+from kimi_memory.lsp.vault import Page, page_of
 
 
 @pytest.mark.parametrize(
@@ -55,3 +62,41 @@ def test_no_line_breaks_it(line: str) -> None:
     for spot in spots_in(line):
         assert ends <= spot.first < spot.last <= len(line)
         ends = spot.last
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nid: x" + " " * 60_000 + "y\n---\n",
+        "[[session_" * 6000,
+        "[[a" * 20_000,
+        "[[session_a|" * 5000,
+        "[[a#" * 15_000,
+        "session:a" * 7000,
+        "# x" + " \x0b" * 30_000,
+        "key: x" + " " * 60_000 + "\x0b",
+    ],
+    ids=range(8),
+)
+def test_no_line_of_a_stranger_holds_up_the_editor(text: str) -> None:
+    began = time.process_time()
+    page_of("a.md", text)
+    list(symbols("a.md", text.splitlines()))
+    assert time.process_time() - began < 2
+
+
+def test_an_id_of_a_stranger_shows_no_picture() -> None:
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    card = Card(
+        id="card-1",
+        created=at,
+        updated=at,
+        title="t",
+        type=CardType.FACT,
+        key="k",
+        value="v",
+        lang=Lang.EN,
+    )
+    page = Page("a.md", "card-2` ![](https://example.org/x.png)", "card", "", "active", "", ())
+    shown = note_text(card, (), UTC, replaced_by=[page])
+    assert "`card-2 ![](https://example.org/x.png)`" in shown
