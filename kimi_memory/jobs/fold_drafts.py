@@ -38,8 +38,9 @@ from kimi_memory.jobs.tombstone_gate import WHY, let_go
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.dates.validity import until
 from kimi_memory.nlp.dates.zone import Zone, in_zone, pinned
+from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.tasks import finishes
-from kimi_memory.nlp.rules.values import Relation, compare_statements
+from kimi_memory.nlp.rules.values import Relation, compare_statements, compare_values
 from kimi_memory.store.notes.notes import Shelf, has_quotes, mark
 
 _ORDER = (
@@ -376,8 +377,13 @@ def _is_part(card: Card, draft: Draft) -> bool:
 
 def _is_meant(card: Card, draft: Draft) -> bool:
     """Whether a card says the value that is taken back, where one is named."""
+    held, denied = slot_of(card.value), slot_of(draft.value)
+    if held and denied and denied.denied:
+        return compare_values(held.value, denied.value) is not Relation.OTHER
     named = set(_FIGURE.findall(draft.value)) - set(_FIGURE.findall(draft.key))
-    return not named or bool(named & set(_FIGURE.findall(card.value)))
+    # What went from 8080 to 9090 is not 8080.
+    value = held.value if held and held.before else card.value
+    return not named or bool(named & set(_FIGURE.findall(value)))
 
 
 def _find_end_time(draft: Draft, zone: Zone) -> datetime | None:

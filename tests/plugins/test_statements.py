@@ -91,6 +91,23 @@ def test_another_value_is_not_what_was_taken_back(memory: Memory, clock: Clock) 
     assert cards(memory) == {"atlas.port": "The port of Atlas is 9090."}
 
 
+@pytest.mark.parametrize(
+    ("held", "back"),
+    [
+        ("The region went from Oslo to Turin.", "Our region isn't Oslo any more."),
+        ("The port went from 8080 to 9090.", "The port is no longer 8080."),
+        ("端口从8080换成了9090。", "端口不再是8080了。"),
+    ],
+)
+def test_the_old_value_of_a_change_takes_nothing_back(
+    memory: Memory, clock: Clock, held: str, back: str
+) -> None:
+    say(memory, "s", held)
+    clock.move(days=3)
+    say(memory, "t", back, "OK.")
+    assert list(cards(memory).values()) == [held]
+
+
 def test_undoing_a_retraction_brings_the_card_back(memory: Memory, clock: Clock) -> None:
     say(memory, "s", "The port of Atlas is 8080.")
     clock.move(days=3)
