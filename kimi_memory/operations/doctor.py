@@ -17,6 +17,7 @@ from kimi_memory.jobs.trace import Tracer
 from kimi_memory.merge.marks import line_of_marks
 from kimi_memory.operations.health_checks import (
     check_copies,
+    check_deployment,
     check_folder,
     check_ids,
     check_jobs,
@@ -55,6 +56,7 @@ def doctor(memory: Memory) -> list[Finding]:
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
     found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
+    found += check_deployment(memory)
     found += check_remotes(memory)
     if memory.store.moved:
         place = f"this memory moved to {memory.store.moved}"

@@ -47,6 +47,15 @@ def check_tombstones(memory: Memory) -> Iterator[Finding]:
             yield Finding("tombstones", Severity.WARNING, message, remedy, TOMBSTONES)
 
 
+def check_deployment(memory: Memory) -> Iterator[Finding]:
+    """Yield why a folder that is shared with other machines follows nothing any more."""
+    relay = memory.store.relay
+    if relay is not None and (place := relay.position.place).broken:
+        message = f"node {place.node} stopped after record {place.seq}: {place.broken}"
+        remedy = "Run 'kimi-memory deploy repair'; of a purge that was begun, run it again."
+        yield Finding("deployment", Severity.ERROR, message, remedy)
+
+
 def check_jobs(memory: Memory) -> Iterator[Finding]:
     """Yield the periodic jobs that failed last time; one that rests does nothing by itself."""
     breaker, now = Breaker(memory.store, memory.settings.gates), memory.clock()

@@ -118,8 +118,11 @@ class App:
             self._come_in(request, route.scope, whole=route.whole)
             sent = await self._read_parameters(request, route)
             caller = request.state.caller
+            position = await self._desk.find_position(_find_after(request))
             value = await self._desk.carry_out(route, caller, route.given(sent))
-            return JSONResponse(value, headers=_HEADERS)
+            if position and route.writes:
+                position = await self._desk.find_position(wrote=True)
+            return JSONResponse(value, headers={**_HEADERS, **position})
 
         answer.__name__ = route.name
         return answer
@@ -305,6 +308,14 @@ async def read_body(request: Request, most: int) -> bytes:
 def _route_of(scope: Connection) -> str:
     """Return the name of the route that answered, for the figures."""
     return getattr(scope.get("endpoint"), "__name__", "none").lstrip("_")
+
+
+def _find_after(request: Request) -> int:
+    """Return the record that an answer must hold; 0 for any."""
+    asked = request.headers.get("kimi-after", "0")
+    if not (asked.isascii() and asked.isdecimal() and len(asked) < 19):
+        raise UsageError(f"Kimi-After is no number of a record: {asked[:20]!r}. Leave it out.")
+    return int(asked)
 
 
 def _format_event(event: Event) -> str:

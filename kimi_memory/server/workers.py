@@ -6,7 +6,7 @@ A job that runs for minutes holds up other writers, as it must, and no reader.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
+from kimi_memory.errors import ServerError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.rate_limit import busy
@@ -23,6 +24,8 @@ from kimi_memory.server.schema import Given, Route, on_clocks
 T = TypeVar("T")
 
 OURSELVES = Caller("server")
+AFTER_SECONDS = 5.0
+"""So long a read waits for the record that it asks for."""
 
 
 class Queue:
@@ -93,6 +96,29 @@ class Desk:
             return plain(route.deed(memory, caller, on_clocks(given, memory.zone)))
 
         return await (self.change if route.writes else self.read)(work, caller)
+
+    async def find_position(self, after: int = 0, *, wrote: bool = False) -> Mapping[str, str]:
+        """Return what headers say of a deployment, once it has got as far as a record.
+
+        Args:
+            after: the record that has to be in the answer.
+            wrote: whether the answer is that of a write.
+
+        Raises:
+            ServerError: it did not get there in time.
+        """
+        relay = (self._writers if wrote else self._readers).memory.store.relay
+        if relay is None:
+            return {}
+        seq, lag = await asyncio.to_thread(relay.position.read_at, after, AFTER_SECONDS)
+        if seq < after:
+            raise ServerError(
+                f"This node is behind: it has record {seq}, {after} was asked for. "
+                "Ask again in a moment, or another node.",
+                status=503,
+                code="behind",
+            )
+        return {"kimi-seq": str(seq), "kimi-lag-ms": str(lag)}
 
     async def read(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
         """Return what can be read, in turn with other readers."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Protocol
 
-from kimi_memory.domain.change_log import ChangeLog, LogRecord
+from kimi_memory.domain.change_log import ChangeLog, LogRecord, Unreachable
 from kimi_memory.errors import DivergedError
 from kimi_memory.formats.log_record import hash_record, is_purge, parse_record
 from kimi_memory.store.deployment import REMEDY, RENEWAL, Deployment, Kept
@@ -17,6 +17,8 @@ from kimi_memory.store.wal.journal import Journal
 _SAVED_EVERY = 200
 """So many records are carried out before their number is kept: as many are looked at anew."""
 _SAVED_SECONDS = 2.0
+_LOOK_SECONDS = 0.25
+"""So long what was seen of the log is good enough for a read that asks for no record."""
 
 
 class Folder(Protocol):
@@ -52,6 +54,8 @@ class Position:
         self.place = deployment
         self.needs_snapshot = False
         """Whether the log goes on from a snapshot that this folder has to be made anew of."""
+        self.seen_end = 0.0
+        """When the end of the log was last seen, by the clock of the process; 0 for never."""
         self._opened: ChangeLog | None = None
         self._saved_at, self._unsaved = time.monotonic(), 0
 
@@ -73,6 +77,7 @@ class Position:
     def advance(self, seq: int, body: bytes) -> None:
         """Note that a record is the last one, and carried out here."""
         self.place = self.place._replace(seq=seq, prev=hash_record(body))
+        self.seen_end = time.monotonic()
         self._unsaved += 1
 
     def catch_up(self) -> int:
@@ -95,7 +100,33 @@ class Position:
                 self._carry_out(seq, body, done)
                 count += 1
                 self.save_if_due()
+        self.seen_end = time.monotonic()
         return count
+
+    def read_at(self, after: int, wait_seconds: float) -> tuple[int, int]:
+        """Follow as far as can be; return the last record, and for how many ms no end was seen.
+
+        Where the folder stopped or the log does not answer, it is read as it is. The caller does
+        not hold the turn.
+
+        Args:
+            after: the record that is wanted.
+            wait_seconds: how long it is waited for.
+        """
+        end = time.monotonic() + wait_seconds
+        with suppress(Unreachable, DivergedError):
+            if self.place.seq < after or time.monotonic() - self.seen_end >= _LOOK_SECONDS:
+                self._follow()
+            while self.place.seq < after and (left := end - time.monotonic()) > 0:
+                self.log.wait(self.place.memory, self.place.seq, left)
+                self._follow()
+        lag = int((time.monotonic() - self.seen_end) * 1000) if self.seen_end else -1
+        return self.place.seq, lag
+
+    def _follow(self) -> None:
+        with self._folder.turn():
+            self.catch_up()
+            self.save_if_due()
 
     def save_if_due(self) -> None:
         """Keep how far the folder got, once in a while."""

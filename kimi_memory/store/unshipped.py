@@ -68,11 +68,18 @@ def is_shipped(files: Files, path: str, now: str) -> bool:
 
 
 def edited_step(files: Files, entry: Entry) -> LoggedStep | None:
-    """Return what a record says of an edit; None where the file changed once more since."""
-    content = None
+    """Return what a record says of an edit.
+
+    None where the file changed once more since; or where a record that was carried out meanwhile
+    explains it, as of a process of this node that died before it could note what it had written.
+    """
+    content, known = None, files.journal.mark_of(entry.path)
+    if known == entry.after:
+        return None
     if entry.after:
         content = files.read(entry.path) if files.exists(entry.path) else b""
-        if digest(content) != entry.after:
+        noted = known and known == (mark_of(content) if is_mark(known) else entry.after)
+        if noted or digest(content) != entry.after:
             return None
     waits = (entry.origin, entry.why, entry.vetted) if entry.origin else None
     return LoggedStep(

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
+from tests.cluster.histories import find_edits
 from tests.cluster.namespaces import Network, can_make
 from tests.cluster.nodes import STEPS, Node, opening_of
 from tests.cluster.postgres import Server, find_programs
@@ -117,6 +118,9 @@ class Nemesis:
     def check(self) -> int:
         """Hold what was answered against everything; return how much that was."""
         settle(self.nodes)
+        with self.nodes[0].cluster() as cluster:
+            edits = [*find_edits(cluster)]
+        assert not edits, "\n".join(edits)
         return acknowledged(self.nodes)
 
     def close(self) -> None:
@@ -156,8 +160,7 @@ def test_nothing_is_lost_whatever_happens(
             nemesis.strike()
             faults += 1
         for node in nemesis.nodes:
-            if all(process.poll() is not None for process in node.processes.values()):
-                nemesis.start(node)
+            nemesis.start(node)  # One that began while it was cut off did not find its memory.
         wait_until(lambda: leader(nemesis.nodes) is not None)
         go_on(nemesis.nodes, more=5)
         answered = nemesis.check()

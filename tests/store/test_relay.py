@@ -196,6 +196,14 @@ def test_stepping_down_lets_another_lead_at_once(opened: Callable[..., Memory]) 
     assert b.store.read("semantic/x.md") == b"one\n"
 
 
+class KillError(Exception):
+    """Stands for the end of a process."""
+
+
+def die(*_: object, **__: object) -> None:
+    raise KillError
+
+
 class Wire(FolderLog):
     """A log at the end of a line that breaks: before a put reaches it, or before its answer."""
 
@@ -325,6 +333,25 @@ def test_two_processes_of_one_node_see_what_the_other_wrote(
     assert relay_of(one).epoch == relay_of(other).epoch == 1
     relay_of(b).follow()
     assert files_of(one) == files_of(b)
+
+
+def test_what_a_killed_process_wrote_is_nobodys_edit(opened: Callable[..., Memory]) -> None:
+    killed, other = opened("a"), opened("a")
+    killed.store.append("mid-term/x.jsonl", [b'{"n":0}\n'], ME)
+    relay_of(other).lead()
+    with pytest.MonkeyPatch.context() as patch:
+        # In the log and in the file, and dead before it could note it.
+        patch.setattr(
+            killed.store.journal, "add", lambda *_, **__: (_ for _ in ()).throw(KillError)
+        )
+        with pytest.raises(KillError):
+            killed.store.append("mid-term/x.jsonl", [b'{"n":1}\n'], ME)
+    other.store.reconcile()
+    kinds = [json.loads(body)["kind"] for body in records_of(other)]
+    assert kinds == ["epoch", "append", "append"]
+    (other.root / "mid-term/x.jsonl").write_bytes(b'{"n":0}\n{"n":2}\n')
+    other.store.reconcile()
+    assert json.loads(records_of(other)[-1])["kind"] == "edit"
 
 
 def test_a_folder_that_is_not_what_the_log_says_stops(opened: Callable[..., Memory]) -> None:

@@ -1,0 +1,73 @@
+"""Reading from a node that follows: one's own writes, how old an answer is, what stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fakes.served import Served, environment, serving
+
+from kimi_memory import Memory, Opening
+from kimi_memory.cluster import Cluster
+from kimi_memory.operations.doctor import doctor
+from tests.cluster.test_membership import machine
+
+pytestmark = pytest.mark.cluster
+pytest.importorskip("uvicorn", reason="needs the libraries of kimi-memory[http]")
+
+
+def served_on(base: Path, node: str, url: str) -> Served:
+    """A node whose settings name the log, for a server in a process of its own."""
+    served = Served(base / node / "shop", base / node / "home")
+    environment(served.home)
+    served.directories.config.mkdir(parents=True)
+    text = f'[cluster]\nurl = "{url}"\nnode = "{node}"\nttl = 30.0\n'
+    (served.directories.config / "config.toml").write_text(text, encoding="utf-8")
+    return served
+
+
+def test_a_read_waits_for_what_was_written_elsewhere(tmp_path: Path) -> None:
+    url = f"folder://{tmp_path}/log"
+    (tmp_path / "edge").mkdir()
+    (tmp_path / "rack").mkdir()
+    edge, rack = served_on(tmp_path, "edge", url), served_on(tmp_path, "rack", url)
+    first, second = (Opening(home=one.directories, background=False) for one in (edge, rack))
+    Memory.create(edge.root, name="shop", opening=first).close()
+    with Cluster.open(opening=first) as one, Cluster.open(opening=second) as other:
+        one.deploy(edge.root)
+        other.add("shop", rack.root)
+    with (
+        serving(tmp_path) as start,
+        start(edge.root, edge.home).client() as here,
+        start(rack.root, rack.home).client() as there,
+    ):
+        written = here.post("/v1/remember", json={"text": "部署定在每周五下午。", "key": "day"})
+        assert written.status_code < 300, written.text
+        seq = int(written.headers["kimi-seq"])
+        asked = {"kimi-after": str(seq)}
+        found = there.post("/v1/recall", json={"query": "哪天部署？"}, headers=asked)
+        assert "每周五" in found.text
+        assert int(found.headers["kimi-seq"]) >= seq
+        assert 0 <= int(found.headers["kimi-lag-ms"]) < 5000
+        refused = there.post("/v1/remember", json={"text": "Not here."})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "not_primary")
+        wrong = there.post("/v1/recall", json={"query": "x"}, headers={"kimi-after": "soon"})
+        assert wrong.status_code == 400
+        behind = there.post(
+            "/v1/recall", json={"query": "x"}, headers={"kimi-after": str(seq + 1000)}
+        )
+        assert (behind.status_code, behind.json()["error"]["code"]) == (503, "behind")
+
+
+def test_the_doctor_names_a_folder_that_stopped(tmp_path: Path) -> None:
+    edge = machine(tmp_path, "edge")
+    Memory.create(tmp_path / "edge/shop", name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one:
+        one.deploy(tmp_path / "edge/shop")
+        with one.memory("shop") as memory:
+            assert not [f for f in doctor(memory) if f.check == "deployment"]
+            assert memory.store.relay is not None
+            memory.store.relay.position.mark_broken("record 7: it says another number")
+            found = next(f for f in doctor(memory) if f.check == "deployment")
+    assert "record 7" in found.message
+    assert "deploy repair" in found.remedy
