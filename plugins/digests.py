@@ -55,7 +55,7 @@ OPEN_END = -1
 # People tell each other small things all day; with an agent a person speaks to the point.
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
-LEAST_LINE = {"work": 3.0, "chat": 3.0, "people": 3.5}
+LEAST_LINE = 3.0
 """So much a line is worth that orders, decides and leaves open nothing; below it few are."""
 SHORT, BRIEF, NAMED = 160, 48, 300
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
@@ -165,7 +165,7 @@ class _Reader:
         """Whether a line tells enough: a question that no answer stands beside tells nothing."""
         if bits[0].exchange == OPEN_END or any(bit.line and bit.line.part in _FIRM for bit in bits):
             return True
-        return sum(bit.worth for bit in bits) >= LEAST_LINE[self._kind]
+        return sum(bit.worth for bit in bits) >= LEAST_LINE
 
     def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"

@@ -38,12 +38,12 @@ class Section(StrEnum):
 # Shares and not ranks: a person with three hundred decisions still has orders and people on the
 # page.
 SHARES: dict[Section, float] = {
-    Section.HOW: 0.22,
-    Section.WHO: 0.22,
-    Section.DECISIONS: 0.20,
-    Section.WORK: 0.06,
+    Section.HOW: 0.24,
+    Section.WHO: 0.24,
+    Section.DECISIONS: 0.18,
+    Section.WORK: 0.05,
     Section.PROJECTS: 0.12,
-    Section.LATELY: 0.06,
+    Section.LATELY: 0.05,
     Section.PEOPLE: 0.05,
     Section.LESSONS: 0.04,
     Section.OPEN: 0.02,
