@@ -33,11 +33,9 @@ def with_edits(step: Step, shelf: Shelf, history: History) -> Step:
     if not isinstance(step.note, Day) or not isinstance(mine, Day):
         return step
     edits = _Edits()
-    last = None
-    for day, by_job in _read_versions(history, entry.path):
-        if last is not None:
-            (edits.forget if by_job else edits.learn)(last, day)
-        last = day
+    for before, day, by_job in _read_versions(history, entry.path):
+        (edits.forget if by_job else edits.learn)(before, day)
+    last = _read_page(history, "HEAD", entry.path) if history.head() else None
     if last is not None:
         edits.learn(last, mine)
     elif is_blank(step.note):
@@ -101,10 +99,20 @@ def _section_lines(day: Day, name: str) -> tuple[str, ...]:
     return lines
 
 
-def _read_versions(history: History, path: str) -> Iterator[tuple[Day, bool]]:
-    """Yield a page as it was committed, oldest first, and whether a job wrote it."""
-    for commit in reversed(history.log(limit=_VERSIONS, path=path)):
-        content = history.content(commit.hash, path)
-        note = codec.read_note(content or b"", path)
-        if isinstance(note, Day):
-            yield note, "Kind" in commit.trailers
+def _read_versions(history: History, path: str) -> Iterator[tuple[Day, Day, bool]]:
+    """Yield what each commit made of a page, oldest first, and whether a job wrote it."""
+    commits = history.log(limit=_VERSIONS, path=path)
+    parents = {row.commit: row.parents for row in history.graph()} if commits else {}
+    for commit in reversed(commits):
+        # A merge edits nothing: each line it brings or drops was written on one of its sides.
+        if len(parents.get(commit.hash, ())) != 1:
+            continue
+        before = _read_page(history, parents[commit.hash][0], path)
+        after = _read_page(history, commit.hash, path)
+        if before is not None and after is not None:
+            yield before, after, "Kind" in commit.trailers
+
+
+def _read_page(history: History, commit: str, path: str) -> Day | None:
+    note = codec.read_note(history.content(commit, path) or b"", path)
+    return note if isinstance(note, Day) else None

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kimi_memory import Memory
+from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.domain.pages import Day
+from kimi_memory.formats import codec
+from kimi_memory.jobs.day_page import with_edits
 from kimi_memory.operations.forget import forget
+from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.edited_pages import page, write
 from tests.jobs.test_runner import talk
+from tests.merge.values import NOW
+from tests.test_copies import git
 
 PATH = "episodic/daily/2026-02-27.md"
 
@@ -73,3 +82,35 @@ def test_a_page_that_cannot_be_read_is_not_rewritten(memory: Memory) -> None:
     write(memory, broken, PATH)
     again(memory, "t")
     assert page(memory, PATH) == broken
+
+
+def test_an_edit_in_another_copy_takes_out_nothing_that_only_this_one_had(
+    memory: Memory, tmp_path: Path
+) -> None:
+    def write_day(root: Path, *lines: str) -> bytes:
+        day = Day(id="day-1", created=NOW, updated=NOW, date=NOW.date(), knowledge=lines)
+        content = codec.render(day).encode()
+        (root / PATH).parent.mkdir(parents=True, exist_ok=True)
+        (root / PATH).write_bytes(content)
+        return content
+
+    kind = {"Kind": "daily"}
+    write_day(memory.root, "before")
+    memory.history.commit("daily: 1", trailers=kind, only=[PATH])
+    git(tmp_path, "clone", "-q", str(memory.root), "other")
+    write_day(tmp_path / "other", "before", "我写的")
+    git(tmp_path / "other", "add", PATH)
+    git(tmp_path / "other", "commit", "-qm", "By hand")
+    write_day(memory.root, "before", "of this one")
+    memory.history.commit("daily: 2", trailers=kind, only=[PATH])
+    git(memory.root, "fetch", "-q", str(tmp_path / "other"), "main")
+    merger = memory.history.merger()
+    whole = write_day(memory.root, "before", "of this one", "我写的")
+    theirs = git(memory.root, "rev-parse", "FETCH_HEAD").strip()
+    merger.publish(merger.commit(theirs, {PATH: whole}))
+    write_day(memory.root, "before", "of this one", "我写的", "and now")
+    told = ("of this one", "today")
+    new = Day(id="day-1", created=NOW, updated=NOW, date=NOW.date(), knowledge=told)
+    step = with_edits(Step(Op.REFINE, new, ""), Shelf(memory.store), memory.history)
+    assert isinstance(step.note, Day)
+    assert step.note.knowledge == (*told, "我写的", "and now")
