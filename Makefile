@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs site bench test-hostile test-faults test-copies test-power test-hosts test-browser test-cluster vscode test-vscode fuzz mutants clean
+.PHONY: demo test check coverage lint types docs site bench test-hostile test-faults test-copies test-power test-hosts test-browser test-cluster test-sandbox vscode test-vscode fuzz mutants clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -78,6 +78,10 @@ test-vscode: $(VENV)/.dev vscode ## the extension in a real VS Code server and C
 test-cluster: $(VENV)/.dev ## nodes that are killed, paused, cut off; installs PostgreSQL where root may; minutes
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || [ "$$(id -u)" != 0 ] || apt-get install -y -q postgresql
 	$(BIN)/python -m pytest -m cluster -rs tests/cluster
+
+test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead anywhere; installs bubblewrap where root may
+	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q bubblewrap
+	$(BIN)/python -m pytest -m sandbox -rs tests/sandbox
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

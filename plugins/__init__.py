@@ -69,6 +69,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "log_folder": ("open_log trylast",),
     "log_postgres": ("open_log trylast",),
     "runtime_process": ("open_runtime trylast",),
+    "runtime_sandbox": ("open_runtime trylast",),
     "whoosh_index": ("open_keywords trylast",),
     "usearch_index": ("open_vectors trylast",),
 }

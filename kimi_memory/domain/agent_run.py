@@ -186,6 +186,8 @@ class RunSpec(NamedTuple):
     limits: Limits = Limits()
     network: bool = False
     roots: tuple[str, ...] = ()
+    passing: bool = True
+    """Whether the folder was made for this run."""
 
 
 class Started(Protocol):

@@ -19,6 +19,7 @@ from kimi_memory.domain.moment import stamp
 from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, UsageError
 from kimi_memory.runs.briefing import brief_agent, make_environment
 from kimi_memory.runs.processes import end_leftovers, measure_children
+from kimi_memory.runs.roots import keep_out, split_root
 from kimi_memory.runs.run_folder import RunFolder, drop_old, find_folder, list_folders
 from kimi_memory.runs.run_records import read_runs, record_run
 from kimi_memory.runs.watching import End, Watch
@@ -39,6 +40,8 @@ class _Chosen(NamedTuple):
     runtime: Runtime
     session: SessionHandle
     work: Path
+    passing: bool
+    """Whether that folder was made for it."""
 
 
 class Runs:
@@ -74,6 +77,11 @@ class Runs:
         if isinstance(attempt, AgentRun):
             return attempt
         runtime = open_runtime(self._memory, program.runtime)
+        if runtime.isolation != "none":
+            home = self._memory.home
+            shown = [split_root(one)[0] for one in program.roots]
+            for one in (*shown, *([folder] if folder else [])):
+                keep_out(one, (self._memory.root, home.state, home.config))
         run = self._make_run(task, program, attempt)
         session = self._memory.session(run.id, agent=program.name, host="run", project="")
         session.turn("user", task.prompt, ref="prompt")
@@ -82,20 +90,21 @@ class Runs:
         place = RunFolder.create(self._state, run, self._memory.root)
         work = folder or Path(tempfile.mkdtemp(prefix="kimi-run-"))
         try:
-            return self._carry_out(run, _Chosen(task, program, runtime, session, work), place)
+            chosen = _Chosen(task, program, runtime, session, work, passing=folder is None)
+            return self._carry_out(run, chosen, place)
         finally:
             if folder is None:
                 shutil.rmtree(work, ignore_errors=True)
             place.unlock()
 
     def _carry_out(self, run: AgentRun, chosen: _Chosen, place: RunFolder) -> AgentRun:
-        task, program, runtime, session, work = chosen
+        task, program, runtime, session, work, _ = chosen
         block = self._memory.context("task", task.prompt, beside=session.id).text
         brief_agent(place.path, work, task, program, block)
         env = make_environment(self._environ, program, run.id, runtime.inside or str(work), block)
         spec = RunSpec(
             run.id, program.command, env, work, place.path / "stdin", place.output, place.errors,
-            program.limits, program.network, program.roots,
+            program.limits, program.network, program.roots, chosen.passing,
         )  # fmt: skip
         before, begun = measure_children()[0], time.monotonic()
         watch = Watch(session, place)

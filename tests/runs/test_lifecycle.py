@@ -211,3 +211,12 @@ def test_runs_write_no_words_beside_the_session(memory: Memory) -> None:
     run(memory, "fail", prompt="A very particular prompt.")
     text = (memory.root / "mid-term/runs.jsonl").read_text(encoding="utf-8")
     assert "particular" not in text and '"outcome":"failed"' in text
+
+
+def test_a_sandbox_is_shown_no_folder_of_the_memory(memory: Memory) -> None:
+    shown = (str(memory.root.parent),)
+    with pytest.raises(UsageError, match="would be seen"):
+        run(memory, "pose", runtime="sandbox", roots=shown)
+    with pytest.raises(UsageError, match="would be seen"):
+        Runs(memory).run(Task("t", prompt="x"), program("pose", runtime="sandbox"), memory.root)
+    assert not Runs(memory).list_runs()
