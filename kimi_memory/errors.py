@@ -24,6 +24,7 @@ The tree; the number is the exit code of the command line::
     ├── DivergedError (42)         a remote whose history was replaced, or never stands still
     ├── RemoteError (43)           a remote that is out of reach, or refused
     ├── SignatureError (44)        a signature that is wrong, or a key that cannot sign
+    ├── NoPlaceError (45)          no machine of the cluster can take a task
     ├── GateError (50)             a job stopped by one of its gates
     ├── IndexDamagedError (60)     an index we will not open; it is rebuilt
     ├── PluginError (70)           a plugin that cannot be loaded or failed
@@ -49,6 +50,7 @@ __all__ = [
     "LockTimeoutError",
     "ModelError",
     "MovedError",
+    "NoPlaceError",
     "NotAMemoryError",
     "NotFoundError",
     "NotPrimaryError",
@@ -297,6 +299,20 @@ class SignatureError(KimiMemoryError):
     def __init__(self, why: str, remedy: str) -> None:
         self.why, self.remedy = why, remedy
         super().__init__(f"{why.rstrip('.')}. {remedy}.")
+
+
+class NoPlaceError(KimiMemoryError):
+    """No machine of a cluster can take a task; every one that was asked is named."""
+
+    exit_code = 45
+
+    def __init__(self, why: str, refused: list[str]) -> None:
+        self.refused = refused
+        said = "; ".join(refused) or "there is no machine"
+        super().__init__(
+            f"There is no place for this task ({why}). {said}. Ask for less, or have a machine "
+            "offer it with 'kimi-memory place --offer'."
+        )
 
 
 class GateError(KimiMemoryError):

@@ -1,4 +1,4 @@
-"""The command ``agent``: programs that work with the memory for a while, and are gone.
+"""The commands ``agent`` and ``place``: programs that work with the memory, and where.
 
 Why it exists: who runs agents wants their words kept, also where one is killed.
 """
@@ -12,7 +12,10 @@ from importlib import import_module
 from kimi_memory import hookimpl
 from kimi_memory.domain.command import Command
 
-_COMMANDS = {"agent": "run an agent with this memory, list, show and stop runs"}
+_COMMANDS = {
+    "agent": "run an agent with this memory, list, show and stop runs",
+    "place": "say which machine of a cluster a task would run on, and why",
+}
 
 
 @hookimpl

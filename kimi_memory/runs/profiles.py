@@ -1,0 +1,121 @@
+"""What the machines of a cluster offer, kept beside its registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from kimi_memory.cluster import Cluster
+from kimi_memory.domain.agent_run import AgentRun, Task
+from kimi_memory.domain.placement_types import (
+    Capabilities,
+    Latency,
+    NodeProfile,
+    Permissions,
+    Placement,
+    Resources,
+)
+from kimi_memory.errors import UsageError
+from kimi_memory.runs.placing import Surroundings, place_task
+
+_PROFILES, _LATENCIES = "profiles", "latencies"
+
+
+class Offer(NamedTuple):
+    """What a machine says of itself."""
+
+    use_case: str = ""
+    capabilities: Capabilities = Capabilities()
+    resources: Resources = Resources()
+    permissions: Permissions = Permissions()
+    status: str = "online"
+    load: int = 0
+
+
+def publish_offer(cluster: Cluster, offer: Offer) -> None:
+    """Say what this machine offers; the last word counts.
+
+    Raises:
+        UsageError: it has not joined.
+    """
+    if cluster.node not in {one.name for one in cluster.nodes()}:
+        raise UsageError(f"{cluster.node} has not joined. Run 'kimi-memory node join' first.")
+    body = {
+        name: value._asdict() if hasattr(value, "_asdict") else value
+        for name, value in offer._asdict().items()
+    }
+    cluster.log.put_row(_PROFILES, cluster.node, json.dumps(body, sort_keys=True).encode())
+
+
+def publish_latency(cluster: Cluster, one: Latency) -> None:
+    """Keep how long the way to another machine and back takes."""
+    body = json.dumps(one._asdict(), sort_keys=True).encode()
+    cluster.log.put_row(_LATENCIES, f"{one.a}/{one.b}", body)
+
+
+def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> Surroundings:
+    """Return what is known of the machines, and where a memory lies.
+
+    Args:
+        cluster: opened.
+        memory: its name or id; none if empty.
+        ttl: of the cluster.
+    """
+    offers = {row.key: json.loads(row.body) for row in cluster.log.rows(_PROFILES)}
+    nodes = [
+        _build_profile(
+            NodeProfile(
+                one.name, one.kind, region=one.region, zone=one.zone, since=one.since,
+                version=one.version, seen_seconds=one.seen_seconds,
+            ),
+            offers.get(one.name, {}),
+        )
+        for one in cluster.nodes()
+    ]  # fmt: skip
+    known = Latency._fields
+    latencies = [
+        Latency(**{name: value for name, value in json.loads(row.body).items() if name in known})
+        for row in cluster.log.rows(_LATENCIES)
+    ]
+    deployed = {one.node: one.role for one in cluster.deployments(memory)} if memory else {}
+    return Surroundings(nodes, latencies, deployed, ttl)
+
+
+def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
+    capabilities = _pick(Capabilities._fields, offer.get("capabilities", {}))
+    resources = _pick(Resources._fields, offer.get("resources", {}))
+    permissions = _pick(Permissions._fields, offer.get("permissions", {}))
+    plain = {name: offer[name] for name in ("use_case", "status", "load") if name in offer}
+    return node._replace(
+        capabilities=Capabilities(**capabilities),
+        resources=Resources(**resources),
+        permissions=Permissions(**permissions),
+        **plain,
+    )
+
+
+def _pick(fields: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of known names; JSON has lists where we have tuples."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name in fields
+    }
+
+
+def place(cluster: Cluster, task: Task, ttl: float = 6.0) -> Placement:
+    """Return where a task runs, and why.
+
+    Raises:
+        NoPlaceError: no machine can take it.
+    """
+    return place_task(task, read_surroundings(cluster, task.memory, ttl))
+
+
+def note_placement(run: AgentRun, found: Placement) -> AgentRun:
+    """Return a run that says where it runs and why."""
+    return replace(
+        run, reasoning_node=found.reasoning, execution_node=found.execution, placement=found.why
+    )

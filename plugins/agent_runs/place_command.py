@@ -1,0 +1,130 @@
+"""``place``: say where a task would run and why; say what this machine offers."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from datetime import UTC, datetime
+
+from kimi_memory.cli.shared import show, show_json, show_result
+from kimi_memory.cluster import Cluster
+from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
+from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.moment import stamp
+from kimi_memory.domain.placement_types import (
+    Capabilities,
+    Latency,
+    Permissions,
+    Placement,
+    Resources,
+)
+from kimi_memory.errors import UsageError
+from kimi_memory.runs.profiles import Offer, place, publish_latency, publish_offer
+
+_PERMISSIONS = ("sudo", "filesystem", "network", "docker")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--task", choices=TASK_CLASSES, default="batch", help="default: batch")
+    parser.add_argument("--for", dest="name", default="", help="a deployed memory to be near to")
+    parser.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
+    parser.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
+    parser.add_argument("--region", default="", help="where it must run")
+    parser.add_argument("--needs", default="", help="runtimes and languages, by commas")
+    parser.add_argument("--permissions", default="", help="of sudo, filesystem, network, docker")
+    parser.add_argument("--cpu", type=float, default=0.0, metavar="N", help="processors")
+    parser.add_argument("--ram", type=int, default=0, metavar="MB", help="memory")
+    parser.add_argument("--disk", type=int, default=0, metavar="MB", help="disk")
+    parser.add_argument("--gpu", action="store_true", help="a GPU")
+    parser.add_argument(
+        "--offer", action="store_true", help="say that this machine offers all that, instead"
+    )
+    parser.add_argument("--load", type=int, default=0, metavar="PERCENT", help="with --offer")
+    parser.add_argument(
+        "--latency", action="append", default=[], metavar="NODE=MS",
+        help="say how long the way from this machine to another and back takes",
+    )  # fmt: skip
+
+
+def run(arguments: Namespace) -> int:
+    """Place a task, or publish what this machine offers."""
+    with Cluster.open() as cluster:
+        measured = [_parse_latency(cluster.node, text) for text in arguments.latency]
+        for one in measured:
+            publish_latency(cluster, one)
+        if arguments.offer:
+            publish_offer(cluster, _read_offer(arguments))
+        if arguments.offer or measured:
+            show_result(arguments, {"node": cluster.node}, f"{cluster.node}: noted.")
+            return 0
+        found = place(cluster, _read_task(arguments))
+    if arguments.json:
+        show_json({**found._asdict(), "refused": [one._asdict() for one in found.refused]})
+    else:
+        show(format_placement(found))
+    return 0
+
+
+def format_placement(found: Placement) -> str:
+    """Return a placement with its reasons, one below the other."""
+    where = found.execution
+    if found.mode == "separated":
+        where = f"{found.reasoning} thinks, {found.execution} carries out"
+    widest = max((len(one.node) for one in found.refused), default=0)
+    lines = [f"  refused {one.node:<{widest}}  {one.why}" for one in found.refused]
+    head = f"{found.mode}  {where}  score {found.score}"
+    return "\n".join([head, f"  because {found.why}", *lines])
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(",") if one.strip())
+
+
+def _read_permissions(arguments: Namespace) -> tuple[str, ...]:
+    found = _split(arguments.permissions)
+    for one in found:
+        if one not in _PERMISSIONS:
+            raise UsageError(f"{one!r} is no permission. Choose of {', '.join(_PERMISSIONS)}.")
+    return found
+
+
+def _read_task(arguments: Namespace) -> Task:
+    needs = Needs(
+        arguments.cpu, arguments.ram, arguments.disk, arguments.gpu, _read_permissions(arguments),
+        _split(arguments.needs),
+    )  # fmt: skip
+    return Task(
+        new_id("task", datetime.now(UTC)), arguments.name, arguments.task,
+        realtime=arguments.realtime, security=arguments.security, needs=needs,
+        region=arguments.region,
+    )  # fmt: skip
+
+
+def _read_offer(arguments: Namespace) -> Offer:
+    if not 0 <= arguments.load <= 100:
+        raise UsageError(f"--load is {arguments.load}. Give a number from 0 to 100.")
+    names = set(_read_permissions(arguments))
+    runtimes = [one for one in _split(arguments.needs) if one in ("process", "sandbox", "gvisor")]
+    languages = [one for one in _split(arguments.needs) if one not in runtimes]
+    return Offer(
+        capabilities=Capabilities(
+            arguments.gpu, runtimes=tuple(runtimes) or ("process",), languages=tuple(languages)
+        ),
+        resources=Resources(arguments.cpu, arguments.ram, arguments.disk),
+        permissions=Permissions(
+            "sudo" in names, "all" if "filesystem" in names else "work", "network" in names,
+            "docker" in names,
+        ),
+        load=arguments.load,
+    )  # fmt: skip
+
+
+def _parse_latency(node: str, text: str) -> Latency:
+    name, _, number = text.partition("=")
+    try:
+        ms = float(number)
+    except ValueError:
+        ms = -1.0
+    if not name or not 0 <= ms < 1e6:
+        raise UsageError(f"{text!r} is no latency. Write NODE=MS, such as rack-2=83.")
+    return Latency(node, name, ms, at=stamp(datetime.now(UTC)))
