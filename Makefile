@@ -81,7 +81,7 @@ test-cluster: $(VENV)/.dev ## nodes that are killed, paused, cut off; installs P
 
 test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead anywhere; installs bubblewrap where root may
 	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q bubblewrap
-	$(BIN)/python -m pytest -m sandbox -rs tests/sandbox
+	$(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

@@ -19,7 +19,7 @@ from kimi_memory.domain.agent_run import Limits, Program, RunSpec, Task
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.runs import Runs
-from tests.sandbox.attempts import ATTEMPTS, HARMLESS, PRELUDE
+from tests.plugins.sandbox_attempts import ATTEMPTS, HARMLESS, PRELUDE
 
 PYTHON = "/usr/bin/python3"
 pytestmark = [
