@@ -61,8 +61,8 @@ PUBLIC = tuple(
         "recall.eval_cases",
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
-        # runs of agents
-        *("runs",),
+        # runs of agents, and the machines they run on
+        *("runs", "cluster"),
         # a memory as one file
         "operations.bundles",
         # notes and sessions as they are, and the graph over them
