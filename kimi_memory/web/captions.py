@@ -76,8 +76,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "token": ("Token of a person", "个人令牌"),
     # Overview
-    "waits_for_you": ("Waits for you", "等你处理"),
-    "nothing_waits": ("Nothing waits for you.", "没有等你处理的事。"),
+    "waits_for_you": ("Waits for you", "等您处理"),
+    "nothing_waits": ("Nothing waits for you.", "没有等您处理的事。"),
     "asks_review": ("to review", "待审"),
     "asks_conflicts": ("conflicts", "冲突"),
     "asks_review pages": ("edits by hand to take over", "处手改待收入"),
@@ -160,7 +160,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "copy_path": ("Copy its path", "复制路径"),
     "changed_meanwhile": (
         "It was changed after you had opened it. Your words stand below; look again.",
-        "打开之后它被改过。你写的在下面，请再看一遍。",
+        "打开之后它被改过。您写的在下面，请再看一遍。",
     ),
     # The past of a note, and receipts
     "says_since": ("It says so since", "从什么时候这么说"),
