@@ -23,22 +23,27 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.vscode
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install kimi-memory[browser]")
 
 ROOT = Path(__file__).parents[2]
 VSIX = ROOT / "integrations/vscode/kimi-memory.vsix"
 SERVER = Path(os.environ.get("KIMI_VSCODE", "/nowhere"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# Each test says so itself: pytest takes a module that is left out whole for no tests, an error.
+pytestmark = [
+    pytest.mark.vscode,
+    pytest.mark.skipif(
+        not (SERVER / "out/server-main.js").is_file(), reason="KIMI_VSCODE names no VS Code server"
+    ),
+    pytest.mark.skipif(
+        CHROMIUM is None or not VSIX.is_file(),
+        reason="needs Chromium, and the .vsix of 'make vscode'",
+    ),
+]
 DEADLINE_MS = 90_000
 DIMMED = """() => [...document.querySelectorAll(".view-line span span")].some(
     node => node.textContent.includes("^card-") && getComputedStyle(node).opacity < 0.5)"""
 """Whether a mark at the end of a line is dimmed."""
-
-if not (SERVER / "out/server-main.js").is_file():
-    pytest.skip("KIMI_VSCODE names no VS Code server", allow_module_level=True)
-if CHROMIUM is None or not VSIX.is_file():
-    pytest.skip("needs Chromium, and the .vsix of 'make vscode'", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
