@@ -17,6 +17,7 @@ from kimi_memory.domain.agent_run import AgentRun, Program, RunSpec, Runtime, Ta
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.moment import stamp
 from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, UsageError
+from kimi_memory.hooks.host import Host
 from kimi_memory.runs.briefing import brief_agent, make_environment
 from kimi_memory.runs.processes import end_leftovers, measure_children
 from kimi_memory.runs.roots import keep_out, split_root
@@ -76,7 +77,7 @@ class Runs:
         attempt = self._count_attempts(task)
         if isinstance(attempt, AgentRun):
             return attempt
-        runtime = open_runtime(self._memory, program.runtime)
+        runtime = choose_runtime(self._memory.host, program.runtime)
         if runtime.isolation != "none":
             home = self._memory.home
             shown = [split_root(one)[0] for one in program.roots]
@@ -251,14 +252,14 @@ class Runs:
         return self._memory.mask_secrets(_read_end(path)) if path.exists() else ""
 
 
-def open_runtime(memory: Memory, name: str) -> Runtime:
+def choose_runtime(host: Host, name: str) -> Runtime:
     """Return a runtime by its name.
 
     Raises:
         UsageError: no plugin offers it, or it cannot be used on this machine.
     """
     try:
-        found: Runtime | None = memory.host.answer("open_runtime", name=name)
+        found: Runtime | None = host.answer("open_runtime", name=name)
     except PluginError as error:
         raise UsageError(f"The runtime {name} cannot be used here: {error}") from error
     if found is None:

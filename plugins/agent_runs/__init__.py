@@ -1,4 +1,4 @@
-"""The commands ``agent`` and ``place``: programs that work with the memory, and where.
+"""The commands ``agent``, ``exec`` and ``place``: programs that work with the memory, and where.
 
 Why it exists: who runs agents wants their words kept, also where one is killed.
 """
@@ -14,6 +14,7 @@ from kimi_memory.domain.command import Command
 
 _COMMANDS = {
     "agent": "run an agent with this memory, list, show and stop runs",
+    "exec": "carry out on this machine what grants allow, in a sandbox",
     "place": "say which machine of a cluster a task would run on, and why",
 }
 

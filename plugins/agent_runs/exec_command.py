@@ -1,0 +1,80 @@
+"""``exec``: carry out what grants allow, grant it, and check the audit."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from datetime import UTC, datetime, timedelta
+
+from kimi_memory import Memory
+from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
+from kimi_memory.domain.agent_run import Grant, Limits
+from kimi_memory.domain.ids import new_id
+from kimi_memory.errors import UsageError
+from kimi_memory.runs.exec_node import METHODS, name_node, open_node, open_state
+from kimi_memory.runs.grants import sign_grant
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    steps.add_parser("serve", help="answer JSON-RPC on standard input and output, a line each")
+    grant = steps.add_parser("grant", help="print a grant for a run of this memory")
+    grant.add_argument("id", help="of the run")
+    grant.add_argument("--methods", default=",".join(METHODS), help="by commas; default: all")
+    grant.add_argument("--root", action="append", default=[], help="a folder to show, or rw:FOLDER")
+    grant.add_argument("--network", action="store_true", help="all of the network")
+    grant.add_argument("--minutes", type=float, default=10.0, help="how long; default: 10")
+    grant.add_argument("--seconds", type=float, default=60.0, help="of one call; default: 60")
+    grant.add_argument("--calls", type=int, default=0, help="most calls; default: no bound")
+    steps.add_parser("check", help="check the audit of this machine for edits, cuts and reorders")
+
+
+def run(arguments: Namespace) -> int:
+    """Serve, grant or check."""
+    return {"serve": _serve, "grant": _grant, "check": _check}[arguments.step](arguments)
+
+
+def _serve(arguments: Namespace) -> int:
+    node = open_node(user_plugins())
+    for line in sys.stdin:
+        if line.strip():
+            sys.stdout.write(f"{node.answer(line)}\n")
+            sys.stdout.flush()
+    return 0
+
+
+def _grant(arguments: Namespace) -> int:
+    methods = tuple(one.strip() for one in arguments.methods.split(",") if one.strip())
+    for one in methods:
+        if one not in METHODS:
+            raise UsageError(f"{one!r} is no method. Choose of {', '.join(METHODS)}.")
+    if min(arguments.minutes, arguments.seconds) <= 0 or arguments.calls < 0:
+        raise UsageError("A grant needs a time above zero. Give --minutes and --seconds.")
+    with open_memory(arguments) as memory:
+        now = datetime.now(UTC)
+        grant = Grant(
+            new_id("grant", now), arguments.id, memory.settings.memory.id, _epoch_of(memory),
+            name_node(memory.home), methods, tuple(arguments.root),
+            ("*",) if arguments.network else (),
+            Limits(wall_s=arguments.seconds, calls=arguments.calls),
+            now + timedelta(minutes=arguments.minutes),
+        )  # fmt: skip
+    text = sign_grant(grant, memory.home.key())
+    show_result(arguments, {"grant": text, "epoch": grant.epoch, "until": grant.until}, text)
+    return 0
+
+
+def _epoch_of(memory: Memory) -> int:
+    """Return the epoch of a deployed memory; 0 for one of this machine alone."""
+    relay = memory.store.relay
+    return 0 if relay is None else relay.position.log.state(relay.position.place.memory).epoch
+
+
+def _check(arguments: Namespace) -> int:
+    found = open_state().check_audit()
+    if arguments.json:
+        show_json({"problems": found})
+    else:
+        show("\n".join(found) or "The audit is whole.")
+    return 1 if found else 0
