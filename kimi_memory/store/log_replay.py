@@ -92,7 +92,11 @@ class Replayer:
         }
         fitted = [self._fit(step) for step in steps]
         due = tuple(step for step, is_due in fitted if is_due)
-        placed = [entry_of(step) for step, is_due in fitted if not is_due]
+        placed = [
+            entry_of(step)
+            for step, is_due in fitted
+            if not is_due and not self._is_noted_beyond(step)
+        ]
         if due:
             self._transactions.run(Intent(record.txn, due, actor, waiting))
         # Placed by a process that died before it could note it.
@@ -174,6 +178,16 @@ class Replayer:
         entry = Entry(step.kind, step.path, step.before, step.after, was=step.to)
         waiting = {step.path: Provenance(*step.waits)} if step.waits is not None else {}
         self._journal.add([_with_provenance(entry, waiting)], actor, txn=txn)
+
+    def _is_noted_beyond(self, step: Step) -> bool:
+        """Whether lines that were added later are noted already.
+
+        A process that knows less than others of its node replays what they did. Were it to note
+        that and die, the lines after it would look like somebody's edit to the others.
+        """
+        known = self._journal.mark_of(step.path) or ""
+        end = step.offset + len(step.content or b"")
+        return step.kind == "append" and is_mark(known) and int(known.rpartition("@")[2]) > end
 
     def _is_noted(self, path: str, content: bytes) -> bool:
         """Whether a content came by a record of ours."""

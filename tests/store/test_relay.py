@@ -25,6 +25,7 @@ from kimi_memory.errors import (
 )
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.deployment import read_deployment, write_deployment
+from kimi_memory.store.log_position import Position
 from kimi_memory.store.wal.records import Provenance
 from tests.conftest import Clock
 from tests.faults.disks import FailingDisk
@@ -352,6 +353,30 @@ def test_what_a_killed_process_wrote_is_nobodys_edit(opened: Callable[..., Memor
     (other.root / "mid-term/x.jsonl").write_bytes(b'{"n":0}\n{"n":2}\n')
     other.store.reconcile()
     assert json.loads(records_of(other)[-1])["kind"] == "edit"
+
+
+def test_what_is_replayed_by_a_process_that_dies_is_nobodys_edit(
+    opened: Callable[..., Memory], pair: Pair
+) -> None:
+    leads = opened("a")
+    leads.store.append("mid-term/x.jsonl", [b'{"n":0}\n'], ME)
+    begun = relay_of(leads).position.place
+    for n in (1, 2):
+        leads.store.append("mid-term/x.jsonl", [b'{"n":%d}\n' % n], ME)
+    # One that closes knows less of the log than of the journal, which is that of the node.
+    write_deployment(pair.folder("a"), begun._replace(extent=leads.store.journal.extent()))
+    other = opened("a")
+    with pytest.MonkeyPatch.context() as patch:
+        carry_out, left = Position._carry_out, iter([True])
+        patch.setattr(
+            Position,
+            "_carry_out",
+            lambda *given: carry_out(*given) if next(left, False) else die(),
+        )
+        with pytest.raises(KillError):
+            relay_of(other).follow()
+    leads.store.reconcile()
+    assert "edit" not in [json.loads(body)["kind"] for body in records_of(leads)]
 
 
 def test_a_folder_that_is_not_what_the_log_says_stops(opened: Callable[..., Memory]) -> None:
