@@ -24,11 +24,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     join.add_argument(
         "--kind",
         choices=["reasoning", "execution", "hybrid"],
-        default="hybrid",
         help="what it is for, in lists; default: hybrid",
     )
-    join.add_argument("--region", default="", help="where it is, in lists")
-    join.add_argument("--zone", default="", help="where in its region, in lists")
+    join.add_argument("--region", help="where it is, in lists")
+    join.add_argument("--zone", help="where in its region, in lists")
     steps.add_parser("list", help="list the machines of the cluster")
     steps.add_parser("leave", help="take this machine out of the cluster")
 

@@ -79,8 +79,16 @@ class Cluster:
 
     # Nodes
 
-    def join(self, kind: NodeKind = "hybrid", region: str = "", zone: str = "") -> Node:
-        """Say that this machine is there; a name that is there already is renewed."""
+    def join(
+        self, kind: NodeKind | None = None, region: str | None = None, zone: str | None = None
+    ) -> Node:
+        """Say that this machine is there; a name that is there already is renewed.
+
+        Args:
+            kind: what it is for; None leaves what was said before, or ``hybrid``.
+            region: where it is; None leaves what was said before.
+            zone: where in its region; None leaves what was said before.
+        """
         since = f"{self._opening.clock():%Y-%m-%dT%H:%M:%SZ}"
         known = next((one for one in self.nodes() if one.name == self.node), None)
         host = platform.node()
@@ -89,8 +97,15 @@ class Cluster:
                 f"Node {self.node} is {known.host}. Choose another name with --node, or remove it "
                 f"there with 'kimi-memory node leave'."
             )
-        since = known.since if known else since
-        node = Node(self.node, kind, region, zone, host, __version__, since)
+        before = known or Node(self.node, since=since)
+        node = replace(
+            before,
+            kind=before.kind if kind is None else kind,
+            region=before.region if region is None else region,
+            zone=before.zone if zone is None else zone,
+            host=host,
+            version=__version__,
+        )
         self.registry.put_node(node)
         return node
 

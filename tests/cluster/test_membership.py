@@ -39,7 +39,9 @@ def test_a_memory_is_shared_copied_and_led_by_another(tmp_path: Path) -> None:
         kept_open = Memory.open(folder, edge)
     with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
         one.join(region="asia")
+        one.join()
         other.join()
+        assert [node.region for node in one.nodes()] == ["asia", ""]
         one.deploy(folder)
         with pytest.raises(ReadOnlyError, match="open it anew"), kept_open:
             kept_open.session("s2")
