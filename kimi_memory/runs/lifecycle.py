@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -89,13 +87,12 @@ class Runs:
         relay = self._memory.store.relay
         run = replace(run, session=session.id, epoch=relay.epoch if relay else 0)
         place = RunFolder.create(self._state, run, self._memory.root)
-        work = folder or Path(tempfile.mkdtemp(prefix="kimi-run-"))
+        work = folder or place.lend_folder()
         try:
             chosen = _Chosen(task, program, runtime, session, work, passing=folder is None)
             return self._carry_out(run, chosen, place)
         finally:
-            if folder is None:
-                shutil.rmtree(work, ignore_errors=True)
+            place.take_folder_back()
             place.unlock()
 
     def _carry_out(self, run: AgentRun, chosen: _Chosen, place: RunFolder) -> AgentRun:
@@ -196,6 +193,7 @@ class Runs:
                 continue
             try:
                 end_leftovers(run.id)
+                place.take_folder_back()
                 session = self._memory.session(run.id, agent=run.agent, host="run")
                 end = End("lost", "its runner was killed")
                 found.append(self._finish(run, Watch(session, place), place, end))

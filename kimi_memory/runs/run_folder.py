@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,19 @@ class RunFolder:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def lend_folder(self) -> Path:
+        """Make a passing folder for the agent; it is named here, so that a crash leaves none."""
+        lent = tempfile.mkdtemp(prefix="kimi-run-")
+        (self.path / "work").write_text(lent, encoding="utf-8")
+        return Path(lent)
+
+    def take_folder_back(self) -> None:
+        """Remove the folder that was lent, if one was."""
+        named = self.path / "work"
+        if named.exists():
+            shutil.rmtree(named.read_text(encoding="utf-8"), ignore_errors=True)
+            named.unlink()
 
     def ask_to_stop(self) -> None:
         """Have the runner end the agent."""

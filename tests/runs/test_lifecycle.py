@@ -17,6 +17,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.agent_run import AgentRun, Limits, Program, Task
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.runs import Runs
+from kimi_memory.runs.run_folder import list_folders
 from kimi_memory.store.notes import sessions
 
 AGENT = Path(__file__).parents[1] / "fakes" / "scripted_agent.py"
@@ -159,7 +160,11 @@ def test_a_killed_runner_loses_no_word_and_leaves_no_agent(memory: Memory, tmp_p
     runner.send_signal(signal.SIGKILL)
     runner.wait()
     assert is_gone(agent)
+    (folder,) = list_folders(memory.home.state)
+    lent = Path((folder.path / "work").read_text())
+    assert lent.is_dir()
     (lost,) = Runs(memory).recover()
+    assert not lent.exists()
     assert (lost.id, lost.outcome, lost.why) == (living.id, "lost", "its runner was killed")
     assert turns(memory, lost)[1:] == [("assistant", "I begin. 我开始了。")]
     assert not Runs(memory).recover() and Runs(memory).show(lost.id[:20]).outcome == "lost"
