@@ -154,6 +154,8 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "operations/new_folders.py",  # a folder of its own
         "server/simple.py",  # a card's line on a person's page
         "operations/review_queue.py",  # a file that was turned away
+        "runs/run_records.py",  # figures of agents' runs
+        "runs/identity.py",  # who the memory is, on a person's word
         "operations/session_evidence.py",  # two sessions that a merge wrote into one file
     }
 

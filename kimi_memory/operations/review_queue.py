@@ -194,7 +194,7 @@ def _check_shown(memory: Memory, id: str, shown: str) -> None:
     if any(one.build().fingerprint == shown for one in found):
         return
     if not found:
-        raise NotFoundError("thing that waits", id)
+        raise NotFoundError("note", id)
     raise UsageError(f"{id} changed since it was shown. Read it again, then decide.")
 
 
