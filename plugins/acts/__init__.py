@@ -62,7 +62,10 @@ _PROPOSED = regex(
 """What somebody only brings up: 要不干脆别做了, "what if we dropped it"."""
 _WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
 """A change that is only thought of, proposed or asked not to be made is none."""
-_UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED, _PROPOSED)
+_EXAMPLE = regex(
+    r"^(?:打个)?(?:比方|比如|例如|譬如)|^举个?例|^(?:for (?:example|instance)|e\.g\.|say,)"
+)
+_UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED, _PROPOSED, _EXAMPLE)
 
 
 @hookimpl(wrapper=True)
@@ -247,7 +250,7 @@ def _find_plans_and_changes(
     for at, clause in enumerate(own):
         freed = not named and sets_free(clause.text)
         change = freed or (not named and tells_change(clause.text))
-        weighed = cues.bars_of(clause.text) & (_WEIGHED if change else {cues.Bar.HYPOTHETICAL})
+        weighed = _is_weighed(clause.text, change=change)
         if clause.start < done or weighed or not (change or names_day(clause.text)):
             continue
         least = TELLING if names_day(clause.text) else FREEING if freed else CHANGING
@@ -270,6 +273,17 @@ def _find_plans_and_changes(
             draft = replace(draft, type=CardType.RULE, key=f"rule.{name}")
             draft = replace(draft, event=None, tags=(ORDER, CHANGE))
         yield replace(draft, importance=0.6, confidence=0.8, stated=True)
+
+
+def _is_weighed(clause: str, *, change: bool) -> bool:
+    """Whether a clause only supposes, proposes, or says what a thing had once."""
+    bars = cues.bars_of(clause)
+    if change:
+        return bool(bars & _WEIGHED)
+    # "Until last year it had Postgres" is no date of it; where I lived last year is of my life.
+    subject = subject_of(clause) if cues.Bar.PAST in bars else None
+    former = subject is not None and not subject.key.startswith("user.")
+    return former or cues.Bar.HYPOTHETICAL in bars
 
 
 def _with_definition(act: Draft, defined: Sequence[tuple[int, Definition]]) -> Draft:

@@ -150,6 +150,20 @@ def test_a_plan_or_an_event_with_its_day_becomes_a_card(text: str) -> None:
     assert facts(drafts(text, "ok")) == [text]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Until last year Juniper had yarn as its package manager.",
+        "Last month the port of Juniper was 8080.",
+        "比方说杜鹃的上线日期是9月1日。",
+        "例如杜鹃的截止日期是6月3日。",
+        "上个月杜鹃的端口还是8080。",
+    ],
+)
+def test_a_former_value_and_an_example_are_no_plans(text: str) -> None:
+    assert not [draft for draft in drafts(text) if draft.key.startswith("user.dates")]
+
+
 def test_what_is_told_with_a_day_is_kept_as_far_as_it_goes() -> None:
     text = (
         "On May 14 I tore my right calf in the evening game. The doctor in Graz wants six weeks "
