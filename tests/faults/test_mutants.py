@@ -131,7 +131,7 @@ def torn_tail(root: Path) -> None:
 
 
 def counting(root: Path) -> None:
-    for turn in range(8):  # Without locks most runs lose a count, not every one.
+    for turn in range(24):  # Without locks most runs lose a count, not every one.
         exact(root / f"m{turn}", 6, 12)
 
 
