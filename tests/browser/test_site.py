@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.browser
-playwright = pytest.importorskip("playwright.sync_api", reason="needs kimi-memory[browser]")
+pytest.importorskip("playwright.sync_api", reason="needs kimi-memory[browser]")
 pytest.importorskip("zensical", reason="needs kimi-memory[docs]")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
 if not BROWSER:
@@ -53,14 +53,6 @@ def url(built: tuple[Path, str]) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as found:
-        started = found.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 def test_both_languages_build_without_an_issue(built: tuple[Path, str]) -> None:
