@@ -182,7 +182,7 @@ class RunSpec(NamedTuple):
     stdin: Path
     stdout: Path
     stderr: Path
-    """Files: what is written there outlives the program and whoever watches it."""
+    """Output files of the program; they are kept when the agent or its runner is killed."""
     limits: Limits = Limits()
     network: bool = False
     roots: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ pytestmark = [
 
 
 class Outside(NamedTuple):
-    """What there is to be reached."""
+    """Files, processes and addresses outside the sandbox that an attempt tries to reach."""
 
     folder: Path
     port: int
