@@ -119,7 +119,7 @@ def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
     subjects = _subject_words(card, draft)
     if one and not draft.reversal:
         same = same_told(card.value, draft.value, subjects)
-        if same or repeats_value(card.value, draft.value):
+        if same or (not _is_change(draft) and repeats_value(card.value, draft.value)):
             return Verdict.AGREES
     differs = relation in (Relation.VALUE, Relation.SWAPPED) or draft.reversal
     return _judge_difference(card, draft) if one or (same_key and differs) else Verdict.UNRELATED

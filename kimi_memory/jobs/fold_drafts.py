@@ -379,7 +379,7 @@ def _is_meant(card: Card, draft: Draft) -> bool:
     """Whether a card says the value that is taken back, where one is named."""
     held, denied = slot_of(card.value), slot_of(draft.value)
     if held and denied and denied.denied:
-        return compare_values(held.value, denied.value) is not Relation.OTHER
+        return compare_values(held.value, denied.value) not in (Relation.OTHER, Relation.VALUE)
     named = set(_FIGURE.findall(draft.value)) - set(_FIGURE.findall(draft.key))
     # What went from 8080 to 9090 is not 8080.
     value = held.value if held and held.before else card.value

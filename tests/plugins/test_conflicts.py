@@ -175,6 +175,13 @@ PAIRS = [
         "Mia and I fixed Bergen as the office of Heron",
         C,
     ),
+    (
+        "heron.mascot",
+        "Heron's mascot in Berlin is an otter",
+        "Heron's mascot in Berlin is a fox",
+        C,
+    ),
+    ("heron.office", "Heron's office is Oslo", "Heron's office moved from Oslo to Turin", X),
     ("白鹭.timeout", "白鹭的超时时间为 45 秒，别弄错", "有件事要记住：白鹭的超时时间是 45 秒", A),
     ("user.editor", "我写代码用 Neovim 编辑器", "我编辑器换 Helix 了", X),
     ("decision.cache", "缓存还是用 Redis", "缓存不要 Redis 了，用 Valkey", X),

@@ -97,6 +97,7 @@ def test_another_value_is_not_what_was_taken_back(memory: Memory, clock: Clock) 
         ("The region went from Oslo to Turin.", "Our region isn't Oslo any more."),
         ("The port went from 8080 to 9090.", "The port is no longer 8080."),
         ("端口从8080换成了9090。", "端口不再是8080了。"),
+        ("The log retention is 14 days.", "The log retention isn't 30 days any more."),
     ],
 )
 def test_the_old_value_of_a_change_takes_nothing_back(

@@ -46,7 +46,7 @@ _NAME = regex(r"(?<=[\w,;:] )[A-Z][\w.+#-]*")
 _FRAMING = frozenset(
     """name keep use kind type own project team system number city place job work live got year old do being from now on everything code with to listen set note agreed decided
     put down jot keeping keep mind remember about team for record plan around that be will know so use period one thing please regarding by way just
-    fixed assigned choice choose chose chosen picked selected settled decided decision confirmed stays remains
+    fixed assigned choice choose chose chosen picked selected settled decided decision confirmed stays remains stand happen asked checked
     official officially everyone everybody know known all we agree tell told let like fact thing settle final finally definitely sure certain certainly
     患 今 记 下 这 边 定 每 用 项 目 系 统 团 队 家 人 名 字 这 边 那 里 常 地 址 公 司 时 间 点 号 日 上 下 对 于 关 和 个 说
     确 设 敲 商 量 好 同 意 大 有 件 事 要 住 到 它 成 为 讲 提 话 告 诉 知 道 正 式 最 终 统 一""".split()
@@ -115,12 +115,15 @@ def same_told(old: str, new: str, subjects: str) -> bool:
     first, second = map(Counter, told)
     if first == second and first:
         return compare_claims(old, new) is not Relation.SWAPPED
+    if first[NOT] != second[NOT]:
+        return False
+    strong = [{w for w in words if _STRONG.match(w)} for words in (first, second)]
+    if strong[0] or strong[1]:
+        return strong[0] == strong[1]
     names = [set(claim_words(" ".join(_NAME.findall(text)))) - about for text in plain]
-    strong = [
-        {w for w in words if _STRONG.match(w)} | named
-        for words, named in zip((first, second), names, strict=True)
-    ]
-    return bool(strong[0]) and strong[0] == strong[1] and first[NOT] == second[NOT]
+    # An otter in Berlin and a fox in Berlin share a name and not the value.
+    rest = [words.keys() - named for words, named in zip((first, second), names, strict=True)]
+    return bool(names[0]) and names[0] == names[1] and not all(rest)
 
 
 def repeats_value(old: str, new: str) -> bool:
