@@ -41,7 +41,7 @@ class Relation(StrEnum):
 _CHECKED = regex(r"^(?:\d.*|md:.*|[dwkmy]:.*|t:.*|u:.*)$")
 _TELLING = regex(r"^(?:.*\d.*|[dwkmyteu]:.*|[早晚午夜]|morning|evening|night|noon|daily|weekly)$")
 _STRONG = regex(r"^(?:.*\d.*|[dwkmyteu]:.*)$")
-_NAME = regex(r"(?<=[\w,;:] )[A-Z][\w.+#-]*")
+_NAME = regex(r"(?<=[\w,;:&] )[A-Z][\w.+#-]*")
 """A name inside a sentence; at its beginning any word has a capital."""
 _FRAMING = frozenset(
     """name keep use kind type own project team system number city place job work live got year old do being from now on everything code with to listen set note agreed decided
