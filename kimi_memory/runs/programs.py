@@ -70,7 +70,7 @@ def find_program(name: str, agents: Mapping[str, Mapping[str, Any]], config: Pat
         FormatError: a value is of the wrong kind.
     """
     if name not in agents:
-        known = f"It has {', '.join(sorted(agents))}." if agents else "It has none."
+        known = f"It has {', '.join(sorted(agents))}." if agents else "It names no agents."
         raise UsageError(
             f"{config} has no [agents.{name}]. {known} Write one with a command, or give --command."
         )
