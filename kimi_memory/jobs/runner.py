@@ -239,19 +239,21 @@ class Jobs:
         record = Create(job_path(job.id), job_json(job))
         vetting = self._store.vetting
         waiting = vetting.merged(changes) if plan.brought and vetting is not None else {}
-        receipt = self._store.apply([*changes, record], actor, subject=job.id, waiting=waiting)
-        written = [*(effect.path for effect in receipt.effects), *receipt.kept]
-        signed = {**trailers(job), **checkpoint(self._store)}
-        try:
-            # Only what the job wrote: what somebody saved meanwhile belongs into a commit of its
-            # own.
-            commit = self._history.commit(_commit_subject(job), trailers=signed, only=written)
-            report = self._build_report(plan, job, commit=commit)
-        except KimiMemoryError as error:
-            # All of it is on disk: to call it failed would have it done again.
-            self._batch.note()
-            left_out = (*plan.left_out, f"{_BEHIND}: {error}")
-            report = self._build_report(replace(plan, left_out=left_out), job)
+        # A batch that came due in between would take the files into a commit without the job.
+        with self._batch.hold():
+            receipt = self._store.apply([*changes, record], actor, subject=job.id, waiting=waiting)
+            written = [*(effect.path for effect in receipt.effects), *receipt.kept]
+            signed = {**trailers(job), **checkpoint(self._store)}
+            try:
+                # Only what the job wrote: what somebody saved meanwhile belongs into a commit of
+                # its own.
+                commit = self._history.commit(_commit_subject(job), trailers=signed, only=written)
+                report = self._build_report(plan, job, commit=commit)
+            except KimiMemoryError as error:
+                # All of it is on disk: to call it failed would have it done again.
+                self._batch.note()
+                left_out = (*plan.left_out, f"{_BEHIND}: {error}")
+                report = self._build_report(replace(plan, left_out=left_out), job)
         self._host.notice("changes_applied", paths=report.paths, job=job)
         return report
 

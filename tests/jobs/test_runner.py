@@ -13,7 +13,10 @@ from kimi_memory.domain.change import Create
 from kimi_memory.domain.job import JobReport, Plan, Spent
 from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.errors import GateError, NotFoundError
+from kimi_memory.jobs import runner
+from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.store import Store
 from tests.conftest import Clock
 
 
@@ -54,6 +57,25 @@ def test_a_job_is_one_commit_with_trailers(memory: Memory) -> None:
     assert newest.trailers["Model"] == "rules"
     assert newest.trailers["Ops"].startswith("ADD ")
     assert len(newest.trailers["Inputs"]) == 64
+
+
+def test_a_batch_that_comes_due_meanwhile_leaves_a_job_its_commit(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(memory)
+    flush = threading.Thread(target=memory.batch.flush)
+
+    def sign_while_due(store: Store) -> dict[str, str]:
+        if not flush.ident:  # The files of the job are placed, and not committed.
+            flush.start()
+            flush.join(0.5)
+        return checkpoint(store)
+
+    monkeypatch.setattr(runner, "checkpoint", sign_while_due)
+    report = memory.distil("s")
+    flush.join()
+    trailers = [commit.trailers.get("Job") for commit in memory.history.log(limit=5)]
+    assert report.id in trailers
 
 
 def test_the_same_inputs_give_nothing_to_do(memory: Memory) -> None:

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -106,6 +106,10 @@ class Batch:
         self._retry_after = None
         self._aside.unlink(missing_ok=True)
         return made
+
+    def hold(self) -> AbstractContextManager[object]:
+        """Commit no batch in the background meanwhile, such as between files and their commit."""
+        return self._flushing
 
     def start(self) -> None:
         """Commit due batches in the background, until closed."""
