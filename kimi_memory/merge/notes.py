@@ -11,7 +11,7 @@ from kimi_memory.domain.note import Card, Link, Note, Quote, Rel, Source, Status
 from kimi_memory.domain.pages import Event, Todo
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.lines import keep_both
-from kimi_memory.merge.statements import REGISTER, WORDS, has_words_of, merge_statements
+from kimi_memory.merge.statements import PLACE, REGISTER, WORDS, merge_statements
 from kimi_memory.merge.three_way import merge_sets, merge_tables, pick
 
 T = TypeVar("T")
@@ -25,6 +25,8 @@ _STATUS = [
 ]
 """Of two changes of a status the later in this list stays; what is archived stays archived."""
 _RELATIONS = [Rel.SUPPORTS, Rel.UPDATES, Rel.CONTRADICTS]
+_STANDING = ("status", *PLACE, "valid_to", "expires")
+"""How a note stands, where it belongs and until when it holds."""
 _TEXTS = ("goal", "persona", "who", "mission")
 """Free text in sections of pages, merged by lines."""
 
@@ -56,8 +58,9 @@ def merge_notes(base: Note | None, ours: Note, theirs: Note) -> MergedNote:
 def keep_edit(base: Note, edit: Note) -> Note | None:
     """Return what stays of a note that one side deleted and the other changed.
 
-    The evidence that was there before went with the deletion. What was said or proven
-    since stays; None where that is nothing.
+    The evidence that was there before went with the deletion. What was said, proven or decided
+    since stays; None where that is nothing. Weights, tags and links alone are nothing: jobs
+    change them by themselves, and would bring back what a person took back.
     """
     if edit.kind == "proposal":  # It was answered.
         return None
@@ -67,9 +70,15 @@ def keep_edit(base: Note, edit: Note) -> Note | None:
     heard = {_quote_place(quote) for quote in base.quotes}
     sources = tuple(one for one in edit.sources if _source_place(one) not in gone)
     quotes = tuple(one for one in edit.quotes if _quote_place(one) not in heard)
-    if not sources and has_words_of(base, edit):
+    if not sources and _decided(edit) == _decided(base):
         return None
     return replace(edit, sources=sources, quotes=quotes)
+
+
+def _decided(note: Note) -> tuple[object, ...]:
+    """Return what somebody says of a note besides its evidence."""
+    names = (*WORDS[note.kind], *REGISTER[note.kind], *_STANDING)
+    return tuple(getattr(note, name, None) for name in names)
 
 
 def _pick_greatest(base: Any, ours: Any, theirs: Any) -> Any:
@@ -108,14 +117,16 @@ def _merge_status(base: Status | None, ours: Status, theirs: Status) -> Status:
     return pick(base, ours, theirs, lambda one, other: max(one, other, key=_STATUS.index))
 
 
-def _merge_by(key: Callable[[T], Hashable], choose: Callable[[T, T], T]) -> Rule:
+def _merge_by(
+    key: Callable[[T], Hashable], choose: Callable[[T, T], T], *, revive: bool = True
+) -> Rule:
     """Return the rule of a list whose items have names of their own."""
 
     def merge(base: Iterable[T] | None, ours: Iterable[T], theirs: Iterable[T]) -> tuple[T, ...]:
         old, one, other = (
             {key(item): item for item in side} for side in (base or (), ours, theirs)
         )
-        return tuple(merge_tables(old, one, other, choose).values())
+        return tuple(merge_tables(old, one, other, choose, revive=revive).values())
 
     return merge
 
@@ -162,8 +173,9 @@ _RULES: Mapping[str, Rule] = {
     "valid_to": _pick_end,
     "expires": _pick_end,
     "status": _merge_status,
-    "sources": _merge_by(_source_place, _choose_source),
-    "quotes": _merge_by(_quote_place, _choose_quote),
+    # A source and its quote go together, also where the other side only weighs it otherwise.
+    "sources": _merge_by(_source_place, _choose_source, revive=False),
+    "quotes": _merge_by(_quote_place, _choose_quote, revive=False),
     "links": _merge_by(_link_target, _choose_link),
     "todos": _merge_by(lambda todo: todo.id or todo.text, _choose_todo),
     **dict.fromkeys(_TEXTS, _merge_text),

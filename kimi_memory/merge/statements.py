@@ -37,7 +37,8 @@ REGISTER: Mapping[str, tuple[str, ...]] = {
 VARIANT = "said otherwise in another copy"
 """The reason of the link from a variant to the card that stays."""
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
-_PLACE = ("key", "category", "project", "scope")
+PLACE = ("key", "category", "project", "scope")
+"""Where a card belongs."""
 
 
 def merge_statements(base: N | None, ours: N, theirs: N) -> tuple[N, tuple[Note, ...]]:
@@ -65,11 +66,6 @@ def variant_id(note: Note, created: datetime) -> str:
 def is_greater(one: Note, other: Note) -> bool:
     """Whether the first of two statements stays where both are made."""
     return _rank(one) > _rank(other)
-
-
-def has_words_of(one: Note, other: Note) -> bool:
-    """Whether two versions of a note say the same."""
-    return _same_words(one, other)
 
 
 def _pick_register(base: N | None, ours: N, theirs: N) -> N:
@@ -118,7 +114,7 @@ def _make_variants(base: Note | None, loses: Note) -> tuple[Note, ...]:
         return ()
     kept = {name: getattr(loses, name) for name in (*WORDS[loses.kind], *REGISTER[loses.kind])}
     origin = base or loses
-    kept |= {f.name: getattr(origin, f.name) for f in fields(origin) if f.name in _PLACE}
+    kept |= {f.name: getattr(origin, f.name) for f in fields(origin) if f.name in PLACE}
     kept |= {"id": variant_id(loses, origin.created), "status": Status.CANDIDATE}
     # Not the time of the merge: two copies that merge must write the same file.
     kept |= {"created": origin.created, "updated": origin.created}

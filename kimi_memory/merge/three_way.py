@@ -32,12 +32,17 @@ def merge_sets(base: Iterable[H], ours: Iterable[H], theirs: Iterable[H]) -> tup
 
 
 def merge_tables(
-    base: Mapping[K, T], ours: Mapping[K, T], theirs: Mapping[K, T], choose: Choose[T]
+    base: Mapping[K, T],
+    ours: Mapping[K, T],
+    theirs: Mapping[K, T],
+    choose: Choose[T],
+    *,
+    revive: bool = True,
 ) -> dict[K, T]:
     """Return a table in which each entry is merged by itself.
 
-    What one side removed is gone unless the other changed it. Entries stand in the order
-    of the base, then new ones sorted by their keys.
+    What one side removed is gone unless the other changed it; with `revive` off it is gone
+    all the same. Entries stand in the order of the base, then new ones sorted by their keys.
     """
     added = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
     merged: dict[K, T] = {}
@@ -45,6 +50,8 @@ def merge_tables(
         old, left, right = base.get(key), ours.get(key), theirs.get(key)
         if left is not None and right is not None:
             merged[key] = pick(old, left, right, choose)
-        elif (one := right if left is None else left) is not None and one != old:
-            merged[key] = one
+        elif revive or old is None:
+            one = right if left is None else left
+            if one is not None and one != old:
+                merged[key] = one
     return merged

@@ -105,6 +105,16 @@ def test_evidence_of_both_sides_is_kept_and_a_contradiction_stays_one() -> None:
     }
 
 
+def test_a_quote_goes_with_its_source_where_the_other_side_weighs_it_otherwise() -> None:
+    base = card(sources=(said("s1", 1), said("s2", 1)), quotes=(Quote("s1", 1, "tea"),))
+    # Settling a merge gave the evidence to a variant of the card.
+    ours = replace(base, sources=(said("s2", 1),), quotes=())
+    theirs = replace(base, sources=(Source("s1", 1, 1, Rel.CONTRADICTS), said("s2", 1)))
+    kept = both(base, ours, theirs)
+    assert isinstance(kept, Card)
+    assert (kept.sources, kept.quotes) == ((said("s2", 1),), ())
+
+
 def test_two_values_leave_one_card_and_a_variant_that_holds_the_words_alone() -> None:
     base = card(value="8080", sources=(said("s1", 1),), tags=("port",))
     ours = replace(base, value="8443", sources=(*base.sources, said("s2", 1)), updated=LATER)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
+from itertools import permutations
 from typing import NamedTuple
 
 import pytest
@@ -24,7 +25,7 @@ from kimi_memory.formats.page_lines import signed
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.merge.trees import Joined, join
 from tests.formats.strategies import examples
-from tests.merge.sides import forks
+from tests.merge.sides import card_forks, forks
 from tests.merge.talks import Talk, assert_chained
 from tests.merge.values import NOW, card, said
 
@@ -490,6 +491,57 @@ def test_three_copies_say_the_same_in_any_order(trees: list[Tree]) -> None:
     assert statements(left) == statements(right)
     name = "mid-term/tombstones.jsonl"
     assert sorted(left.get(name, b"").splitlines()) == sorted(right.get(name, b"").splitlines())
+
+
+WEIGHTS = {"confidence", "temperature", "tags", "links", "supersedes"}
+"""What jobs keep up by themselves: of a card that a copy deleted, they are as the last has them."""
+OLD = replace(PORT, status=Status.STALE)
+TESTED = replace(OLD, status=Status.CANDIDATE)
+
+
+@given(card_forks(3))
+@example((OLD, [TESTED, None, replace(OLD, value="9999")]))  # what a deletion hides counts later
+@example((OLD, [replace(OLD, key="port"), None, replace(OLD, valid_to=LATER)]))
+@examples(150)
+def test_a_card_of_three_copies_is_the_same_in_any_order(
+    forks: tuple[Card, list[Card | None]],
+) -> None:
+    base, sides = file_of(forks[0]), [{} if one is None else file_of(one) for one in forks[1]]
+    left_out = WEIGHTS if None in forks[1] else set()
+    ends = [
+        values(join(base, join(base, one, other).files, last).files, left_out)
+        for one, other, last in permutations(sides)
+    ]
+    assert all(end == ends[0] for end in ends)
+
+
+@given(card_forks(4))
+@examples(40)
+def test_a_card_of_four_copies_is_the_same_in_any_order(
+    forks: tuple[Card, list[Card | None]],
+) -> None:
+    base, sides = file_of(forks[0]), [{} if one is None else file_of(one) for one in forks[1]]
+    left_out = WEIGHTS if None in forks[1] else set()
+
+    def meet(one: Tree, other: Tree) -> Tree:
+        return join(base, one, other).files
+
+    a, b, c, d = sides
+    in_a_row = values(meet(meet(meet(a, b), c), d), left_out)
+    assert values(meet(meet(a, b), meet(c, d)), left_out) == in_a_row
+    assert values(meet(meet(d, b), meet(a, c)), left_out) == in_a_row
+
+
+def values(tree: Tree, left_out: set[str]) -> dict[str, dict[str, object]]:
+    """What the cards of a tree hold, by their ids; lists in any order."""
+    found: dict[str, dict[str, object]] = {}
+    for note in notes_of({p: c for p, c in tree.items() if not p.startswith(CONFLICT)}):
+        plain = {f.name: getattr(note, f.name) for f in fields(note) if f.name not in left_out}
+        found[note.id] = {
+            name: frozenset(map(str, value)) if isinstance(value, tuple) else value
+            for name, value in plain.items()
+        }
+    return found
 
 
 def statements(tree: Tree) -> set[tuple[str, object, object]]:
