@@ -56,7 +56,7 @@ PUBLIC = tuple(
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
-        *("cli.shared", "cli.as_of", "cli.words", "recall.context", "recall.request"),
+        *("cli.shared", "cli.filter_options", "cli.words", "recall.context", "recall.request"),
         # questions with what is right about their answers
         "recall.eval_cases",
         # the plugins of a user, what they take for a secret, and stores of any system

@@ -8,8 +8,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.as_of import open_exactly
 from kimi_memory.cli.diff import format_change
+from kimi_memory.cli.filter_options import open_exactly
 from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.past import Cause

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.as_of import add_as_of, open_exactly
+from kimi_memory.cli.filter_options import add_as_of, open_exactly
 from kimi_memory.cli.shared import (
     add_within,
     leave,

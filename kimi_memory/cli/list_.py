@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kimi_memory.cli.as_of import add_as_of
-from kimi_memory.cli.filter_options import add_filters, read_filters
+from kimi_memory.cli.filter_options import add_as_of, add_filters, read_filters
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
 from kimi_memory.cli.terminal import count_columns, cut, find_width, pad, paint

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.as_of import add_as_of, open_exactly
-from kimi_memory.cli.filter_options import add_filters, read_filters
+from kimi_memory.cli.filter_options import add_as_of, add_filters, open_exactly, read_filters
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
 from kimi_memory.cli.terminal import find_width, is_coloured, paint, wrap

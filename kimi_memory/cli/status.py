@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.as_of import add_as_of, open_at
+from kimi_memory.cli.filter_options import add_as_of, open_at
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, show, show_json
 from kimi_memory.cli.terminal import pad

@@ -6,7 +6,6 @@ import platform
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 
 from kimi_memory import __version__
 from kimi_memory.api.memory import Memory
@@ -65,12 +64,7 @@ class Cluster:
     def __enter__(self) -> Cluster:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError
-from kimi_memory.store.files.disk import Disk, Refusing, refusal
+from kimi_memory.store.files.disk import Disk, refusal, translate_refusals
 from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import DEPLOYED, paths_of
 from kimi_memory.store.files.tree import Place, Tree
@@ -334,8 +334,8 @@ class Store(Shipping):
         if self.read_only:
             raise MovedError(self.moved) if self.moved else ReadOnlyError(self.read_only)
 
-    def _translate_errors(self, path: str) -> Refusing:
-        return Refusing(path, self._stop_writes)
+    def _translate_errors(self, path: str) -> AbstractContextManager[None]:
+        return translate_refusals(path, self._stop_writes)
 
     def _stop_writes(self, why: str) -> None:
         """Take no more writes, in this process and, if the disk lets us say so, in others."""

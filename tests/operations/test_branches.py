@@ -10,8 +10,16 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.operations.branches import find_branches, list_branches, remove_branch
+from kimi_memory.jobs.forget import Forget
+from kimi_memory.operations.branches import (
+    diff_beliefs,
+    diff_files,
+    find_branches,
+    list_branches,
+    remove_branch,
+)
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.operations.pick import pick
@@ -161,3 +169,43 @@ def test_the_commands(memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "No branch 'exp'. List the branches with 'kimi-memory branch list'" in (
         capsys.readouterr().err
     )
+
+
+def test_a_branch_is_compared_with_what_is_here(
+    memory: Memory, tmp_path: Path, opening: Opening
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.remember("The dentist is Abernathy.", key="health.dentist")
+    make_branch(memory, "trial", tmp_path / "trial")
+    assert diff_files(memory, "trial") == ""
+    found = diff_beliefs(memory, "trial")
+    assert (found.changes, found.forgotten, found.total) == ((), 0, 2)
+    with Memory.open(tmp_path / "trial", opening) as branch:
+        branch.remember("Bob likes coffee.", key="bob.drink")
+    memory.remember("Cleo likes water.", key="cleo.drink")
+    [dentist] = [hit.unit.id for hit in memory.recall("dentist").hits if hit.unit.kind == "card"]
+    memory.run(Forget(memory, Wanted(note=dentist)))
+    found = diff_beliefs(memory, "trial")
+    changed = {one.key: one.new for one in found.changes}
+    assert changed["bob.drink"] == "Bob likes coffee."
+    assert changed["cleo.drink"] == ""
+    assert "Abernathy" not in str(found.changes), "it was forgotten here"
+    assert "Bob likes coffee." in diff_files(memory, "trial")
+    with pytest.raises(NotFoundError, match="branch list"):
+        diff_beliefs(memory, "none")
+
+
+def test_the_command(memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = ["--memory", str(memory.root)]
+    assert run(["branch", "add", "trial", *root]) == 0
+    trial = ["--memory", str(tmp_path / "memory-trial")]
+    assert run(["remember", "Bob likes coffee.", "--key", "bob.drink", *trial]) == 0
+    capsys.readouterr()
+    assert run(["branch", "diff", "trial", "--beliefs", *root]) == 0
+    said = capsys.readouterr().out
+    assert "+ learned   bob.drink" in said
+    assert "1 of 0 beliefs differ" in said
+    assert run(["branch", "diff", "trial", *root]) == 0
+    assert "bob.drink.md" in capsys.readouterr().out
+    assert run(["branch", "diff", "trial", "--json", *root]) == 0
+    assert "bob.drink.md" in json.loads(capsys.readouterr().out)["diff"]

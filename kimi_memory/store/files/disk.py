@@ -11,9 +11,9 @@ import ctypes
 import errno
 import fcntl
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from kimi_memory.errors import DiskError
@@ -52,32 +52,20 @@ def refusal(path: str, error: OSError) -> DiskError:
     return DiskError(path, error, remedy)
 
 
-class Refusing:
-    """Translates what the system refuses within a ``with`` block into the error to show.
+@contextmanager
+def translate_refusals(path: str, stop: Callable[[str], None]) -> Iterator[None]:
+    """Raise what the system refuses within a ``with`` block as the error to show.
 
     Args:
         path: what it is about.
         stop: called with the reason why nothing more may be written, where the disk broke.
     """
-
-    __slots__ = ("_path", "_stop")
-
-    def __init__(self, path: str, stop: Callable[[str], None]) -> None:
-        self._path, self._stop = path, stop
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    try:
+        yield
+    except OSError as error:
         if isinstance(error, SyncError):
-            self._stop(f"the disk failed to store {self._path}: {error.strerror}")
-        if isinstance(error, OSError):
-            raise refusal(self._path, error) from error
+            stop(f"the disk failed to store {path}: {error.strerror}")
+        raise refusal(path, error) from error
 
 
 def _libc_rename() -> Callable[[int, bytes, int, bytes, int], int]:

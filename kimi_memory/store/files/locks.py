@@ -18,10 +18,10 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from kimi_memory.errors import LockTimeoutError, StoreError
@@ -108,43 +108,6 @@ class _Wish(NamedTuple):
     op: str = ""
 
 
-class _Holding:
-    """Some locks, held from the beginning of a ``with`` block to its end."""
-
-    # A generator would do the same, at several times the cost: every turn takes five.
-    __slots__ = ("_locks", "_place", "_taken", "_timeout", "_wishes")
-
-    def __init__(self, locks: Locks, wishes: Sequence[_Wish], wait: float, place: str = "") -> None:
-        self._locks, self._wishes, self._timeout = locks, wishes, wait
-        self._place = place
-        self._taken: list[str] = []
-
-    def __enter__(self) -> None:
-        try:
-            for wish in self._wishes:
-                self._locks.acquire(wish, self._timeout)
-                self._taken.append(wish.name)
-        except OSError as error:
-            if self._place:
-                raise refusal(self._place, error) from error
-            raise
-        finally:
-            if len(self._taken) < len(self._wishes):
-                self._release_locks()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._release_locks()
-
-    def _release_locks(self) -> None:
-        while self._taken:
-            self._locks.release(self._taken.pop())
-
-
 class Locks:
     """The locks of one memory."""
 
@@ -168,7 +131,7 @@ class Locks:
         timeout_seconds: float | None = None,
         op: str = "",
         place: str = "",
-    ) -> _Holding:
+    ) -> AbstractContextManager[None]:
         """Hold a lock in a ``with`` block; the thread that has it may take it again.
 
         With a `place`, what the system refuses comes as the error to show of that place.
@@ -179,18 +142,35 @@ class Locks:
                 that comes later in the order; waiting would never end.
         """
         wait = self._timeout if timeout_seconds is None else timeout_seconds
-        return _Holding(self, (_Wish(name, shared, op),), wait, place)
+        return self._hold_all((_Wish(name, shared, op),), wait, place)
 
-    def stripes(self, paths: Sequence[str], *, op: str = "") -> _Holding:
+    def stripes(self, paths: Sequence[str], *, op: str = "") -> AbstractContextManager[None]:
         """Hold the locks of some paths, in the one order that cannot deadlock."""
-        return _Holding(self, _stripe_wishes(tuple(paths), op), self._timeout)
+        return self._hold_all(_stripe_wishes(tuple(paths), op), self._timeout)
 
     def writing(
         self, paths: Sequence[str], *, op: str, alone: bool = False, place: str = ""
-    ) -> _Holding:
+    ) -> AbstractContextManager[None]:
         """Hold the store, shared unless `alone`, and then the locks of some paths; see `hold`."""
         wishes = (_Wish("store", not alone, op), *_stripe_wishes(tuple(paths), op))
-        return _Holding(self, wishes, self._timeout, place)
+        return self._hold_all(wishes, self._timeout, place)
+
+    @contextmanager
+    def _hold_all(self, wishes: Sequence[_Wish], wait: float, place: str = "") -> Iterator[None]:
+        taken: list[str] = []
+        try:
+            try:
+                for wish in wishes:
+                    self.acquire(wish, wait)
+                    taken.append(wish.name)
+            except OSError as error:
+                if place:
+                    raise refusal(place, error) from error
+                raise
+            yield
+        finally:
+            while taken:
+                self.release(taken.pop())
 
     def acquire(self, wish: _Wish, wait: float) -> None:
         """Take a lock for this thread, once more if it has it; see `hold`."""

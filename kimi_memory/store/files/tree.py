@@ -7,8 +7,8 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
@@ -36,48 +36,6 @@ class Place(NamedTuple):
 
     folder: int
     name: str
-
-
-class _Folder:
-    """A folder of the memory, open from the beginning of a ``with`` block to its end."""
-
-    # A generator would do the same, at several times the cost: every turn takes seven.
-    __slots__ = ("_fd", "_make", "_parts", "_tree")
-
-    def __init__(self, tree: Tree, parts: list[str], *, make: bool) -> None:
-        self._tree, self._parts, self._make = tree, parts, make
-
-    def __enter__(self) -> int:
-        self._fd = self._tree.enter(self._parts, make=self._make)
-        return self._fd
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._tree.disk.close(self._fd)
-
-
-class _Spot:
-    """A name in such a folder."""
-
-    __slots__ = ("_folder", "_name")
-
-    def __init__(self, tree: Tree, parts: list[str], name: str, *, make: bool) -> None:
-        self._folder, self._name = _Folder(tree, parts, make=make), name
-
-    def __enter__(self) -> Place:
-        return Place(self._folder.__enter__(), self._name)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._folder.__exit__(kind, error, trace)
 
 
 class Tree:
@@ -118,14 +76,21 @@ class Tree:
         self._kept[path] = fd, os.fstat(fd)
         return fd
 
-    def folder(self, path: str, *, make: bool = False) -> _Folder:
+    @contextmanager
+    def folder(self, path: str, *, make: bool = False) -> Iterator[int]:
         """Open a folder of the memory by its trusted path; make it durably if asked."""
-        return _Folder(self, path.split("/") if path else [], make=make)
+        fd = self.enter(path.split("/") if path else [], make=make)
+        try:
+            yield fd
+        finally:
+            self.disk.close(fd)
 
-    def place(self, path: str, *, make: bool = False) -> _Spot:
+    @contextmanager
+    def place(self, path: str, *, make: bool = False) -> Iterator[Place]:
         """Open the folder of a checked path."""
         *above, name = parts_of(path)
-        return _Spot(self, above, name, make=make)
+        with self.folder("/".join(above), make=make) as folder:
+            yield Place(folder, name)
 
     def spot(self, path: str, *, make: bool = False) -> Place:
         """Return the place of a checked path, in a folder that stays open; see `kept`."""

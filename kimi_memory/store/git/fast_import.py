@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable
-from types import TracebackType
 
 from kimi_memory.store.git.command import Git, encode, refusal
 from kimi_memory.store.git.tree import NOTHING, Difference
@@ -30,12 +29,7 @@ class Import:
     def __enter__(self) -> Import:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._process is None:
             return
         if error is not None:
