@@ -143,6 +143,7 @@ class Registry:
         return found[0]
 
 
+# Written by name: how long ago a row was seen is for the engine to say, not for the node.
 _NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since")
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
@@ -166,6 +167,7 @@ def _build_value(kind: type[_Value], row: Row) -> _Value:
         body = json.loads(row.body)
         known: dict[str, Any] = {name: body[name] for name in fields if name in body}
         made = kind(**known, seen_seconds=round(row.age_seconds, 2))
+        # The defaults show of which type each field has to be.
         plain = kind(**dict[str, Any](dict.fromkeys(set(fields) & _NAMES, "")))
         wrong = [name for name in known if type(known[name]) is not type(getattr(plain, name))]
         if wrong:

@@ -125,6 +125,7 @@ class Earlier:
             transcript = sessions.read(self._shelf.store, place.path)
         except (NotFoundError, FormatError):
             return []
+        # One person's news does not replace what another one said.
         if transcript.has_several_people():
             return []
         return [

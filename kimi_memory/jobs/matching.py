@@ -78,6 +78,7 @@ class Matching:
 
     def put(self, card: Card) -> None:
         """Let a card be found as the job leaves it."""
+        # A card that changed must not be found by what it said before.
         if old := self.fresh.get(card.id):
             for name in _names(old, self._claims[card.id]):
                 self._ids[name].discard(card.id)
@@ -93,6 +94,7 @@ class Matching:
         for path in self._find_similar(wanted):
             note = self._shelf.file(path).note
             if isinstance(note, Card):
+                # As the job leaves it: an earlier draft may have replaced what is stored.
                 found.setdefault(note.id, self.fresh.get(note.id, note))
         found |= {id: self.fresh[id] for id in self._find_similar_fresh(wanted)}
         return [card for card in found.values() if same_place(card, draft)]
@@ -112,6 +114,7 @@ class Matching:
         if not may_replace(draft.value):
             return []
         places = [self._of_name.get(name, ()) for name in specific_words(draft.value)]
+        # A name that many cards hold does not tell which of them is meant.
         shared = Counter(path for paths in places if len(paths) <= RARE for path in paths)
         notes = [self._shelf.file(path).note for path, _ in shared.most_common(MOST)]
         cards = [self.fresh.get(note.id, note) for note in notes if isinstance(note, Card)]
@@ -167,10 +170,12 @@ def same_place(card: Card, draft: Draft) -> bool:
     """Whether a card belongs to the scope of a draft, and to no other project."""
     if card.scope != draft.scope:
         return False
+    # What is of no project holds in all of them.
     return not card.project or not draft.project or card.project == draft.project
 
 
 def _is_near(one: Claim, other: Claim) -> bool:
+    # Two addresses share no word and two names share most: where there is a slot, it decides.
     if one.slot or other.slot:
         return bool(one.slot) and one.slot == other.slot
     first, second = set(one.words) - {NOT}, set(other.words) - {NOT}

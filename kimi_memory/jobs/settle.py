@@ -62,6 +62,7 @@ class Settle:
         # What waits disputes nothing: a stranger who pushes would decide what a person doubts.
         sure = {one.note.id for one in filed if not shelf.survey.waits(one.path)}
         new = {one.note.id for one in filed if one.path in self._brought.paths} & sure
+        # New tombstones bear on every card, those from before only on cards that are new here.
         self._drop_forgotten(sure if TOMBSTONES in self._brought.paths else new)
         cards = [card for id, card in self._cards.items() if id in sure]
         for first, second in _pair_cards(cards, new):
@@ -72,6 +73,7 @@ class Settle:
             subject=self._brought.name[:24],
             inputs=digest_of([self.kind, self._brought.name]),
             steps=tuple(self._steps.values()),
+            # A merge that leaves nothing to settle must not make a job of pages alone.
             changes=tuple(pages) if self._steps else (),
             left_out=tuple(left_out) if self._steps else (),
         )
@@ -92,6 +94,7 @@ class Settle:
                 link.to == card and link.reason == VARIANT for link in self._cards[variant].links
             ):
                 self._move_evidence(self._cards[card], self._cards[variant])
+        # By time, not by whose copy it is: every copy has to come to the same end.
         older, younger = sorted((self._cards[first], self._cards[second]), key=_statement_order)
         if not {older.status, younger.status} <= {*_OPEN, Status.CONFLICTED}:
             return

@@ -61,6 +61,7 @@ def follow_purges(memory: Memory, source: str, *, yes: bool = False) -> Followed
         HistoryError: it is another memory, or nobody can tell what was purged.
         StoreError: the proof found a place that still holds a text; it is named.
     """
+    # What waits for a commit must be in the history that is written anew.
     memory.batch.flush("Before purge")
     with _open_source(memory, source) as (git, head):
         marker = read_content(git, head, MARKER) or b""
@@ -74,6 +75,7 @@ def follow_purges(memory: Memory, source: str, *, yes: bool = False) -> Followed
         }
         purges = tuple(sorted(PurePosixPath(path).stem for path in new))
         pairs = pair_commits(git, ours, head)
+        # Commits that are the same on both sides hold nothing that was purged.
         if not new or all(old == now for old, now in pairs.items()):
             return Followed(source, ())
         whole = _find_sessions(read_blobs(git, new.values()))
@@ -107,6 +109,7 @@ def _find_sessions(records: Mapping[str, bytes]) -> set[str]:
     found = set[str]()
     for content in records.values():
         try:
+            # Another machine's records may hold anything; what cannot be read names no session.
             hashes = json.loads(content).get("hashes", [])
         except (ValueError, AttributeError):
             continue

@@ -106,6 +106,7 @@ def find_vicinity(searcher: Searcher, around: Around, now: datetime) -> Vicinity
         id for id in reached if id == around.id or not bands or _band(warmth[rows[id]]) in bands
     ]
     found = searcher.units([rows[id] for id in shown[: around.most]]).values()
+    # What the caller may not see must not show as a spot either.
     hits = redact_hits(searcher.files, [Hit(unit, 0, "") for unit in found], around.filters, now)
     units = {hit.unit.id: hit.unit for hit in hits}
     kept = {id: number for number, id in enumerate(id for id in shown if id in units)}
@@ -114,6 +115,7 @@ def find_vicinity(searcher: Searcher, around: Around, now: datetime) -> Vicinity
         len(kept),
         [(kept[edge.source], kept[edge.target]) for edge in edges],
         [edge.strength for edge in edges],
+        # Of the note alone, so that the picture stays as it is when the page is loaded again.
         crc32(around.id.encode()),
     )
     spots = (
@@ -228,6 +230,7 @@ def lay_out(
     ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     pull = np.asarray(weights, dtype=np.float64)[:, None] * 0.6 + 0.4
     room = 1.6 / np.sqrt(count)
+    # Forces as of Fruchterman and Reingold; shorter and shorter steps bring it to rest.
     for heat in np.linspace(0.18, 0.005, _ROUNDS):
         apart = places[:, None, :] - places[None, :, :]
         far = np.maximum(np.sqrt((apart**2).sum(axis=2)), 1e-3)

@@ -158,6 +158,7 @@ class Position:
         """
         if seq <= self.place.seq + 1 and not is_purge(body):
             return True
+        # Another process of this node may have followed the log meanwhile.
         kept = self._kept.load()
         if kept is not None and kept.seq >= seq:
             self.place = kept
@@ -172,6 +173,7 @@ class Position:
             record = parse_record(body, partial(self.log.get_blob, place.memory))
             if record.seq != seq or record.memory != place.memory:
                 raise ValueError("it says another number or memory than it stands under")
+            # A record upon another one than ours shows that the two histories parted.
             if seq != place.seq + 1 or record.prev != place.prev:
                 raise ValueError(f"it does not follow record {place.seq} of this folder")
             self._folder.replay(record, frozenset(done.get(record.txn, ())))

@@ -89,12 +89,14 @@ def write_bundle(git: Git, path: Path, manifest: Manifest) -> Bundle:
     """
     head = json.dumps(asdict(manifest), ensure_ascii=False).encode() + b"\n"
     with write_whole(path) as part, part.open("xb") as file:
+        # The sum is known at the end: zeros keep its place.
         file.write(_first_line("0" * 64))
         body = _Summing(file)
         body.write(head)
         with ExitStack() as after:
             sink = body
             if manifest.compress == "gzip":
+                # No name and no time in it: the same content gives the same file.
                 packed = gzip.GzipFile("", "wb", fileobj=cast("IO[bytes]", body), mtime=0)
                 sink = cast("_Summing", after.enter_context(packed))  # both are written to
             _stream_bundle(git, sink, manifest)
@@ -174,12 +176,14 @@ def _parse_manifest(path: Path, text: bytes) -> Manifest:
         texts = [found.memory, found.name, found.copy, *(one for t in tables for one in t.values())]
         sound = (
             all(isinstance(one, str) for one in texts)
+            # For `isinstance`, true would be a number, too.
             and type(found.version) is int
             and _COMMIT.fullmatch(found.head)
             and (not found.base or _COMMIT.fullmatch(found.base))
             and all(map(is_plain_name, found.names))
             and all(map(_COMMIT.fullmatch, found.names.values()))
             and all(not one or _COMMIT.fullmatch(one) for one in found.waiting.values())
+            # It becomes a ref and a word on a command line of git.
             and is_plain_name(found.branch)
             and found.compress in {"none", "gzip"}
         )
@@ -217,6 +221,7 @@ def _read_needed(content: IO[bytes]) -> tuple[str, ...]:
     while (line := content.readline(_LONGEST_LINE)) != b"\n":
         mark, _, _ = line.partition(b" ")
         commit = mark.removeprefix(b"-").strip().decode("ascii")
+        # Anybody can write such a file: a head without end must not fill our memory.
         if not _COMMIT.fullmatch(commit) or len(needed) > _MOST_NEEDED:
             raise ValueError
         if line.startswith(b"-"):
