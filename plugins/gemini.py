@@ -43,11 +43,6 @@ SETTINGS = ("base_url", *model_server.SETTINGS)
 """What may stand in ``[plugins.gemini]``."""
 
 
-def create(settings: Mapping[str, Any]) -> Gemini:
-    """Make the plugin from the user's settings."""
-    return Gemini(settings)
-
-
 class Gemini(ModelServer):
     """The models of Gemini."""
 
@@ -147,3 +142,7 @@ def _in_capitals(schema: Any) -> Any:
             for key, value in schema.items()
         }
     return [_in_capitals(one) for one in schema] if isinstance(schema, list) else schema
+
+
+create = Gemini
+"""Makes the plugin from the user's settings."""

@@ -103,11 +103,6 @@ SETTINGS = ("distil", "digest", "judge")
 """What may stand in ``[plugins.model_distiller]``."""
 
 
-def create(settings: Mapping[str, Any]) -> ModelDistiller:
-    """Make the plugin from the user's settings."""
-    return ModelDistiller(settings)
-
-
 class ModelDistiller:
     """Wraps the rules with a model, where one is configured.
 
@@ -372,3 +367,7 @@ def _rewrite_lines(transcript: Transcript, lines: list[DigestLine], ask: Ask) ->
     if refused:
         ask.tell(f"{refused} lines of the digest stay as rules have them: the model's say more")
     return found
+
+
+create = ModelDistiller
+"""Makes the plugin from the user's settings."""

@@ -50,11 +50,6 @@ SETTINGS = ("host", *model_server.SETTINGS)
 """What may stand in ``[plugins.ollama]``."""
 
 
-def create(settings: Mapping[str, Any]) -> Ollama:
-    """Make the plugin from the user's settings."""
-    return Ollama(settings)
-
-
 class Ollama(ModelServer):
     """The models of one server."""
 
@@ -179,3 +174,7 @@ def _import_libraries() -> tuple[Any, Any]:
 
     # Its own import of httpx; in the package, the name of the module means something else.
     return ollama, sys.modules["ollama._client"].httpx
+
+
+create = Ollama
+"""Makes the plugin from the user's settings."""

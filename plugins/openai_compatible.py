@@ -37,11 +37,6 @@ SETTINGS = ("base_url", *model_server.SETTINGS)
 """What may stand in ``[plugins.openai_compatible]``."""
 
 
-def create(settings: Mapping[str, Any]) -> OpenAICompatible:
-    """Make the plugin from the user's settings."""
-    return OpenAICompatible(settings)
-
-
 class OpenAICompatible(ModelServer):
     """The models of one server."""
 
@@ -134,3 +129,7 @@ class OpenAICompatible(ModelServer):
             return [rows[number] for number in range(len(texts))]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise self._wire.bad_answer(f"vectors that do not fit ({error!r})") from error
+
+
+create = OpenAICompatible
+"""Makes the plugin from the user's settings."""

@@ -48,11 +48,6 @@ SETTINGS = ("base_url", "model", "judge", "key_env", "keyring", "timeout_seconds
 """What may stand in ``[plugins.reranker]``."""
 
 
-def create(settings: Mapping[str, Any]) -> Reranker:
-    """Make the plugin from the user's settings."""
-    return Reranker(settings)
-
-
 class Reranker:
     """One server, or the language model the other plugins have.
 
@@ -121,3 +116,7 @@ def _parse_scores(answer: Any, count: int, base: str) -> list[float]:
 
 def _parse_score(one: Mapping[str, Any]) -> float:
     return float(one["relevance_score"] if "relevance_score" in one else one["score"])
+
+
+create = Reranker
+"""Makes the plugin from the user's settings."""

@@ -26,9 +26,11 @@ from kimi_memory.formats.wikilinks import without_targets
 from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.job_records import FOLDER, job_path
 from kimi_memory.jobs.pages import Pages, is_page
-from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
-from kimi_memory.jobs.purge_notes import (
+from kimi_memory.jobs.purge_file import (
+    Scrub,
+    Targets,
     find_gone_notes,
+    literals_of,
     needs_removal,
     note_texts,
     parse_note,

@@ -6,12 +6,16 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 
 from kimi_memory.domain.change import digest
+from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.pages import Digest, Event
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED, Keyed, keyed_digits
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import is_whole, seal, unseal
 from kimi_memory.formats.jsonl import chain_start, context_of
 from kimi_memory.formats.page_lines import is_generated
@@ -326,3 +330,44 @@ def _blank_view(view: Json) -> Json:
 def _blank_page(content: bytes) -> bytes:
     text = re.sub(r"(?m)^>.*(?:\n>.*)*", f"> {PURGED}", content.decode("utf-8", "replace"))
     return re.sub(r"(?m)^(# [^:：\n]+[:：]).*$", rf"\1 {PURGED}", text, count=1).encode()
+
+
+def parse_note(path: str, content: bytes) -> Note | None:
+    """Return the note in a file, None where it holds none."""
+    if not path.endswith(".md") or path.startswith("episodic/sessions/"):
+        return None
+    try:
+        return codec.parse(content.decode("utf-8"), path)
+    except (FormatError, UnicodeDecodeError):
+        return None
+
+
+def find_gone_notes(
+    paths: Iterable[str], read: Callable[[str], bytes], scrub: Scrub, ids: Set[str]
+) -> dict[str, Note]:
+    """Return the notes that go whole, by the path of their file."""
+    notes = ((path, parse_note(path, read(path))) for path in paths)
+    return {p: note for p, note in notes if note is not None and needs_removal(note, scrub, ids)}
+
+
+def needs_removal(note: Note, scrub: Scrub, ids: Set[str]) -> bool:
+    """Whether a note goes whole: what is left of a sentence could be guessed."""
+    if isinstance(note, Digest):
+        return note.session in ids
+    # Also a proposal: what it would have written is from there.
+    if ids and note.sources and {source.session for source in note.sources} <= ids:
+        return True
+    if not isinstance(note, Card | Event):
+        return False
+    return any(scrub.count(text.encode("utf-8", "replace")) for text in note_texts(note))
+
+
+def yield_texts_from(note: Card | Event, ids: Set[str]) -> Iterator[str]:
+    """Yield what a note says, where it rests on these sessions alone."""
+    if note.sources and {source.session for source in note.sources} <= ids:
+        yield from (note.key, *note_texts(note))
+
+
+def note_texts(note: Card | Event) -> Iterator[str]:
+    """Yield all that a note says."""
+    yield from (note.title, note.key, *(quote.text for quote in note.quotes), *note.body_texts)

@@ -9,8 +9,12 @@ from typing import NamedTuple
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.nlp.basic.characters import simplify
 from kimi_memory.nlp.dates.ranges import Span, time_spans
-from kimi_memory.nlp.rules.list_questions import asks_for_several, asks_over_time
-from kimi_memory.nlp.rules.question_framing import asks_for_reply, without_introduction
+from kimi_memory.nlp.rules.question_framing import (
+    asks_for_reply,
+    asks_for_several,
+    asks_over_time,
+    without_introduction,
+)
 from kimi_memory.nlp.rules.synonyms import Echo, Table
 
 BROAD_KIND = 0.8

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from kimi_memory.cli.words import read_chinese
-from kimi_memory.tui.phrases import phrases
+from kimi_memory.tui.desk import phrases
 from kimi_memory.web.captions import captions
 from kimi_memory.web.terms import TERMS
 
