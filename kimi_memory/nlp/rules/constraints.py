@@ -1,7 +1,8 @@
 """Orders that have no form of an order: what must not be, and how an agent is to work.
 
 "The archive must not exceed 40 MB", 首页加载不能超过两秒 bind the agent as an order does;
-"wait for my approval", "one file at a time" say how the work goes on from now on.
+"wait for my approval", "one file at a time" say how the work goes on from now on, and so does
+what says whose part is what: "you are to ask me", "your job is to doubt it", 拿主意是我的事.
 """
 
 # ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
@@ -37,9 +38,33 @@ _WORK_EN = regex(
 _WORK_ZH = regex(
     r"一次(?:只|就)(?:改|做|修|问|说|讲|处理|解决|动)[一1](?:个|件|处|步|项)|[一1](?:个|件|步|条)[一1](?:个|件|步|条)地?来|(?:等|经过?|得到)我(?:的)?(?:同意|确认|批准|点头|许可)(?:了|后|之后|再|才)|(?:只|就)(?:能|许|准)?(?:在|改|动)[^，。]{1,24}(?:里|内)(?:改|动)|(?:改动|修改|修复)(?:只|仅|请)?限(?:于|制在|定在)"
 )
+_CONDUCT = r"(?:ask|tell|warn|remind|alert|inform|notify|consult|advise|question|challenge|doubt|flag|catch|spot|point out|make sure|ensure|protect|guard|watch|keep|stay|wait|listen|follow|obey|stick to|check|double-check|verify|confirm|act|behave|speak|answer|reply|respond|support|assist|guide|coach|teach|propose|suggest|discuss|report)"
+"""How somebody acts, in contrast to a thing that is made once: "fix the page"."""
+_ME = r"(?:ask|tell|warn|consult|inform|notify|alert|check with|confirm with|run it by|show) (?:it |them )?(?:me|us)"
+_LIMITED = r"(?:[^.!?]{2,90}(?:,? (?:and )?(?:not|never|nothing (?:else|more)|rather than|instead of) |\b(?:only|unless|before (?:you|i|we|any|each|every|\w+ing)|whenever|each|every|any|without)\b))"
+"""What sets a bound to somebody's part: "…, not to praise it", "… before you change anything"."""
+# "You are to be congratulated", "your job is now to fix the page" give nobody a lasting part.
+_PART_EN = regex(
+    rf"{_LEAD}(?:(?:you are|you're|youre|ur|u are) (?:all )?(?:(?:not|never|only|always|just) (?:supposed |meant |expected |here )?to|(?:supposed |meant |expected |here )?to (?:(?:always|never|only|not|first) )?(?={_CONDUCT}\b|\w+{_LIMITED}))(?! be \w+ed\b| blame\b)(?! late\b)"
+    rf"|(?:(?:it|that)(?:'s| is|s)? )(?:not )?your (?:job|role|duty|task|responsibility|place|part) to (?={_CONDUCT}\b|\w+ (?:what|which|whether|how|when|if)\b|\w+{_LIMITED})"
+    rf"|your (?:only |main |sole |whole |real )?(?:role|duty|responsibility|job|task|part) (?:here |in this (?:\w+ )?)?is (?:not |only |just |always )?to (?:(?:not|only|always|never) )?(?={_CONDUCT}\b|\w+{_LIMITED})|your (?:role|duty|responsibility) is (?:that of|to act as|the)\b"
+    rf"|i expect you to (?={_CONDUCT}\b|\w+{_LIMITED})|(?:i (?:need|want) you to|you (?:must|should|need to|have to|ought to|had better)) (?:(?:always|first) )?{_ME}\b[^.!?]{{0,60}}\b(?:before|first|whenever|when|if|any|instead|rather than|not)\b"
+    r"|(?:don't|do not|never|stop) (?:ever )?(?:mak(?:e|ing)|tak(?:e|ing)) (?:any |such |the |these |your own |my |big |design )?decisions? (?:for (?:me|us)|on (?:my|our) behalf|on your own|yourself|without (?:me|us|asking))"
+    r"|(?:i(?:'ll| will)? (?:make|take) (?:all )?(?:the |these |those )?decisions|(?:the )?decisions? (?:is|are) (?:mine|ours|up to (?:me|us)))\b"
+    r"|not (?:to )?(?:make|take) (?:any )?decisions?\b)"
+)
+_PART_ZH = regex(
+    r"^(?:[^，。！？]{0,4}[，,])?(?:记住|注意|再说一遍|请)?[，,：:]?(?:"
+    r"你的(?:任务|职责|工作|角色|责任|身份|定位)(?:就是|仅是|只是|是|在于)(?!什么|啥|哪|否)(?:(?:只|仅|先|帮我|替我|给我)*(?:提醒|检查|审查|审稿|审核|校对|挑错|找错|把关|监督|指出|提出|质疑|确保|保证|回答|建议|陪|辅助|协助)|只(?!有|剩)|仅|严格的|[^。！？]{1,30}[，,](?:而不是|不是|不要|不用|别|不许|不准))"
+    r"|你只(?:负责|管(?!放心|去|来|说|问|吃|玩|开口|享受))(?!了)|你(?:应该|应当|得|必须|要做的(?:就)?是|需要)?先(?:问|告诉|通知|征求|请示)(?:过|一下)?我(?!们?[的爸妈])[^。！？]{0,20}(?:再|才|之后|不要|别)"
+    r"|你是来[^，。！？]{1,12}的[，,]不是(?:来|让你)|(?:决定|主意|拍板|取舍)(?:都|权)?(?:由我(?:来)?(?:做|定|拿)|我来(?:做|定|拿)|在我)|(?:由我(?:来)?(?:决定|拍板|拿主意|做主)|(?:拿主意|做决定|拍板|决定权?)是我的(?:事|活))[，,。！]?(?!吗)"
+    r"|(?:不要|别|不许|不准|禁止|不得|不能)(?:再|总是|老是|老|随便)?(?:替|代|帮)我(?:们)?(?:做(?:任何)?决定|做主|拿主意|决定|拍板)|(?:不要|别|不许|不准|禁止|不得)(?:再|总是|老是|老|随便)?(?:自作主张|擅自|私自|自己(?:做(?:任何)?决定|做主|拿主意|决定)))"
+)
 _TAG = regex(
     r"[,，]? ?(?:\b(?:ok(?:ay)?|alright|yeah|k|pls|please|deal)|好吗|行吗|好不好|行不行|可以吗|好么|行么)\s?[?？]+$"
 )
+
+_ENGLISH = (_MUST_EN, _WORK_EN, _PART_EN)
 
 
 def without_tag(clause: str) -> str:
@@ -51,7 +76,5 @@ def constrains(clause: str) -> bool:
     """Whether a clause, in lower case, says what must always or never be, or how work goes on."""
     if len(clause) > LONGEST:
         return False
-    patterns = (
-        (_MUST_EN, _WORK_EN) if clause.isascii() else (_MUST_ZH, _WORK_ZH, _MUST_EN, _WORK_EN)
-    )
+    patterns = _ENGLISH if clause.isascii() else (_MUST_ZH, _WORK_ZH, _PART_ZH, *_ENGLISH)
     return any(words.search(clause) for words in patterns)

@@ -40,8 +40,56 @@ You do not need the debugger to read the logs
 等我确认了再提交
 修改只限于支付模块
 一步一步来
-押金不能高于一个月房租""".splitlines()
-LOOSE = """it must be broken
+押金不能高于一个月房租
+You are to ask me first. Always.
+YOU ARE TO CHECK WITH ME, not guess
+You're not to rename anything on your own
+you are only to comment, the text is mine
+It's your job to spot gaps in my argument
+its not your job to decide which shop we take
+Your role here is to question the plan
+your task is to translate only, no remarks
+You must ask me before you install anything
+you need to tell me first instead of changing the file
+I expect you to warn me about allergens in any recipe
+Don't make decisions for us
+stop making design decisions on your own
+decisions are mine, you list the options
+你的任务是校对，不是重写
+你的职责就是提醒我吃药
+你只管记账，不要给建议
+你应该先问我再改，别猜
+你是来挑毛病的，不是来夸我的
+由我来拍板，你列出利弊
+拍板是我的事
+不许自作主张
+别老替我做决定
+请不要擅自安装软件""".splitlines()
+LOOSE = """you are to be envied
+you are to blame
+We are to arrive before nine
+your job is to fix the footer in base.html
+your task is to write the importer now
+You are supposed to be on holiday
+my role is to greet the guests
+His job is to check the tickets
+your job sounds hard
+You should ask the doctor about that
+you need to check the log of the server
+You have to tell me everything about Rome
+I expect you to enjoy it
+the decisions of the court are public
+he makes decisions without thinking
+你的任务是把首页改成蓝色
+你的工作真辛苦
+你只管放心吧
+他的职责是看门
+我先问我妈再说
+决定下周去看房
+这是我的事
+她总是自己做决定
+你先问我妈吧
+it must be broken
 there must be a bug in the cache
 I must not forget the milk
 she must have left early
