@@ -29,7 +29,7 @@ from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting, tells_defect
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
-from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
+from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, quote_heaviest
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
@@ -49,8 +49,8 @@ CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
 LEFT = 1.6
 """What gains a line that is left to do when a session ends."""
-OPEN_END = -1
-"""In place of the number of an exchange: what the agent leaves open at the end."""
+OPEN_END, ORDER_LINES = -1, -2
+"""In place of the number of an exchange: what the agent leaves open at the end; from here down, orders."""
 
 # People tell each other small things all day; with an agent a person speaks to the point.
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
@@ -86,13 +86,10 @@ _SWITCH = regex(
     2,
 )
 """What settles something where people talk."""
-# "OK, so …", 对了，…: openings cost tokens and say nothing. A check box, "- [ ]", stays.
-_LEAD = regex(
-    r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
-    2,
-)
 
 
+_Kept = list[tuple[Clause, float]]
+_Offered = tuple[str, str, int]
 _FIRM = {Part.ORDERED, Part.DECIDED, Part.OPEN}
 
 
@@ -146,8 +143,7 @@ class _Reader:
         room = self._room
         for bit in _rank_errands(bits) if self._kind == "work" else bits:
             line = kept.get(bit.exchange, [])
-            # Joining two texts changes the estimate by three tokens at most: see
-            # nlp/basic/tokens.py.
+            # Joining two texts changes the estimate by three tokens at most (nlp/basic/tokens.py).
             cost = estimate(bit.text) + 3
             # A heading stands once above all that is below it, so it is paid for once.
             if bit.is_account and any(_says_same(bit, other) for other in line):
@@ -170,9 +166,9 @@ class _Reader:
     def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
         for at, (turn, answers) in enumerate(self._yield_exchanges()):
-            bit = self._person_bit(at, turn, first=not asked) if turn is not None else None
-            asked = asked or bit is not None
-            yield from [bit] if bit is not None else []
+            bits = list(self._person_bits(at, turn, first=not asked)) if turn is not None else []
+            asked = asked or bool(bits)
+            yield from bits
             if self._kind == "work":
                 yield from _yield_account_bits(at, answers, last=self._turns[-1])
 
@@ -190,17 +186,32 @@ class _Reader:
         if asker or answers:
             yield asker, answers
 
-    def _person_bit(self, at: int, turn: Turn, *, first: bool) -> _Bit | None:
-        """Return what a person says in one exchange, and what it is worth."""
+    def _person_bits(self, at: int, turn: Turn, *, first: bool) -> Iterator[_Bit]:
+        """Yield what a person says in one exchange, and what it is worth.
+
+        To an agent at work an order is a line of its own: it outlasts the errand beside it.
+        """
         if len(turn.text) > LONG:
-            return self._page_bit(at, turn)
+            yield from self._page_bit(at, turn)
+            return
         kept = self._select_clauses(turn, first=first)
         about, offer, by = self._find_offer(turn)
         if offer and self._changes.after(turn.n, offer, 1):
             offer, kept = "", kept if len(turn.text) > BRIEF else []
+        if self._kind == "work" and not offer:
+            orders, kept = _split_orders(kept)
+            if orders:
+                yield self._make_bit(ORDER_LINES - at, turn, orders, ("", "", 0), False)
+                if not kept:
+                    return
         if not kept and not offer:
-            return self._question_bit(at, turn)
-        words = _fit_clauses(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
+            yield from self._question_bit(at, turn)
+            return
+        yield self._make_bit(at, turn, kept, (about, offer, by), first)
+
+    def _make_bit(self, at: int, turn: Turn, kept: _Kept, offered: _Offered, first: bool) -> _Bit:
+        about, offer, by = offered
+        words = quote_heaviest(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
         part = self._choose_part(kept, bool(offer), first=first)
         text = f"{offer} → {words}" if offer and words not in offer else offer or words
         text = f"{about} → {text}" if offer and about else text
@@ -210,10 +221,10 @@ class _Reader:
         line = DigestLine(part, text, by or turn.n, turn.n, who)
         return _Bit(at, worth, text, line.first, line)
 
-    def _question_bit(self, at: int, turn: Turn) -> _Bit | None:
-        """Return the question that an agent at work answered: it says what its answer is about."""
+    def _question_bit(self, at: int, turn: Turn) -> Iterator[_Bit]:
+        """Yield the question that an agent at work answered: it says what its answer is about."""
         if self._kind != "work":
-            return None
+            return
         asked = [one for one in own_clauses(turn.text) if one.act is Act.QUESTION]
         asked = [
             one
@@ -221,22 +232,22 @@ class _Reader:
             if not (small_talk.says_nothing(one.text) or small_talk.only_points(one.text))
         ]
         if not asked or traits_of(asked[0].text).specific < 1:
-            return None
-        words = _fit_clauses(turn.text, [(asked[0], 0.0)], LINE[self._kind])
-        return _Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
+            return
+        words = quote_heaviest(turn.text, [(asked[0], 0.0)], LINE[self._kind])
+        yield _Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
-    def _page_bit(self, at: int, turn: Turn) -> _Bit | None:
-        """Return what a person asks who hands an agent at work a plan or a listing."""
+    def _page_bit(self, at: int, turn: Turn) -> Iterator[_Bit]:
+        """Yield what a person asks who hands an agent at work a plan or a listing."""
         words = request_in(without_programs(turn.text)) if self._kind == "work" else ""
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
-            return None
-        return _Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
+            return
+        yield _Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
-    def _select_clauses(self, turn: Turn, *, first: bool) -> list[tuple[Clause, float]]:
+    def _select_clauses(self, turn: Turn, *, first: bool) -> _Kept:
         """Return the clauses of a turn that tell something, with their weights."""
         wanted = {Act.STATEMENT, Act.ORDER}
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
-        found: list[tuple[Clause, float]] = []
+        found: _Kept = []
         before = self._before(turn)
         leaving = len(turn.text) <= SHORT and small_talk.says_farewell(turn.text)
         own = chat_clauses(turn.text) if self._kind == "chat" else own_clauses(turn.text)
@@ -266,10 +277,10 @@ class _Reader:
     def _before(self, turn: Turn) -> Turn | None:
         """Return the message of the agent that a turn answers."""
         at = self._places[turn.n]
-        before = self._turns[at - 1] if at else None
-        return before if before is not None and before.role is Role.ASSISTANT else None
+        before = self._turns[at - 1] if at else turn
+        return before if before.role is Role.ASSISTANT else None
 
-    def _find_offer(self, turn: Turn) -> tuple[str, str, int]:
+    def _find_offer(self, turn: Turn) -> _Offered:
         """Return what was asked, what a short answer picks of it, and the turn that offered it."""
         before = self._before(turn)
         if before is None:
@@ -287,7 +298,7 @@ class _Reader:
         proposal = agreed_offer(before.text, turn.text) if len(turn.text) <= SHORT else ""
         return "", proposal, before.n if proposal else 0
 
-    def _choose_part(self, kept: list[tuple[Clause, float]], offered: bool, *, first: bool) -> Part:
+    def _choose_part(self, kept: _Kept, offered: bool, *, first: bool) -> Part:
         if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:
             return Part.ORDERED
         settles = _SETTLED if self._kind == "work" else _SWITCH
@@ -299,6 +310,15 @@ class _Reader:
             return Part.ASKED
         of_work = self._kind == "work" and not any(is_lasting(clause.text) for clause, _ in kept)
         return Part.ASKED if of_work else Part.TOLD
+
+
+def _split_orders(kept: _Kept) -> tuple[_Kept, _Kept]:
+    """Return the orders that say by themselves what is ordered, and all other clauses."""
+    orders = [one for one in kept if one[0].act is Act.ORDER]
+    # "Don't do it like that" says nothing without what stands beside it.
+    if not orders or leans(" ".join(clause.text for clause, _ in orders)):
+        return [], kept
+    return orders, [one for one in kept if one[0].act is not Act.ORDER]
 
 
 def _is_empty(clause: Clause, before: Turn | None) -> bool:
@@ -364,28 +384,8 @@ def _build_line(bits: list[_Bit]) -> DigestLine:
         part = Part.OPEN if bits[0].exchange == OPEN_END else Part.FOUND
         return asked or DigestLine(part, _join_accounts(accounts), accounts[0].n, accounts[-1].n)
     part = Part.FOUND if asked.part is Part.TOLD else asked.part
-    text = f"{asked.text} → {_join_accounts(accounts)}"
-    return replace(asked, part=part, text=text, last=accounts[-1].n)
-
-
-def _fit_clauses(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:
-    """Join the heaviest clauses in order, with a mark where words between were left out."""
-    chosen: list[Clause] = []
-    once = {" ".join(clause.text.lower().split()): (clause, weight) for clause, weight in kept}
-    for clause, _ in sorted(once.values(), key=lambda one: -one[1]):
-        if not chosen or estimate(" ".join(c.text for c in [*chosen, clause])) <= limit:
-            chosen.append(clause)
-    chosen.sort(key=lambda clause: clause.start)
-    runs: list[tuple[int, int]] = []
-    for clause in chosen:
-        # Clauses that only a comma parts are quoted as one piece, without a mark of omission.
-        if runs and not any(map(str.isalnum, text[runs[-1][1] : clause.start])):
-            runs[-1] = (runs[-1][0], clause.end)
-        else:
-            runs.append((clause.start, clause.end))
-    parts = [" ".join(text[start:end].split()) for start, end in runs]
-    parts[0] = _LEAD.sub("", parts[0], count=1) or parts[0]
-    return " … ".join(parts)
+    joined = f"{asked.text} → {_join_accounts(accounts)}"
+    return replace(asked, part=part, text=joined, last=accounts[-1].n)
 
 
 def _join_accounts(accounts: list[_Bit]) -> str:

@@ -336,7 +336,7 @@ def _find_orders(
             continue
         start, end = group[0].start, group[-1].end
         # What stands beside an order to an agent at work is mostly the errand of the day.
-        if not at_work or any(leans(one.text) for one in group):
+        if not at_work or leans(turn.text[start:end]):
             beside = [_set_apart(one) for one in own]
             at = own.index(group[0]), own.index(group[-1])
             start, end = widen(beside, *at, MAX_VALUE, _BESIDE)

@@ -374,3 +374,20 @@ def test_an_answer_stands_beside_its_question() -> None:
         "why is the page blank after a reload? → The root cause: `router.ts` builds links without"
         " the base path."
     ]
+
+
+def test_at_work_an_order_is_a_line_without_the_errand_beside_it() -> None:
+    lines = digest(
+        (
+            "user",
+            "Rename the exporter to `csv_writer`. You are to ask me before you delete a file.",
+        ),
+        ("agent", "Let me look at the exporter."),
+        ("agent", "Let me find its imports."),
+        ("agent", "Now I'll rename it."),
+        ("agent", "Renamed `exporter.py` to `csv_writer.py` and its 4 imports."),
+    )
+    assert [(line.part, line.text) for line in lines if line.part is Part.ORDERED] == [
+        (Part.ORDERED, "You are to ask me before you delete a file.")
+    ]
+    assert any("Rename the exporter" in line.text and "imports" in line.text for line in lines)

@@ -1,16 +1,24 @@
 """The clauses of a turn that are its speaker's own words, and what stands around one."""
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span
+from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 _UNSEEN = regex(r"[\s*_`#>|]+")
 """What a copy loses of the text it was taken from: markup and white space."""
+# "OK, so …", 对了，…: openings cost tokens and say nothing. A check box, "- [ ]", stays.
+_LEAD = regex(
+    r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
+    2,
+)
 _LETTERS, _HANZI = 24, 10
 """Shorter words are often the same by chance."""
 _LEANS = regex(
@@ -68,3 +76,29 @@ def widen(own: Sequence[Clause], first: int, last: int, limit: int, acts: Collec
             break
         end = after.end
     return start, end
+
+
+def quote_heaviest(text: str, kept: Sequence[tuple[Clause, float]], limit: int) -> str:
+    """Join the heaviest clauses of a turn in order, with a mark where words were left out.
+
+    Args:
+        text: the turn.
+        kept: clauses with their weights.
+        limit: most tokens.
+    """
+    chosen: list[Clause] = []
+    once = {" ".join(clause.text.lower().split()): (clause, weight) for clause, weight in kept}
+    for clause, _ in sorted(once.values(), key=lambda one: -one[1]):
+        if not chosen or estimate(" ".join(c.text for c in [*chosen, clause])) <= limit:
+            chosen.append(clause)
+    chosen.sort(key=lambda clause: clause.start)
+    runs: list[tuple[int, int]] = []
+    for clause in chosen:
+        # Clauses that only a comma parts are quoted as one piece, without a mark of omission.
+        if runs and not any(map(str.isalnum, text[runs[-1][1] : clause.start])):
+            runs[-1] = (runs[-1][0], clause.end)
+        else:
+            runs.append((clause.start, clause.end))
+    parts = [" ".join(text[start:end].split()) for start, end in runs]
+    parts[0] = _LEAD.sub("", parts[0], count=1) or parts[0]
+    return " … ".join(parts)
