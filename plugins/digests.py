@@ -26,7 +26,7 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named
 from kimi_memory.nlp.rules.console import is_printed
-from kimi_memory.nlp.rules.lasting import is_lasting, tells_defect
+from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble, tells_defect
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, quote_heaviest
@@ -62,9 +62,9 @@ SHORT, BRIEF, NAMED = 160, 48, 300
 one that consists of a line of it may be as long as that."""
 LONG = 3000
 """A person's turn above this length is a document."""
-LAUGHTER, GOAL, PAGE = 0.7, 1.0, 4.0
-"""What a clause loses that somebody laughs at; what the first words of a session gain; what the
-request of a document is worth."""
+LAUGHTER, DEFECT, GOAL, PAGE = 0.7, 1.2, 1.0, 4.0
+"""What a clause loses that somebody laughs at, or that tells what fails; what the first words gain;
+what the request of a document is worth."""
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
 _OPEN = regex(
@@ -88,8 +88,7 @@ _SWITCH = regex(
 """What settles something where people talk."""
 
 
-_Kept = list[tuple[Clause, float]]
-_Offered = tuple[str, str, int]
+_Kept, _Offered = list[tuple[Clause, float]], tuple[str, str, int]
 _FIRM = {Part.ORDERED, Part.DECIDED, Part.OPEN}
 
 
@@ -254,13 +253,14 @@ class _Reader:
         for clause in of_work(own) if self._kind == "work" else own:
             if clause.act not in wanted or _is_empty(clause, before):
                 continue
-            # What somebody says on leaving is of the hour; an order or a day outlasts it.
+            # What is said on leaving is of the hour; an order or a day outlasts it.
             if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
                 continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
             weight -= 1.0 * (traits.specific < 3 and small_talk.is_mood(clause.text))
-            weight -= LAUGHTER * small_talk.laughs(clause.text)
+            troubled = self._kind == "work" and reports_trouble(clause.text)
+            weight -= LAUGHTER * small_talk.laughs(clause.text) + DEFECT * troubled
             if self._named:
                 weight -= small_talk.cheer_of(clause.text, traits)
             # A change of plan around an allergy leaves the allergy as it is.
@@ -384,8 +384,8 @@ def _build_line(bits: list[_Bit]) -> DigestLine:
         part = Part.OPEN if bits[0].exchange == OPEN_END else Part.FOUND
         return asked or DigestLine(part, _join_accounts(accounts), accounts[0].n, accounts[-1].n)
     part = Part.FOUND if asked.part is Part.TOLD else asked.part
-    joined = f"{asked.text} → {_join_accounts(accounts)}"
-    return replace(asked, part=part, text=joined, last=accounts[-1].n)
+    text = f"{asked.text} → {_join_accounts(accounts)}"
+    return replace(asked, part=part, text=text, last=accounts[-1].n)
 
 
 def _join_accounts(accounts: list[_Bit]) -> str:

@@ -295,7 +295,10 @@ def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
         ("Let's go with oak for the 3 chairs instead of pine.", Part.DECIDED),
         ("椅子的木料定了，用格拉茨的橡木", Part.DECIDED),
         ("木料从松木改成格拉茨的橡木", Part.DECIDED),
-        ("The list of 3 chairs is not switching properly.", Part.ASKED),
+        (
+            "On Monday the list of 3 Tonet chairs is not switching properly in my Safari.",
+            Part.ASKED,
+        ),
         ("Let's clean up the 3 warnings of the chair list.", Part.ASKED),
         ("把橡木椅子页的“我要下单”改成“下单”", Part.ASKED),
     ],

@@ -69,7 +69,9 @@ def orders_always(text: str, least: float = STANDING) -> bool:
 
 
 def _judge(clause: Clause) -> Clause:
-    told = clause.act in (Act.ORDER, Act.REMARK) or clause.text.rstrip().endswith(("?", "？"))
+    told = clause.act in (Act.ORDER, Act.REMARK, Act.QUESTION) or clause.text.rstrip().endswith(
+        ("?", "？")
+    )
     least = REQUESTED if clause.act is Act.REQUEST else STANDING
     ordered = not told and orders_always(clause.text, least)
     return replace(clause, act=Act.ORDER) if ordered else clause

@@ -65,6 +65,11 @@ def gives_value(text: str) -> bool:
     return _GIVES_VALUE.search(text) is not None
 
 
+def reports_trouble(text: str) -> bool:
+    """Whether a sentence tells what fails just now: once it is mended nobody asks for it."""
+    return tells_defect(text) or is_passing(text)
+
+
 def is_passing(text: str) -> bool:
     """Whether a message says how a piece of work stands: the next one says it anew."""
     return _PASSING.search(text) is not None

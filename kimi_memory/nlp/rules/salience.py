@@ -120,8 +120,8 @@ _CHOICE = regex(
     2,
 )
 _DOUBT = regex(
-    r"\b(?:hop(?:e|ing|efully)|maybe|perhaps|might|wish|imagine|someday|tempted|wonder(?:ing)?)\b|\bi(?:'ll| will) (?:definitely|surely|be sure|make sure|keep (?!the\b|my\b|our\b|a\b)|let you|think about|try|check|do my best|give (?:you|it)|add (?:it|that)|never give up)\b"
-    r"|\b(?:not (?:gonna|going to)|never) (?:give up|quit|stop)\b|\b(?:dunno|idk|no idea)\b|\bif (?:i|we) (?:could|ever|had|were|got)\b[^.;]{0,80}(?:\b(?:would|could)\b|'d\b)|'d\b[^.;]{0,60}\bif (?:i|we) (?:could|ever|had|were|got)\b|可能|要不(?!是|断|停|到)|也许|希望|要是|万一|说不定",
+    r"\b(?:hop(?:e|ing|efully)|maybe|perhaps|might|wish|imagine|someday|tempted|wonder(?:ing)?|pray(?:ing)?)\b|\bi(?:'ll| will) (?:definitely|surely|be sure|make sure|keep (?!the\b|my\b|our\b|a\b)|let you|think about|try|check|do my best|give (?:you|it)|add (?:it|that)|never give up)\b"
+    r"|\b(?:not (?:gonna|going to)|never) (?:give up|quit|stop)\b|\b(?:dunno|idk|no idea)\b|\bif (?:i|we) (?:could|ever|had|were|got)\b[^.;]{0,80}(?:\b(?:would|could)\b|'d\b)|'d\b[^.;]{0,60}\bif (?:i|we) (?:could|ever|had|were|got)\b|(?:害怕|担心|就怕|生怕)[^，。]{0,14}会|可能|要不(?!是|断|停|到)|也许|希望|要是|万一|说不定",
     2,
 )
 _SHARP = regex(r"!\s*$|！\s*$")

@@ -9,7 +9,7 @@ from kimi_memory.nlp.rules.lasting import GOING_ON
 from kimi_memory.nlp.rules.salience import Traits
 
 _JOKE = regex(r"\b(?:just kidding|jk)\b|开个?玩笑", 2)
-_LAUGH = regex(r"\b(?:haha\w*|hehe|lmao)\b|哈哈|嘿嘿|笑死|[😂🤣]", 2)
+_LAUGH = regex(r"\b(?:haha\w*|hehe|lmao|lol)\b|哈哈|嘿嘿|笑死|[😂🤣]", 2)
 """People laugh at what is so as well: the prize was a rice cooker, haha."""
 # src/app.py:12, main(argv), return cut(text)
 _PLACE = regex(
@@ -60,7 +60,13 @@ _POINTS = regex(
     2,
 )
 """What only points at something: 帮我实现上面的功能, "what is this error?"."""
-_NOTHING = (_TRIAL, _ROUTINE, _JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING, GOING_ON)
+_CALL = regex(
+    r"^\W*(?:(?:incoming|outgoing|missed|phone|video|voice|audio) ){0,2}call\b[^.!?]{0,60}\b(?:connected|answered|ended|dropped|declined|missed|disconnected|(?:for|lasted|duration:?) \d+)\W*$|^\W*(?:missed (?:voice |video |phone )?call|call duration)\b"
+    r"|^[^，。！？]{0,24}(?:语音|视频|电话)?(?:通话|呼叫|来电)[^，。！？]{0,12}(?:已?接通|已?结束|已?挂断|未接听?|时长|已?取消|中断)[^，。！？]{0,20}$|^\W*(?:对方)?(?:已接通|未接听|无应答|忙线中|已挂断)\W*$",
+    2,
+)
+"""A line of a log of calls: that two telephones were joined tells nothing of what was said."""
+_NOTHING = (_CALL, _TRIAL, _ROUTINE, _JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING, GOING_ON)
 _SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
 """The speakers themselves: "it brings us together" is said of anybody."""
 _CHEER = regex(

@@ -35,6 +35,7 @@ def test_an_order_is_one_in_any_words(text: str) -> None:
         "make the second line a bit longer",
         "把最后一段删掉 重新来",
         "We sold the boat in May.",
+        "also why dont we keep the receipts instead of throwing them out each time",
         "remind me on Friday to water the tomatoes",
         "",
     ],

@@ -27,6 +27,8 @@ OUTPUT = {
     "prompt": "➜  shop git:(main) ✗ npm test\nall suites are run in watch mode",
     "prompt with host": "(env) mia@desk:~/shop$ make\nnothing to be done for all",
     "windows prompt": "PS C:\\work> dotnet build\nBuild succeeded with a few warnings",
+    "browser": "This site can’t be reached\nTry:\nERR_CONNECTION_REFUSED",
+    "browser zh": "无法访问此网站\nlocalhost 拒绝了我们的连接请求。",
     "sql": "CREATE TABLE loaves (\n  id INT PRIMARY KEY\n);",
     "java object": "Loaf{rye=Grain@1f2e3d4c, size=2}",
     "page of an error": "Next.js (14.2.30) is outdated (learn more)\nUnhandled Runtime Error",
@@ -71,6 +73,8 @@ def test_who_pastes_is_heard_before_and_after(style: str, said: str) -> None:
 
 
 TALK = [
+    "The site refused my card twice, so I paid in cash.",
+    "他拒绝了我的请求",
     "Error handling matters to me: never swallow an exception.",
     "From now on (always) use tabs.",
     "Warning: my mother is coming on Sunday.",
