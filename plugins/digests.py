@@ -88,7 +88,8 @@ _SWITCH = regex(
 """What settles something where people talk."""
 
 
-_Kept, _Offered = list[tuple[Clause, float]], tuple[str, str, int]
+_Kept = list[tuple[Clause, float]]
+_Offered = tuple[str, str, int]
 _FIRM = {Part.ORDERED, Part.DECIDED, Part.OPEN}
 
 
@@ -216,8 +217,7 @@ class _Reader:
         text = f"{about} → {text}" if offer and about else text
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
-        who = turn.speaker if self._named else ""
-        line = DigestLine(part, text, by or turn.n, turn.n, who)
+        line = DigestLine(part, text, by or turn.n, turn.n, turn.speaker if self._named else "")
         return _Bit(at, worth, text, line.first, line)
 
     def _question_bit(self, at: int, turn: Turn) -> Iterator[_Bit]:
