@@ -17,7 +17,7 @@ from kimi_memory.domain.note import Card, CardType, EventType, Lang, Status
 from kimi_memory.domain.pages import Day, Event
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.day_lines import said_line
-from kimi_memory.formats.page_lines import marked
+from kimi_memory.formats.page_lines import marked, with_reason
 from kimi_memory.nlp.dates.zone import day_in, in_zone, start_of
 
 MOST_STALE = 200
@@ -57,6 +57,8 @@ def _add_candidates(day: DayView) -> Iterable[Step]:
 
 
 def _card_from_event(event: Event, now: datetime) -> Card:
+    # A lesson is what is to be known; what happened is why.
+    told, why = (event.lesson, event.content) if event.lesson else (event.content, "")
     return Card(
         id=derived_id("card", event.at, event.id, event.key),
         created=now,
@@ -69,8 +71,7 @@ def _card_from_event(event: Event, now: datetime) -> Card:
         title=event.title,
         type=_CARD_TYPES[event.type],
         key=event.key,
-        value=event.content,
-        caveats=event.lesson,
+        value=with_reason(told, why, event.lang),
         quotes=event.quotes,
         category=event.project or "general",
         project=event.project,

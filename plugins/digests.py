@@ -88,6 +88,8 @@ _SWITCH = regex(
 """What settles something where people talk."""
 
 
+_BOX = regex(r"^\W*\[[ xX]\] ")
+"""An item of a check list is a task of its own."""
 _Kept = list[tuple[Clause, float]]
 _Offered = tuple[str, str, int]
 _FIRM = {Part.ORDERED, Part.DECIDED, Part.OPEN}
@@ -323,11 +325,9 @@ def _split_orders(kept: _Kept) -> tuple[_Kept, _Kept]:
 
 def _is_empty(clause: Clause, before: Turn | None) -> bool:
     """Whether a clause says nothing of its own: it only points, or repeats the message before."""
-    if small_talk.says_nothing(clause.text) or (
-        clause.act is Act.REQUEST and small_talk.only_points(clause.text)
-    ):
-        return True
-    return before is not None and is_copied(clause.text, before.text)
+    empty = _BOX.match(clause.text) is not None or small_talk.says_nothing(clause.text)
+    points = clause.act is Act.REQUEST and small_talk.only_points(clause.text)
+    return empty or points or (before is not None and is_copied(clause.text, before.text))
 
 
 def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Iterator[_Bit]:

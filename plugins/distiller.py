@@ -211,10 +211,10 @@ class _Scribe:
         draft = self._write_draft(CardType.GOTCHA, f"lesson.{topic}", line, also=told)
         return replace(
             draft,
-            value=cues.clean(told.text) if told else draft.value,
+            value=cues.clean(line.text),
             title=headline(cues.clean(line.text)),
             outcome=cues.clean(failure.text) if failure and failure is not told else "",
-            reason=cues.split_reason(cause.text)[1] if cause else "",
+            reason=cues.clean(told.text) if told else "",
             lesson=cues.clean(line.text),
             at=line.turn.at,
         )

@@ -38,14 +38,14 @@ class Section(StrEnum):
 # Shares and not ranks: a person with three hundred decisions still has orders and people on the
 # page.
 SHARES: dict[Section, float] = {
-    Section.HOW: 0.24,
+    Section.HOW: 0.23,
     Section.WHO: 0.24,
-    Section.DECISIONS: 0.18,
+    Section.DECISIONS: 0.16,
     Section.WORK: 0.05,
-    Section.PROJECTS: 0.12,
-    Section.LATELY: 0.05,
+    Section.PROJECTS: 0.11,
+    Section.LATELY: 0.04,
     Section.PEOPLE: 0.05,
-    Section.LESSONS: 0.04,
+    Section.LESSONS: 0.09,
     Section.OPEN: 0.02,
     Section.UNSURE: 0.01,
     Section.ALSO: 0.0,
@@ -85,6 +85,13 @@ class Point(NamedTuple):
     """The line without its id, for a prompt."""
     place: tuple[float, ...] = ()
     """Within its section the least is shown first; as ranked if empty."""
+    under: Section | None = None
+    """Where it stands, if not in the section whose room it takes."""
+
+    @property
+    def heading(self) -> Section:
+        """The section it is shown in."""
+        return self.under or self.section
 
 
 def section_of(type: CardType, key: str) -> Section:
@@ -133,7 +140,7 @@ class Choice:
             room.fill(queues[section], budget)
         order = list(Section)
         return sorted(
-            room.kept, key=lambda point: (order.index(point.section), point.place or point.rank)
+            room.kept, key=lambda point: (order.index(point.heading), point.place or point.rank)
         )
 
 

@@ -128,6 +128,13 @@ def shown_text(card: Card) -> str:
     return " ".join(clean(card.value).split())
 
 
+def with_reason(text: str, reason: str, lang: Lang) -> str:
+    """Return what is so, with the reason where one was given."""
+    if not reason:
+        return text
+    return f"{text}（原因：{reason}）" if lang is Lang.ZH else f"{text} (Reason: {reason})"
+
+
 def labelled(text: str, labels: Iterable[str], lang: Lang) -> str:
     """Return a list item: what it says first, labels in brackets behind it."""
     told = [label for label in labels if label]

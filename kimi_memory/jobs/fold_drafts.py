@@ -188,7 +188,7 @@ class Fold:
             type=draft.event,
             at=draft.at,
             participants=draft.participants,
-            content=content_of(draft),
+            content=(draft.lesson and draft.reason) or content_of(draft),
             outcome=draft.outcome,
             lesson=draft.lesson,
             quotes=draft.quotes,

@@ -12,11 +12,11 @@ from kimi_memory.config import GatesTable
 from kimi_memory.domain.change import Change, Delete, Update
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Op, Plan, Spent, Step
-from kimi_memory.domain.note import Card, Lang, Note
+from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import GateError
-from kimi_memory.formats.page_lines import is_generated
+from kimi_memory.formats.page_lines import is_generated, with_reason
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.render import Render
@@ -85,11 +85,8 @@ def _was_due(step: Step) -> bool:
 
 def content_of(draft: Draft) -> str:
     """Return what a card of the draft says: what is so, with the reason where one was given."""
-    if not draft.reason or normalise(draft.reason) in normalise(draft.value):
-        return draft.value
-    if draft.lang is Lang.ZH:
-        return f"{draft.value}（原因：{draft.reason}）"
-    return f"{draft.value} (Reason: {draft.reason})"
+    told = normalise(draft.reason) in normalise(draft.value)
+    return with_reason(draft.value, "" if told else draft.reason, draft.lang)
 
 
 def _is_loss(step: Step) -> bool:

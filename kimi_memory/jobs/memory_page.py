@@ -29,6 +29,6 @@ def memory_sheet(known: Known, settings: Settings, lang: Lang) -> Sheet:
 
 
 def _group_points(points: list[Point], lang: Lang) -> Iterator[Group]:
-    for section, of in groupby(points, key=lambda point: point.section):
+    for section, of in groupby(points, key=lambda point: point.heading):
         title = in_language(BRIEF_TITLES[section], lang)
         yield Group(title, tuple(point.shown for point in of))

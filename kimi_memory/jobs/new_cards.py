@@ -90,7 +90,7 @@ def new_card(draft: Draft, now: datetime, end: datetime | None) -> Card:
         key=draft.key,
         value=content_of(draft),
         applies=draft.applies,
-        caveats=draft.lesson,
+        caveats="" if draft.lesson in draft.value else draft.lesson,
         quotes=draft.quotes,
         category=draft.category,
         project=draft.project,

@@ -81,7 +81,7 @@ def _block_language(known: Known) -> Lang:
 
 def _render_block(own: list[_Line], points: list[Point], lang: Lang, nonce: str) -> str:
     parts = [line.text for line in own]
-    for section, of in groupby(points, key=lambda point: point.section):
+    for section, of in groupby(points, key=lambda point: point.heading):
         parts += [f"## {BRIEF_TITLES[section][lang is Lang.EN]}", *(point.plain for point in of)]
     return fence(parts, nonce) if parts else ""
 

@@ -48,6 +48,17 @@ def test_sections_stand_in_the_order_of_a_page() -> None:
     assert [one.section for one in choose(reversed(points), 1000)] == list(Section)
 
 
+def test_a_point_stands_under_its_heading_and_takes_the_room_of_its_section() -> None:
+    told = point(Section.WHO, "forty boats came", "turn-a-1")._replace(under=Section.LATELY)
+    home = point(Section.WHO, "lives in Kiel", "card-a")
+    rule = point(Section.HOW, "Never push to main", "card-b")
+    assert [one.heading for one in choose([told, rule, home], 1000)] == [
+        Section.WHO,
+        Section.HOW,
+        Section.LATELY,
+    ]
+
+
 def test_what_a_card_says_is_not_said_again_by_a_longer_line() -> None:
     card = point(Section.HOW, "Never push to main", "card-a", 1)
     line = point(Section.DECISIONS, "ok. never push to main!", "turn-a-1", 0)

@@ -289,7 +289,7 @@ def test_a_decision_keeps_its_reason(said: str, reason: str) -> None:
 def test_a_lesson_carries_its_failure_and_cause(failure: str, cause: str, lesson: str) -> None:
     (draft,) = distilled(("u", failure), ("a", cause), ("u", lesson))
     assert (draft.type, draft.event) == (CardType.GOTCHA, EventType.FAILURE)
-    assert (draft.value, draft.lesson) == (cause, lesson)
+    assert (draft.value, draft.reason, draft.lesson) == (lesson, cause, lesson)
     assert [quote.n for quote in draft.quotes] == [2, 3]
 
 
@@ -417,7 +417,7 @@ NEVER = (
 def test_the_bundled_conversation_gives_what_was_planted(lang: str) -> None:
     last: dict[str, str] = {}
     for sitting in load(lang):
-        last |= {draft.key: draft.value for draft in distil_session(sitting)}
+        last |= {d.key: f"{d.value} {d.reason}" for d in distil_session(sitting)}
     missing = {key: word for key, word in PLANTED[lang].items() if word not in last.get(key, "")}
     assert not missing
     findings = [key for key in last if key.startswith("finding.")]

@@ -50,7 +50,8 @@ _FAREWELL = regex(
     r"^\W*(?:ok |okay |right |anyway |so )?(?:i'm )?(?:signing off|off to (?:bed|sleep)|good ?night|gotta (?:go|run)|got to (?:go|run)|heading (?:out|to bed)|bye|see (?:you|ya)(?= (?:later|soon|then|tom|next|on\b)|\W*$)|that's (?:it|all) for (?:today|now))\b"
     r"|^(?:行了?|好了?|那)?(?:我|先)?(?:先|去)?(?:睡|撤|下线|下|溜|忙|闪)了|^(?:先这样(?=[吧了啦]|\W|$)|晚安|拜拜|回头聊)"
     r"|(?:^|[，,。！!\s])(?:那|行|好)?我?(?:先|就|得|要|该)?去?(?:睡|撤|下线|溜|闪|忙|休息)[了啦](?:[啊哈哦]|\W)*$"
-    r"|(?:^|[,.;!] )(?:i'm )?(?:signing off|off to (?:bed|sleep)|(?:gotta|got to) (?:go|run)|heading (?:out|to bed)|good ?night|ttyl|talk (?:later|tomorrow|soon)|see (?:you|ya) (?:later|tomorrow|soon))\W*$",
+    r"|(?:^|[,.;!] )(?:i'm )?(?:signing off|off to (?:bed|sleep)|(?:gotta|got to) (?:go|run)|heading (?:out|to bed)|good ?night|ttyl|talk (?:later|tomorrow|soon)|see (?:you|ya) (?:later|tomorrow|soon))\W*$"
+    r"|\b(?:brb|be right back|back in (?:a|an|\d+|two|five|ten|fifteen|twenty|thirty) (?:few |couple of )?(?:secs?|seconds?|mins?|minutes?|moment|bit|hours?))\b|(?:分钟|小时|一会儿?|待会儿?|马上|很快|这就)(?:以?后|就)?回来",
     2,
 )
 _POINTS = regex(

@@ -116,6 +116,7 @@ _NOT_DONE = regex(
     r"|没|未|快|差不多|等|如果|一旦|之后|以后|才能|怎么|一半|就",
     re.IGNORECASE,
 )
+_CLAUSE = regex(r"[,，]\s*")
 _TAIL = regex(r"(?<![\s,，.。;；:：!！-])[\s,，.。;；:：!！-]++$")
 _SMALL = frozenset(
     """
@@ -194,13 +195,15 @@ def _parse_due_task(sentence: str) -> str:
 
 
 def _parse_done_task(sentence: str) -> str:
+    # "Not before the export, the import is done": a doubt in one clause is of them all.
     if len(sentence) > MAX_TASK or _NOT_DONE.search(sentence):
         return ""
-    found = _DONE.match(sentence)
-    if found:
-        return next(part for part in found.groups() if part)
-    found = _HAN_DONE.match(sentence)
-    return found["what"] if found else ""
+    for clause in (sentence, *_CLAUSE.split(sentence)):
+        if found := _DONE.match(clause):
+            return next(part for part in found.groups() if part)
+        if found := _HAN_DONE.match(clause):
+            return found["what"]
+    return ""
 
 
 def _names_something(task: str) -> bool:

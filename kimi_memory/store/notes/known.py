@@ -23,8 +23,10 @@ from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
+from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
@@ -172,7 +174,8 @@ class Known:
             # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
             rank, place = (first, -worth, age), (first, age, number)
-            yield Point(section, id, text, f"{plain} ^{id}", rank, plain, place)
+            under = _heading_of(line) if section is Section.WHO else None
+            yield Point(section, id, text, f"{plain} ^{id}", rank, plain, place, under)
 
     def _is_over(self, digest: Digest, line: DigestLine) -> bool:
         scopes = {"memory", f"session:{digest.session}", f"project:{digest.project}", digest.scope}
@@ -205,6 +208,14 @@ def _section_of(line: DigestLine) -> Section:
     if line.part in (Part.ASKED, Part.DECIDED) and is_lasting(line.text):
         return Section.WHO
     return _SECTIONS.get(line.part, Section.LATELY)
+
+
+def _heading_of(line: DigestLine) -> Section:
+    """Return where a line stands that has the room of who the user is: not all tell of them."""
+    if cues.LESSON.search(line.text.lower()):
+        return Section.LESSONS
+    about = is_lasting(line.text) or traits_of(line.text).kin
+    return Section.WHO if about else Section.LATELY
 
 
 def _is_shown(head: Head) -> bool:

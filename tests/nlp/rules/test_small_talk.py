@@ -114,12 +114,12 @@ handle these with a 404|is this a bug in the parser?
 帮我实现导出功能|这个按钮点了没反应|看看日志里有没有超时|优化首页加载|检查数据库连接|这些图片要压缩到一百 KB
 参考官网的配色|完成支付回调"""
 LEAVING = """ok off to bed|gotta run|Right, signing off|thanks, see you tomorrow|good night|that's it for today
-one more thing tomorrow, talk later|heading out|bye|anyway, got to go
-先睡了|明天再看，我先撤了|行了我下了|五点要起，我先去睡了|好了我溜了|晚安|先这样|不说了，我去忙了|回头聊|那我先闪了"""
+one more thing tomorrow, talk later|heading out|bye|brb|lunch, back in twenty minutes|anyway, got to go
+先睡了|明天再看，我先撤了|行了我下了|五点要起，我先去睡了|好了我溜了|晚安|先这样|不说了，我去忙了|回头聊|那我先闪了|下楼拿个快递，十分钟后回来|我马上回来"""
 STAYING = """the baby went off to bed late|I have got to go to Leeds on Friday with Ann|we say good night at eight here
 he left and I stayed|the shop is heading for a loss|see you is a song I like|the run is on Sunday
 they said goodbye in May|a talk later this year on tides|the night train is good
-孩子昨晚九点才睡着|店里忙，我请了两个人|我妈睡眠不好|他撤了诉|撤销上次的提交|我睡不着，想换床垫|周末忙着搬家
+孩子昨晚九点才睡着|店里忙，我请了两个人|我妈睡眠不好|他撤了诉|他从柏林回来了|撤销上次的提交|我睡不着，想换床垫|周末忙着搬家
 先这样改：标题放左边吧，正文居中|下线的活动要归档|休息日是周二"""
 
 

@@ -86,6 +86,8 @@ DONE = {
     "支付回调的单测写好了！": "支付回调的单测",
     "我们已经把证书配置搞定了": "证书配置",
     "定时任务的迁移完成了": "定时任务的迁移",
+    "The seat map is finished, I showed it to Ruth.": "The seat map",
+    "今天先到这儿吧，发票模板写完了，我也测过了。": "发票模板",
 }
 NOT_DONE = [
     "The migration isn't done.",
@@ -100,6 +102,8 @@ NOT_DONE = [
     "快写完了",
     "迁移差不多做完了",
     "如果迁移完成了就告诉我",
+    "The seat map is finished, but the invoices aren't",
+    "发票模板写完了，不过还没测",
 ]
 
 

@@ -170,6 +170,20 @@ def test_lines_of_digests_have_their_sections(memory: Memory) -> None:
     }  # fmt: skip
 
 
+def test_what_is_told_stands_under_what_it_tells_of(memory: Memory) -> None:
+    told = (
+        "My sister Ruth teaches chess in Graz.",
+        "Lesson learned: the crane must be locked before the tide turns at 6.",
+        "Forty boats with red sails signed up for Kiel on Monday.",
+    )
+    of = known(memory, digest("s", *(line(Part.TOLD, text, n) for n, text in enumerate(told))))
+    points = {p.text: (p.section, p.heading) for p in of.candidates(Lang.EN, UTC).points}
+    headings = (Section.WHO, Section.LESSONS, Section.LATELY)
+    assert points == {
+        text: (Section.WHO, heading) for text, heading in zip(told, headings, strict=True)
+    }
+
+
 def test_small_talk_is_left_to_its_digest(memory: Memory) -> None:
     lines = line(Part.TOLD, "that's so good to hear!"), line(Part.ASKED, "off to eat", 3)
     assert not said(known(memory, digest("s", *lines)))
