@@ -61,11 +61,13 @@ _SECTIONS = {
     CardType.PATTERN: Section.LESSONS,
     CardType.TASK_STATE: Section.OPEN,
 }
+_OF_PEOPLE = frozenset({Section.WHO, Section.HOW, Section.PEOPLE})
 MOST = 80
 """More points of a section than could ever have room are not looked at."""
 _ORDER = {CardType.RULE: 0}
 _LEFT_OUT = "…"
-_SELF = "user."
+SELF = "user."
+"""Keys of what people tell of themselves begin so."""
 NAME = "user.name"
 """The key of how somebody is called, which is said first."""
 
@@ -85,6 +87,8 @@ class Point(NamedTuple):
     """The line without its id, for a prompt."""
     place: tuple[float, ...] = ()
     """Within its section the least is shown first; as ranked if empty."""
+    person: str = ""
+    """Whose word it is, where several people speak."""
     under: Section | None = None
     """Where it stands, if not in the section whose room it takes."""
 
@@ -96,7 +100,7 @@ class Point(NamedTuple):
 
 def section_of(type: CardType, key: str) -> Section:
     """Return where a card belongs."""
-    if type in (CardType.FACT, CardType.ENTITY) and key.startswith(_SELF):
+    if type in (CardType.FACT, CardType.ENTITY) and key.startswith(SELF):
         return Section.WHO
     return _SECTIONS.get(type, Section.ALSO)
 
@@ -140,8 +144,17 @@ class Choice:
             room.fill(queues[section], budget)
         order = list(Section)
         return sorted(
-            room.kept, key=lambda point: (order.index(point.heading), point.place or point.rank)
+            room.kept,
+            key=lambda point: (
+                *(order.index(point.heading), _person_of(point)),
+                point.place or point.rank,
+            ),
         )
+
+
+def _person_of(point: Point) -> str:
+    """Return what keeps together what one person tells of themselves and wants done."""
+    return point.person if point.section in _OF_PEOPLE else ""
 
 
 def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:

@@ -158,16 +158,21 @@ class Head(NamedTuple):
             return self.trust in (Origin.HUMAN, Origin.IMPORT)
         return self.type is not CardType.TASK_STATE
 
-    def line(self, zone: Zone = UTC) -> str:
-        """Return the line that shows it on a page."""
-        return tailed(self.text, self.labels(zone), self.id, self.lang)
+    def line(self, zone: Zone = UTC, person: str = "") -> str:
+        """Return the line that shows it on a page; see `labels`."""
+        return tailed(self.text, self.labels(zone, person), self.id, self.lang)
 
-    def labels(self, zone: Zone = UTC) -> tuple[str, ...]:
-        """Return whose word it is where no person said it, since when, how sure, until when."""
+    def labels(self, zone: Zone = UTC, person: str = "") -> tuple[str, ...]:
+        """Return whose word it is, since when, how sure, until when.
+
+        Args:
+            zone: the zone of the days.
+            person: who said it, where several people speak; else only what no person said is named.
+        """
         side = self.lang is Lang.EN
         ends = f"{UNTIL[side]}{in_zone(self.valid_to, zone):%Y-%m-%d}" if self.valid_to else ""
         return (
-            "" if self.trust is Origin.HUMAN else str(self.trust),
+            person if self.trust is Origin.HUMAN else str(self.trust),
             f"{in_zone(self.since, zone):%Y-%m-%d}",
             f"{self.confidence:.2f}",
             DISPUTED[side] if self.status is Status.CONFLICTED else "",

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from functools import cached_property, partial
 
 from kimi_memory.config import Settings
+from kimi_memory.domain.brief import SELF
 from kimi_memory.domain.change import Change, Delete, digest
 from kimi_memory.domain.job import Step
 from kimi_memory.domain.note import Card, CardType, LinkRel, Status
@@ -309,17 +310,19 @@ class Pages:
         settings = self._settings
         # Below the gate: the head and the reader's notes need room as well.
         room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
-        found = {
-            PAGE: self._build_overview(Known.from_shelf(self._shelf, heads=heads, steps=steps))
-        }
+        known = Known.from_shelf(self._shelf, heads=heads, steps=steps)
+        found = {PAGE: self._build_overview(known)}
+        names = known.name_people([head for head in heads if head.key.startswith(SELF)])
+        line = partial(self._card_line, names)
         for template, path, name, of in _group_cards(heads):
             if path not in found:
                 about = template, name, page_language(settings.memory.language, of)
-                found[path] = Sheet.from_cards(path, about, of, room, self._card_line)
+                found[path] = Sheet.from_cards(path, about, of, room, line)
         return list(found.values())
 
-    def _card_line(self, head: Head) -> str:
-        return linked(head.line(self._settings.zone), self._render.path_of)
+    def _card_line(self, names: Mapping[str, str], head: Head) -> str:
+        line = head.line(self._settings.zone, names.get(head.id, ""))
+        return linked(line, self._render.path_of)
 
     def _build_overview(self, known: Known) -> Sheet:
         shared = [head for head in known.heads if not head.scope]

@@ -29,6 +29,7 @@ from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
+from kimi_memory.store.notes.speakers import Speakers, several
 
 if TYPE_CHECKING:
     from kimi_memory.domain.job import Step
@@ -103,6 +104,8 @@ class Known:
     """Words that do not hold any more, by session and turn."""
     stones: Tombstones = field(default_factory=lambda: Tombstones(()))
     """What was forgotten on purpose."""
+    speakers: Speakers | None = None
+    """Who said what they rest on; None where that does not matter."""
 
     @classmethod
     def from_shelf(
@@ -120,7 +123,8 @@ class Known:
         projects = tuple(p for p in _yield_live_notes(shelf, Project, new) if not p.finished)
         digests = tuple(last_digests(shelf, new))
         stones = read_tombstones(shelf.store)
-        return cls(cards, projects, digests, _outdated_words(shelf, new, digests), stones)
+        over = _outdated_words(shelf, new, digests)
+        return cls(cards, projects, digests, over, stones, Speakers(shelf, new))
 
     def candidates(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Candidates:
         """Return all that could have room in a brief.
@@ -134,24 +138,39 @@ class Known:
         heads = [h for h in self.heads if _is_shown(h) and whose.sees(h) and whose.holds(h)]
         # To write the line of a card takes ten times as long as to see where it is ranked.
         first = _first_of_sections(heads)
-        points = [_card_point(head, zone) for head in first]
-        points += self._page_points(lang, zone, whose)
+        own = [digest for digest in self.digests if whose.sees(digest)]
+        names = self.name_people(first, own)
+        points = [_card_point(head, zone, names.get(head.id, "")) for head in first]
+        points += self._page_points(lang, zone, whose, own, names)
         return Candidates(points, len(heads) - len(first))
 
-    def _page_points(self, lang: Lang, zone: Zone, whose: Whose) -> Iterator[Point]:
+    def name_people(
+        self, heads: Iterable[Head], digests: Iterable[Digest] = ()
+    ) -> Mapping[str, str]:
+        """Return whose words some notes are, by id; nothing where only one person speaks."""
+        if self.speakers is None:
+            return {}
+        people = self.speakers
+        names = {head.id: people.of_card(head.id) for head in heads if head.trust is Origin.HUMAN}
+        names |= {digest.id: people.of_session(digest.session) for digest in digests}
+        return names if several(names.values()) else {}
+
+    def _page_points(
+        self, lang: Lang, zone: Zone, whose: Whose, own: Sequence[Digest], names: Mapping[str, str]
+    ) -> Iterator[Point]:
         """Yield the lines of projects and of the last sessions."""
         for project in self.projects:
             if whose.project in ("", project.name) and (
                 whose.ids is None or project.id in whose.ids
             ):
                 yield _project_point(project, lang)
-        own = [digest for digest in self.digests if whose.sees(digest)]
         changes = Changes((-age, line.text) for age, line in _yield_human_lines(own))
         for age, digest in enumerate(own):
-            yield from self._digest_points(digest, age, zone, changes)
+            name = names.get(digest.id, "")
+            yield from self._digest_points(digest, age, zone, changes, name)
 
     def _digest_points(
-        self, digest: Digest, age: int, zone: Zone, changes: Changes
+        self, digest: Digest, age: int, zone: Zone, changes: Changes, name: str
     ) -> Iterator[Point]:
         day = f"{in_zone(digest.at, zone):%Y-%m-%d}"
         for number, line in enumerate(digest.lines):
@@ -166,8 +185,8 @@ class Known:
                 continue
             text = f"{line.who}: {line.text}" if line.who else line.text
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
-            agent = str(Origin.AGENT) if line.part is Part.FOUND else ""
-            plain = labelled(text, (agent, day), digest.lang)
+            by = str(Origin.AGENT) if line.part is Part.FOUND else "" if line.who else name
+            plain = labelled(text, (by, day), digest.lang)
             worth = worth_of(line.text)
             if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
                 continue
@@ -175,7 +194,9 @@ class Known:
             first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
             rank, place = (first, -worth, age), (first, age, number)
             under = _heading_of(line) if section is Section.WHO else None
-            yield Point(section, id, text, f"{plain} ^{id}", rank, plain, place, under)
+            person = "" if line.part is Part.FOUND else name
+            shown = f"{plain} ^{id}"
+            yield Point(section, id, text, shown, rank, plain, place, person, under)
 
     def _is_over(self, digest: Digest, line: DigestLine) -> bool:
         scopes = {"memory", f"session:{digest.session}", f"project:{digest.project}", digest.scope}
@@ -245,11 +266,11 @@ def _card_rank(head: Head) -> tuple[float, ...]:
     return (_FIRST, *rank) if head.key == NAME else rank
 
 
-def _card_point(head: Head, zone: Zone) -> Point:
-    """Return the line of a card."""
-    plain = labelled(head.text, head.labels(zone), head.lang)
-    shown = f"{plain} ^{head.id}"
-    return Point(_card_section(head), head.id, head.text, shown, _card_rank(head), plain)
+def _card_point(head: Head, zone: Zone, name: str) -> Point:
+    """Return the line of a card, with the name of who said it where several people speak."""
+    plain = labelled(head.text, head.labels(zone, name), head.lang)
+    shown, rank = f"{plain} ^{head.id}", _card_rank(head)
+    return Point(_card_section(head), head.id, head.text, shown, rank, plain, (), name)
 
 
 _GOAL = ("目标", "goal")

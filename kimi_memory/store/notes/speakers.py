@@ -1,0 +1,93 @@
+"""The people whose words cards and digests rest on, by the names that their sessions give them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import islice
+from pathlib import PurePosixPath
+
+from kimi_memory.domain.note import Card, Note
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.formats.scalar import one_line
+from kimi_memory.store.notes.notes import Shelf
+
+_SESSION = re.compile(r"session_(?P<id>.+)\.jsonl")
+# Quotation marks inside of a text are escaped, so these stand only where a record has them. To
+# parse whole sessions for a name or two would take fifty times as long.
+_USER = re.compile(rb'^\{"kind":"session".*?"user":("(?:[^"\\]|\\.)*")')
+_SPEAKER = re.compile(rb'"role":"user","speaker":("(?:[^"\\]|\\.)*")')
+_BRACKETS = re.compile(r"[][()（）,，|]+")
+_LONGEST = 30
+"""No name has more characters …"""
+_MOST = 2
+"""… and no line has more names: they must not look like what it says."""
+
+
+class Speakers:
+    """Who said what notes rest on.
+
+    Args:
+        shelf: the notes and sessions as they are.
+        new: notes that are going to be, by id.
+    """
+
+    def __init__(self, shelf: Shelf, new: Mapping[str, Note] | None = None) -> None:
+        self._shelf, self._new = shelf, new or {}
+
+    def of_card(self, id: str) -> str:
+        """Return the names of those who said what a card rests on; empty where none is known."""
+        card = self._new.get(id)
+        if isinstance(card, Card):
+            sessions = [quote.session for quote in card.quotes]
+        else:
+            entry = self._shelf.entries().get(id)
+            sessions = [quote.split("#", 1)[0] for quote in entry.quotes] if entry else []
+        names = dict.fromkeys(filter(None, map(self.of_session, sessions)))
+        return " & ".join(islice(names, _MOST))
+
+    def of_session(self, id: str) -> str:
+        """Return the one person who speaks in a session.
+
+        It is empty where nobody has a name, and where several speak: there each line names its own.
+        """
+        path = self._paths.get(id)
+        if path is None:
+            return ""
+        try:
+            names = self._shelf.survey.fact(path, "people", _read_names, served=True)
+        except KimiMemoryError:
+            return ""
+        return names[0] if len(names) == 1 else ""
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        """The files of sessions by their ids."""
+        found = {}
+        for path in self._shelf.survey.looks:
+            if path.endswith(".jsonl") and (name := _SESSION.fullmatch(PurePosixPath(path).name)):
+                found[name["id"]] = path
+        return found
+
+
+def several(names: Iterable[str]) -> bool:
+    """Whether some names are those of more than one person."""
+    return len({name.casefold() for name in names if name}) > 1
+
+
+def _read_names(content: bytes) -> list[str]:
+    """Return the names of the people who speak in a session."""
+    said = _SPEAKER.findall(content) or _USER.findall(content.split(b"\n", 1)[0])
+    return list(dict.fromkeys(filter(None, map(_clean_name, dict.fromkeys(said)))))
+
+
+def _clean_name(quoted: bytes) -> str:
+    """Return a name as it may stand among the labels of a line; empty where it is none."""
+    try:
+        name = json.loads(quoted)
+    except ValueError:
+        return ""
+    plain = " ".join(_BRACKETS.sub(" ", one_line(name)).split())
+    return plain if len(plain) <= _LONGEST else ""
