@@ -170,11 +170,15 @@ def _event_text(event: Event) -> str:
     return " ".join((whole or event.title).split())
 
 
+_REPLACED = ("（后来被取代）", " (replaced since)")
+
+
 def _event_line(event: Event, day: DayView) -> str:
     lang = day.lang
     name = _NAMES[event.type] if lang is Lang.ZH else str(event.type)
     colon = "：" if lang is Lang.ZH else ": "
-    said = f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_event_text(event)}"
+    over = _REPLACED[lang is Lang.EN] if event.status is Status.SUPERSEDED else ""
+    said = f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_event_text(event)}{over}"
     return marked(said, event.id)
 
 

@@ -27,6 +27,7 @@ from kimi_memory.formats.job_file import job_json, job_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.day_page import is_blank, with_edits
+from kimi_memory.jobs.ended_events import with_ended_events
 from kimi_memory.jobs.eval_gate import Forbidden
 from kimi_memory.jobs.gates import JobGates, split_off_held
 from kimi_memory.jobs.job_records import FOLDER, is_recorded, job_id, job_path
@@ -214,6 +215,7 @@ class Jobs:
 
     def _filter_plan(self, plan: Plan, shelf: Shelf) -> Plan:
         """Return a plan without what was forgotten, and with what people wrote themselves."""
+        plan = replace(plan, steps=with_ended_events(plan.steps, shelf))
         plan = without_waiting(plan, shelf)
         if plan.asked:
             return plan

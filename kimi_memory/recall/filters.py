@@ -17,6 +17,7 @@ from math import nan
 import numpy as np
 
 from kimi_memory.domain.note import Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.domain.session import SHARED
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -262,9 +263,16 @@ def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:
     """
     gone = forgotten(searcher)
     if not status:
-        return searcher.once("shown", lambda: ~_column_mask(searcher, "status", HIDDEN)) & ~gone
+        return searcher.once("shown", lambda: _find_shown(searcher)) & ~gone
     mask = _column_mask(searcher, "status", status) & ~gone
     return mask | gone if Status.ARCHIVED in status else mask
+
+
+def _find_shown(searcher: Searcher) -> Bools:
+    """Return the rows that hold, and the events whose card was replaced: they did happen."""
+    happened = _column_mask(searcher, "kind", (Event.kind,))
+    over = _column_mask(searcher, "status", (str(Status.SUPERSEDED),))
+    return ~_column_mask(searcher, "status", HIDDEN) | (happened & over)
 
 
 def _column_mask(searcher: Searcher, name: str, wanted: Collection[str]) -> Bools:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from kimi_memory.domain.note import Role
+from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.page_lines import split_mark
@@ -144,7 +144,10 @@ def _successor_of(searcher: Searcher, unit: Unit) -> str | None:
     if after is None and unit.kind == "event":
         found = [successor(searcher, turn) for turn in rests_on(searcher, unit)]
         known = [one for one in found if one is not None]
-        return known[-1] if found and len(known) == len(found) else None
+        if found and len(known) == len(found):
+            return known[-1]
+        # Its file says so, also where the index does not know by what.
+        return "" if unit.status == Status.SUPERSEDED else None
     return after
 
 

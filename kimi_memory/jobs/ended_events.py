@@ -1,0 +1,79 @@
+"""Events of replaced cards: the file of an event says that what it tells holds no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.pages import Event
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.store.notes.note_index import Entry
+from kimi_memory.store.notes.notes import Shelf
+
+_HELD = frozenset({Status.ACTIVE, Status.CONFLICTED, Status.STALE})
+
+
+def with_ended_events(steps: tuple[Step, ...], shelf: Shelf) -> tuple[Step, ...]:
+    """Return steps, and those that mark the events whose card the steps replace.
+
+    An event that rests on anything else as well still says something, and stays as it is.
+    """
+    notes = {step.note.id: step.note for step in steps}
+    cards = [note for note in notes.values() if isinstance(note, Card)]
+    held = [card for card in cards if card.status in _HELD]
+    replaced = [(old, new) for old in cards if (new := _find_successor(old, held)) is not None]
+    if not replaced:
+        return steps
+    gone = {turn: new for old, new in replaced for turn in _turns_of(old)}
+    # "I moved from Bern to Basel" proves the old card and the new one: it is not over.
+    kept = {turn for _, new in replaced for turn in _turns_of(new)}
+    ended = frozenset(gone) - kept
+    found = (event for event in _yield_events(notes, shelf, ended) if ended >= _turns_of(event))
+    more = [_ended_step(event, gone[min(_turns_of(event))]) for event in found]
+    return (*steps, *more)
+
+
+def _find_successor(old: Card, held: Iterable[Card]) -> Card | None:
+    """Return the card that takes the place of a replaced one; None where it only ended."""
+    if old.status is not Status.SUPERSEDED:
+        return None
+    same = ((new.key, new.project) == (old.key, old.project) for new in held)
+    pairs = zip(held, same, strict=True)
+    return next((new for new, alike in pairs if alike or old.id in new.supersedes), None)
+
+
+def _yield_events(
+    notes: dict[str, Note], shelf: Shelf, ended: frozenset[tuple[str, int]]
+) -> Iterator[Event]:
+    """Yield the active events that rest on some of these turns, as they will be."""
+    for note in notes.values():
+        if isinstance(note, Event) and note.status is Status.ACTIVE and note.quotes:
+            yield note
+    for entry in shelf.entries().values():
+        if entry.id in notes or not _may_rest_on(entry, ended):
+            continue
+        try:
+            note = shelf.file(entry.path).note
+        except KimiMemoryError:
+            continue  # A file that cannot be read is never rewritten.
+        if isinstance(note, Event) and note.status is Status.ACTIVE and note.quotes:
+            yield note
+
+
+def _may_rest_on(entry: Entry, ended: frozenset[tuple[str, int]]) -> bool:
+    """Whether an event names one of these turns, by its head alone."""
+    if entry.kind != Event.kind or entry.status != Status.ACTIVE:
+        return False
+    named = (quote.partition(" ")[0].rpartition("#") for quote in entry.quotes)
+    return any((session, int(n)) in ended for session, _, n in named)
+
+
+def _ended_step(event: Event, by: Card) -> Step:
+    over = replace(event, status=Status.SUPERSEDED, updated=max(event.updated, by.updated))
+    return Step(Op.REFINE, over, f"what it tells was replaced by {by.id}")
+
+
+def _turns_of(note: Card | Event) -> frozenset[tuple[str, int]]:
+    return frozenset((quote.session, quote.n) for quote in note.quotes)

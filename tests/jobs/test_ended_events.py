@@ -1,0 +1,79 @@
+"""The event of a replaced card says in its file, on its day's page and in a block that it is over."""
+
+from __future__ import annotations
+
+from kimi_memory import Memory
+from kimi_memory.domain.note import Role, Status
+from kimi_memory.domain.pages import Event
+from kimi_memory.domain.search_types import Query
+from kimi_memory.store.notes.notes import Shelf
+from tests.jobs.edited_pages import card
+
+OLD = "We decided to use Postgres for the database, because the club already pays for a hosted one."
+NEW = (
+    "We changed our mind about the database: we switch from Postgres to SQLite, because it is free."
+)
+OTHER = (
+    "We decided to host the site on a server in Falkenstein, because it costs four euros a month."
+)
+
+
+def talk(memory: Memory, id: str, *said: str) -> None:
+    session = memory.session(id)
+    for text in said:
+        session.turn(Role.USER, text)
+        session.turn(Role.ASSISTANT, "Noted.")
+    session.end()
+
+
+def events(memory: Memory) -> dict[str, Status]:
+    notes = (filed.note for filed in Shelf(memory.store).notes(Event.kind))
+    return {note.content: note.status for note in notes if isinstance(note, Event)}
+
+
+def status_of(memory: Memory, words: str) -> Status:
+    [found] = [status for text, status in events(memory).items() if words in text]
+    return found
+
+
+def test_the_event_of_a_replaced_decision_is_superseded(memory: Memory) -> None:
+    talk(memory, "a", OLD, OTHER)
+    assert status_of(memory, "Postgres for the database") is Status.ACTIVE
+    talk(memory, "b", NEW)
+    assert status_of(memory, "Postgres for the database") is Status.SUPERSEDED
+    assert status_of(memory, "Falkenstein") is Status.ACTIVE
+    assert status_of(memory, "switch from Postgres") is Status.ACTIVE
+
+
+def test_it_is_still_found_and_says_so(memory: Memory) -> None:
+    talk(memory, "a", OLD)
+    talk(memory, "b", NEW)
+    hits = memory.recall(Query(text="hosted Postgres database of the club", kind=("event",))).hits
+    assert any("already pays" in hit.unit.text for hit in hits)
+    lines = memory.context("task", "which database does the club pay for?").text.splitlines()
+    told = [line for line in lines if "already pays" in line and "episodic/2" in line]
+    assert all("replaced" in line for line in told)
+
+
+def test_the_page_of_its_day_says_so(memory: Memory) -> None:
+    talk(memory, "a", OLD)
+    memory.consolidate("daily")
+    talk(memory, "b", NEW)
+    memory.consolidate("daily")
+    pages = memory.root.glob("episodic/daily/*.md")
+    lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
+    [line] = [line for line in lines if "already pays" in line and "^event-" in line]
+    assert "(replaced since)" in line
+
+
+def test_a_correction_ends_the_event_too(memory: Memory) -> None:
+    talk(memory, "a", OLD)
+    memory.correct(card(memory, "decision.database").id, "The club uses SQLite.")
+    assert status_of(memory, "Postgres for the database") is Status.SUPERSEDED
+
+
+def test_an_undone_job_brings_the_event_back(memory: Memory) -> None:
+    talk(memory, "a", OLD)
+    memory.correct(card(memory, "decision.database").id, "The club uses SQLite.")
+    memory.undo()
+    assert status_of(memory, "Postgres for the database") is Status.ACTIVE
