@@ -154,9 +154,11 @@ class _Scribe:
         if line.says(cues.PROPOSAL):
             yes = self._find_assent(at)
             return self._draft_choice(at, line, CardType.DECISION, yes) if yes else None
+        if not _is_measured(line):
+            return None
         # In a chat its figures are what it teaches.
         at_work = self.transcript.session.project or self.transcript.has_agent_at_work()
-        return self._draft_finding(at, line) if at_work and _is_measured(line) else None
+        return self._draft_finding(at, line) if at_work else None
 
     def _find_assent(self, at: int) -> _Line | None:
         """Return the sentence by which a person agrees to the last proposal of a turn."""

@@ -127,7 +127,9 @@ class Distil:
         scope = scope_of(transcript.session)
         drafts = [replace(draft, scope=scope) for draft in drafts]
         turns = {turn.n: turn for turn in transcript.turns}
-        drafts = [with_holder(with_doubt(draft, turns), transcript) for draft in drafts]
+        drafts = [with_doubt(draft, turns) for draft in drafts]
+        if transcript.has_several_people():
+            drafts = [with_holder(draft, transcript) for draft in drafts]
         good = [d for d in drafts if d.importance >= self._settings.min_importance]
         tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
         # What a model wrote was proven one by one, and is bounded by what it may propose.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import CardType, Lang, Origin, Role
+from kimi_memory.domain.note import CardType, Lang, Origin
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.led_in import is_led_in
@@ -68,8 +68,7 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
 
 def with_holder(draft: Draft, transcript: Transcript) -> Draft:
     """Return a draft that names who said it, where several people speak."""
-    people = {t.speaker for t in transcript.turns if t.role is Role.USER and t.speaker}
-    turn = transcript.turn(draft.quotes[-1].n) if draft.quotes and len(people) > 1 else None
+    turn = transcript.turn(draft.quotes[-1].n) if draft.quotes else None
     if turn is None or not turn.speaker or turn.speaker in draft.value or draft.gone:
         return draft
     mark = "：" if draft.lang is Lang.ZH else ": "

@@ -1,19 +1,21 @@
-"""The event of a replaced card says in its file, on its day's page and in a block that it is over."""
+"""The event of a replaced card says in its file, on its page and in a block that it is over."""
 
 from __future__ import annotations
 
 from kimi_memory import Memory
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query
+from kimi_memory.jobs.correct import Correct
 from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.edited_pages import card
 
-OLD = "We decided to use Postgres for the database, because the club already pays for a hosted one."
-NEW = (
+OLD = "We use Postgres for the database, because the club already pays for a hosted one."
+NEW = "We changed our mind: we switch the database from Postgres to SQLite, because it is free."
     "We changed our mind about the database: we switch from Postgres to SQLite, because it is free."
 )
-OTHER = (
+OTHER = "We decided to host the site in Falkenstein, because it costs four euros a month."
     "We decided to host the site on a server in Falkenstein, because it costs four euros a month."
 )
 
@@ -29,6 +31,10 @@ def talk(memory: Memory, id: str, *said: str) -> None:
 def events(memory: Memory) -> dict[str, Status]:
     notes = (filed.note for filed in Shelf(memory.store).notes(Event.kind))
     return {note.content: note.status for note in notes if isinstance(note, Event)}
+
+
+def correct(memory: Memory, value: str) -> JobReport:
+    return memory.run(Correct(memory, card(memory, "decision.database").id, value))
 
 
 def status_of(memory: Memory, words: str) -> Status:
@@ -68,12 +74,12 @@ def test_the_page_of_its_day_says_so(memory: Memory) -> None:
 
 def test_a_correction_ends_the_event_too(memory: Memory) -> None:
     talk(memory, "a", OLD)
-    memory.correct(card(memory, "decision.database").id, "The club uses SQLite.")
+    correct(memory, "The club uses SQLite.")
     assert status_of(memory, "Postgres for the database") is Status.SUPERSEDED
 
 
 def test_an_undone_job_brings_the_event_back(memory: Memory) -> None:
     talk(memory, "a", OLD)
-    memory.correct(card(memory, "decision.database").id, "The club uses SQLite.")
-    memory.undo()
+    report = correct(memory, "The club uses SQLite.")
+    memory.undo(report.job)
     assert status_of(memory, "Postgres for the database") is Status.ACTIVE

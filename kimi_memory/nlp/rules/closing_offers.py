@@ -102,7 +102,9 @@ def line_named(answer: str, message: str) -> tuple[str, str]:
     """
     said = _PICK_TAIL.sub("", _PICK_LEAD.sub("", answer.strip(), count=1), count=1)
     # "Sidebar First" is a label, and "sidebar first" a wish for what comes first.
-    cores = {core for core in (_tight(said), _tight(answer)) if _names(core, answer)}
+    cores = {core for core in (_tight(said), _tight(answer)) if len(core) >= _LEAST[_is_han(core)]}
+    if not cores or not _may_name(answer):
+        return "", ""
     asked = ""
     found: list[tuple[str, str]] = []
     for line in unfenced_lines(message):
@@ -120,10 +122,10 @@ def line_named(answer: str, message: str) -> tuple[str, str]:
     return (question.rstrip(":：") if question.endswith(("?", "？", ":", "：")) else ""), option
 
 
-def _names(core: str, answer: str) -> bool:
-    least = _LEAST[_is_han(core)]
-    asks = answer.rstrip().endswith(("?", "？")) or act_of(answer) is Act.QUESTION
-    return len(core) >= least and "\n" not in answer.strip() and not asks
+def _may_name(answer: str) -> bool:
+    """Whether an answer is one line, and no question."""
+    plain = "\n" not in answer.strip() and not answer.rstrip().endswith(("?", "？"))
+    return plain and act_of(answer) is not Act.QUESTION
 
 
 def _is_named(core: str, line: str) -> bool:
