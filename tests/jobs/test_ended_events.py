@@ -13,11 +13,7 @@ from tests.jobs.edited_pages import card
 
 OLD = "We use Postgres for the database, because the club already pays for a hosted one."
 NEW = "We changed our mind: we switch the database from Postgres to SQLite, because it is free."
-    "We changed our mind about the database: we switch from Postgres to SQLite, because it is free."
-)
 OTHER = "We decided to host the site in Falkenstein, because it costs four euros a month."
-    "We decided to host the site on a server in Falkenstein, because it costs four euros a month."
-)
 
 
 def talk(memory: Memory, id: str, *said: str) -> None:
@@ -81,5 +77,5 @@ def test_a_correction_ends_the_event_too(memory: Memory) -> None:
 def test_an_undone_job_brings_the_event_back(memory: Memory) -> None:
     talk(memory, "a", OLD)
     report = correct(memory, "The club uses SQLite.")
-    memory.undo(report.job)
+    memory.undo(report.id)
     assert status_of(memory, "Postgres for the database") is Status.ACTIVE
