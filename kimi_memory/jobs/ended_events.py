@@ -15,10 +15,17 @@ from kimi_memory.store.notes.notes import Shelf
 _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED, Status.STALE})
 
 
-def with_ended_events(steps: tuple[Step, ...], shelf: Shelf) -> tuple[Step, ...]:
+def with_ended_events(
+    steps: tuple[Step, ...], shelf: Shelf, *, asked: bool = False
+) -> tuple[Step, ...]:
     """Return steps, and those that mark the events whose card the steps replace.
 
     An event that rests on anything else as well still says something, and stays as it is.
+
+    Args:
+        steps: what is going to be done.
+        shelf: the notes as they are.
+        asked: whether a person corrects: the new card then names the turns it corrects.
     """
     notes = {step.note.id: step.note for step in steps}
     cards = [note for note in notes.values() if isinstance(note, Card)]
@@ -28,7 +35,7 @@ def with_ended_events(steps: tuple[Step, ...], shelf: Shelf) -> tuple[Step, ...]
         return steps
     gone = {turn: new for old, new in replaced for turn in _turns_of(old)}
     # "I moved from Bern to Basel" proves the old card and the new one: it is not over.
-    kept = {turn for _, new in replaced for turn in _turns_of(new)}
+    kept = set() if asked else {turn for _, new in replaced for turn in _turns_of(new)}
     ended = frozenset(gone) - kept
     found = (event for event in _yield_events(notes, shelf, ended) if ended >= _turns_of(event))
     more = [_ended_step(event, gone[min(_turns_of(event))]) for event in found]

@@ -215,7 +215,7 @@ class Jobs:
 
     def _filter_plan(self, plan: Plan, shelf: Shelf) -> Plan:
         """Return a plan without what was forgotten, and with what people wrote themselves."""
-        plan = replace(plan, steps=with_ended_events(plan.steps, shelf))
+        plan = replace(plan, steps=with_ended_events(plan.steps, shelf, asked=plan.asked))
         plan = without_waiting(plan, shelf)
         if plan.asked:
             return plan

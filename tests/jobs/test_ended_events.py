@@ -9,10 +9,14 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query
 from kimi_memory.jobs.correct import Correct
 from kimi_memory.store.notes.notes import Shelf
+from tests.conftest import Clock
 from tests.jobs.edited_pages import card
 
-OLD = "We use Postgres for the database, because the club already pays for a hosted one."
-NEW = "We changed our mind: we switch the database from Postgres to SQLite, because it is free."
+OLD = "Let's use Postgres for the database, because the club already pays for a hosted one."
+NEW = (
+    "I changed my mind about the database: we switch from Postgres to SQLite, because one file is"
+    " easy to back up and nobody has to pay for it."
+)
 OTHER = "We decided to host the site in Falkenstein, because it costs four euros a month."
 
 
@@ -38,17 +42,19 @@ def status_of(memory: Memory, words: str) -> Status:
     return found
 
 
-def test_the_event_of_a_replaced_decision_is_superseded(memory: Memory) -> None:
+def test_the_event_of_a_replaced_decision_is_superseded(memory: Memory, clock: Clock) -> None:
     talk(memory, "a", OLD, OTHER)
     assert status_of(memory, "Postgres for the database") is Status.ACTIVE
+    clock.move(days=1)
     talk(memory, "b", NEW)
     assert status_of(memory, "Postgres for the database") is Status.SUPERSEDED
     assert status_of(memory, "Falkenstein") is Status.ACTIVE
     assert status_of(memory, "switch from Postgres") is Status.ACTIVE
 
 
-def test_it_is_still_found_and_says_so(memory: Memory) -> None:
+def test_it_is_still_found_and_says_so(memory: Memory, clock: Clock) -> None:
     talk(memory, "a", OLD)
+    clock.move(days=1)
     talk(memory, "b", NEW)
     hits = memory.recall(Query(text="hosted Postgres database of the club", kind=("event",))).hits
     assert any("already pays" in hit.unit.text for hit in hits)
@@ -57,9 +63,10 @@ def test_it_is_still_found_and_says_so(memory: Memory) -> None:
     assert all("replaced" in line for line in told)
 
 
-def test_the_page_of_its_day_says_so(memory: Memory) -> None:
+def test_the_page_of_its_day_says_so(memory: Memory, clock: Clock) -> None:
     talk(memory, "a", OLD)
     memory.consolidate("daily")
+    clock.move(days=1)
     talk(memory, "b", NEW)
     memory.consolidate("daily")
     pages = memory.root.glob("episodic/daily/*.md")
