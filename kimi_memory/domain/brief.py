@@ -154,7 +154,7 @@ class Choice:
 
 def _person_of(point: Point) -> str:
     """Return what keeps together what one person tells of themselves and wants done."""
-    return point.person if point.section in _OF_PEOPLE else ""
+    return point.person if point.heading in _OF_PEOPLE else ""
 
 
 def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
