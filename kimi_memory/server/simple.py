@@ -17,6 +17,7 @@ from datetime import date
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Create, Update, digest
+from kimi_memory.domain.job import Op
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.errors import ChangedOnDiskError, NotFoundError, UsageError, WaitingError
 from kimi_memory.formats.frontmatter import decode
@@ -106,7 +107,9 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
         area=space.area(memory, ""),
         session=space.session,
     )
-    id = next((operation.target for operation in report.operations), "")
+    # What was new comes first: a statement that contradicts a card names that card, too.
+    done = sorted(report.operations, key=lambda operation: operation.op is not Op.ADD)
+    id = done[0].target if done else ""
     if path in PEOPLES and id:
         _write_line(memory, path, before, id)
     return Kept(path, id, stored=True)

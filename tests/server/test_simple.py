@@ -70,6 +70,17 @@ def test_a_page_that_is_gone_takes_text_and_one_that_waits_does_not(served: Serv
     assert (served.root / "PROJECT.md").read_text("utf-8").startswith("- 缓存放在 P 区。 ^card-")
 
 
+def test_the_line_on_a_page_is_what_was_said_though_it_contradicts_a_card(served: Served) -> None:
+    with served.client() as client:
+        client.post("/append", json={"path": "MEMORY.md", "content": "I live in Edinburgh."})
+        said = {"path": "USER.md", "content": "I live in Kyoto and drink only green tea."}
+        card = client.post("/append", json=said).json()["id"]
+        assert "Kyoto" in client.get("/v1/get", params={"what": card}).json()["text"]
+    page = (served.root / "USER.md").read_text("utf-8")
+    assert f"- I live in Kyoto and drink only green tea. ^{card}" in page
+    assert "Edinburgh" not in page
+
+
 def test_a_page_that_is_not_text_is_refused_and_nothing_is_remembered(served: Served) -> None:
     before = (served.root / "USER.md").read_bytes()
     (served.root / "USER.md").write_bytes(b"\xff\xfe\x00a")

@@ -46,9 +46,10 @@ _SIGNED = regex(
     r"[ \t]{0,3}(?:[—–]{1,2}|--) ?(?!(?:I|i|we|my|and|but|so|or|then)\b)(?:[A-Z][\w.'-]{1,20}(?: [A-Z][\w.'-]{0,20}){0,3}(?:, [\w .]{1,30})?|[\u3400-\u9fff·]{2,8})\s*$"
     r"|[.!?。！？”\"] ?(?:[—–]{1,2}|-{1,2}) ?(?:[A-Z][\w'-]{1,20}(?: [A-Z][\w.'-]{0,20}){0,2}(?:, [\w .]{1,30})?|[\u3400-\u9fff·]{2,8})\s*$"
 )
-_OPTIONS = regex(
-    r"[?？:：][^\n]{0,60}?(?<![\w.])([aA1①])(?:[).、．:：]|(?<=①)) ?[^\n]{1,400}?(?<![\w.])(?:[bB2]|②)(?:[).、．:：]|(?<=②))"
-)
+_FIRST_OPTION = regex(r"(?<![\w.])(?:[aA1①][).、．:：]|①) ?")
+_SECOND_OPTION = regex(r"(?<![\w.])(?:[bB2②][).、．:：]|②)")
+_ASKED_WITHIN, _OPTION_LENGTH = 61, 401
+"""So many characters before the first of two options a question ends, and so long is the first."""
 
 
 def begins_copy(text: str, lines: Sequence[Span], at: int) -> bool:
@@ -87,9 +88,18 @@ def find_signed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 def find_options(text: str) -> Iterator[Span]:
     """Yield the spans of answers to choose from: "Which is right? a) … b) …"."""
-    for found in _OPTIONS.finditer(text):
-        end = text.find("\n", found.end())
-        yield found.start(1), len(text) if end < 0 else end
+    at = 0
+    while found := _FIRST_OPTION.search(text, at):
+        at = found.end()
+        asked = text[max(0, found.start() - _ASKED_WITHIN) : found.start()].rpartition("\n")[2]
+        if not any(mark in asked for mark in "?？:："):
+            continue
+        end = text.find("\n", at, at + _OPTION_LENGTH)
+        second = _SECOND_OPTION.search(text, at + 1, end if end >= 0 else at + _OPTION_LENGTH)
+        if second:
+            at = second.end()
+            end = text.find("\n", at)
+            yield found.start(), len(text) if end < 0 else end
 
 
 def _table_end(text: str, lines: Sequence[Span], at: int) -> int:
