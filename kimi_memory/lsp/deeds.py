@@ -108,6 +108,7 @@ class Deeds:
         return [
             {
                 "id": one.id,
+                "fingerprint": one.fingerprint,
                 "path": one.path,
                 "title": one.title or one.path,
                 "target": one.target,
@@ -148,10 +149,17 @@ class Deeds:
         """Count what waits."""
         return {"review": len(self.review()), "conflicts": len(self.conflicts())}
 
-    def decide(self, id: str, *, accept: bool, text: str = "", dry_run: bool = False) -> Json:
-        """Accept or reject what waits, as it stands or with other words."""
+    def decide(self, id: str, said: Answer, *, dry_run: bool = False) -> Json:
+        """Accept or reject what waits, as the person read it or with other words.
+
+        Raises:
+            UsageError: it is not said what the person read, or that changed since.
+        """
+        if not said.shown:
+            words = f"A decision about {id} needs the fingerprint of what was shown."
+            raise UsageError(f"{words} Take it from kimi.review.")
         with self._opened() as memory:
-            return _told(memory, answer(memory, id, Answer(accept, text), dry_run=dry_run))
+            return _told(memory, answer(memory, id, said, dry_run=dry_run))
 
     def settle(self, key: str, keep: str, *, dry_run: bool = False) -> Json:
         """Settle a contradiction: one side is so."""
@@ -248,9 +256,11 @@ COMMANDS: Mapping[str, Deed] = {
     "kimi.sessions": lambda d, given: d.sessions(),
     "kimi.count": lambda d, given: d.count(),
     "kimi.accept": lambda d, given: d.decide(
-        _text(given, 0), accept=True, text=_text(given, 1, "")
+        _text(given, 0), Answer(accept=True, text=_text(given, 2, ""), shown=_text(given, 1, ""))
     ),
-    "kimi.reject": lambda d, given: d.decide(_text(given, 0), accept=False),
+    "kimi.reject": lambda d, given: d.decide(
+        _text(given, 0), Answer(accept=False, shown=_text(given, 1, ""))
+    ),
     "kimi.settle": lambda d, given: d.settle(_text(given, 0), _text(given, 1)),
     "kimi.rename": lambda d, given: d.rename_key(
         _text(given, 0), _text(given, 1), dry_run=_dry(given, 2, default=True)

@@ -14,6 +14,7 @@ from kimi_memory.formats.page_lines import is_generated, sign_of
 from kimi_memory.jobs.trace import Evidence, Tracer
 from kimi_memory.lsp.answers import Reader
 from kimi_memory.lsp.spots import Spot, spots_in
+from kimi_memory.operations.review_queue import pending
 from kimi_memory.store.notes import sessions
 
 _NOTE = re.compile(r"\A---\r?\n(?:.*\r?\n)*?(?:id|kind): ")
@@ -62,19 +63,22 @@ def _note_faults(reader: Reader, path: str, text: str, lines: Sequence[str]) -> 
         yield _whole(lines, at, "broken", str(error), 1)
         return
     if isinstance(note, Proposal):
-        yield _proposal(note, lines)
+        yield _proposal(reader, note, lines)
     if isinstance(note, Card) and note.status is Status.CONFLICTED:
         yield _conflict(note, lines)
     if isinstance(note, Card | Event):
         yield from _quote_faults(reader, note, lines)
 
 
-def _proposal(note: Proposal, lines: Sequence[str]) -> Finding:
-    actions = (
-        Action("Accept", "kimi.accept", (note.id,)),
-        Action("Reject", "kimi.reject", (note.id,)),
-    )
+def _proposal(reader: Reader, note: Proposal, lines: Sequence[str]) -> Finding:
     at = _line_of(lines, "kind:")
+    # The decision is about the words of this moment: what changes later is refused.
+    shown = [one.build().fingerprint for one in pending(reader.memory) if one.id == note.id]
+    actions = tuple(
+        Action(title, command, (note.id, mark))
+        for mark in shown[:1]
+        for title, command in (("Accept", "kimi.accept"), ("Reject", "kimi.reject"))
+    )
     return _whole(lines, at, "waits", "This waits for your word.", 3)._replace(actions=actions)
 
 

@@ -21,6 +21,7 @@ from kimi_memory.operations.health_checks import (
     check_folder,
     check_ids,
     check_jobs,
+    check_lost_tombstones,
     check_purges,
     check_tombstones,
 )
@@ -212,6 +213,7 @@ _CHECKS: tuple[Callable[[Memory], Iterable[Finding]], ...] = (
     _check_sessions,
     check_evidence,
     check_purges,
+    check_lost_tombstones,
     _check_touched,
     _check_merges,
     lambda memory: memory.index.verify(),

@@ -19,6 +19,7 @@ from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
+from kimi_memory.store.wal.append_log import LOST
 
 _COPY = re.compile(
     r".*(?:\.sync-conflict-\d{8}-\d{6}|[ (]conflicted copy|'s conflicted copy|冲突副本|衝突副本"
@@ -45,6 +46,19 @@ def check_tombstones(memory: Memory) -> Iterator[Finding]:
             message = f"line {number} was changed after it was written, so it may bar nothing"
             remedy = "If that was not you, restore the file from git ('kimi-memory log --path')."
             yield Finding("tombstones", Severity.WARNING, message, remedy, TOMBSTONES)
+
+
+def check_lost_tombstones(memory: Memory) -> Iterator[Finding]:
+    """Yield the broken lines that were cut off the tombstones: what they barred may come back."""
+    name = TOMBSTONES.rpartition("/")[2]
+    for path in sorted((memory.root / LOST).glob(f"*.{name}")):
+        place = f"{LOST}/{path.name}"
+        message = f"a broken line was cut off {TOMBSTONES}; what it barred may come back"
+        remedy = (
+            f"Restore what is missing from git ('kimi-memory log --path {TOMBSTONES}'), "
+            "then delete the file named here."
+        )
+        yield Finding("tombstones", Severity.WARNING, message, remedy, place)
 
 
 def check_deployment(memory: Memory) -> Iterator[Finding]:

@@ -206,11 +206,35 @@ def test_a_dry_run_writes_nothing_and_a_proposal_is_accepted_and_undone(editor: 
     waiting = editor.run("kimi.review")
     one = next(item for item in waiting if "deploy on Friday" in item["text"])
     assert "+" in one["diff"] and one["evidence"]
-    done = editor.run("kimi.accept", one["id"])
+    done = editor.run("kimi.accept", one["id"], one["fingerprint"])
     assert "never deploy on Friday" in read(editor, "long-term/IDENTITY.md")
     assert len(editor.run("kimi.review")) == len(waiting) - 1
     editor.run("kimi.undo", done["jobs"][0])
     assert len(editor.run("kimi.review")) == len(waiting)
+
+
+def test_a_decision_is_about_the_words_that_were_shown(editor: Editor) -> None:
+    waiting = editor.run("kimi.review")
+    one = next(item for item in waiting if "deploy on Friday" in item["text"])
+    path = editor.root / one["path"]
+    editor.open(one["path"])
+    asked = {
+        "textDocument": {"uri": editor.uri(one["path"])},
+        "range": {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}},
+        "context": {"diagnostics": []},
+    }
+    given = next(
+        action["command"]["arguments"]
+        for action in editor.ask("textDocument/codeAction", asked)
+        if action["command"]["command"] == "kimi.accept"
+    )
+    assert given == [one["id"], one["fingerprint"]]
+    path.write_text(path.read_text("utf-8").replace("on Friday", "on Monday"), "utf-8")
+    for command in ("kimi.accept", "kimi.reject"):
+        assert "changed since it was shown" in editor.run(command, *given, refused=True)
+        assert "fingerprint" in editor.run(command, one["id"], refused=True)
+    assert "on Monday" not in read(editor, "long-term/IDENTITY.md")
+    assert path.exists()
 
 
 def test_a_key_is_renamed_by_a_job_with_a_dry_run(editor: Editor) -> None:

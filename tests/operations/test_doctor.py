@@ -10,8 +10,10 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.health import Severity
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.doctor import doctor, fix, verify
+from kimi_memory.operations.forget import forget
 from kimi_memory.operations.memory_state import status
 from tests.jobs.test_runner import talk
 
@@ -132,3 +134,20 @@ def test_a_journal_cut_off_at_its_end_is_found_by_the_checkpoint_in_git(memory: 
     lines = segment.read_bytes().splitlines(keepends=True)
     segment.write_bytes(b"".join(lines[:-2]))
     assert any(finding.check == "journal" for finding in verify(memory))
+
+
+def test_tombstones_that_were_cut_off_are_named(memory: Memory) -> None:
+    memory.remember("The door code is blue.")
+    forget(memory, Wanted(key="note.the-door-code-is-blue"))
+    root = memory.root
+    memory.close()
+    path = root / "mid-term/tombstones.jsonl"
+    path.write_text("garbage {\n", encoding="utf-8")
+    with Memory.open(root) as again:
+        for found in (doctor(again), verify(again)):
+            [one] = [finding for finding in found if finding.check == "tombstones"]
+            assert one.severity is Severity.WARNING and "may come back" in one.message
+            assert one.path.startswith(".kimi/lost+found/")
+        assert (root / one.path).read_bytes() == b"garbage {\n"
+        (root / one.path).unlink()
+        assert not [finding for finding in doctor(again) if finding.check == "tombstones"]
