@@ -153,6 +153,7 @@ class Parts:
             self.settings.history,
             clock=self.clock,
             trailers=lambda: checkpoint(self.store) if self.copy_id else {},
+            lock=lambda: self.store.lock("git"),
         )
 
     @cached_property

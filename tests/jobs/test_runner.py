@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -76,6 +78,40 @@ def test_a_batch_that_comes_due_meanwhile_leaves_a_job_its_commit(
     flush.join()
     trailers = [commit.trailers.get("Job") for commit in memory.history.log(limit=5)]
     assert report.id in trailers
+
+
+_JOB_THAT_STOPS_BEFORE_ITS_COMMIT = """
+import sys
+from kimi_memory import Memory
+from kimi_memory.jobs import runner
+from kimi_memory.store.copy import checkpoint
+
+def sign_after_a_line(store):  # The files of the job are placed, and not committed.
+    print("placed", flush=True)
+    sys.stdin.readline()
+    return checkpoint(store)
+
+with Memory.open(sys.argv[1]) as memory:
+    runner.checkpoint = sign_after_a_line
+    print(memory.distil("s").id, flush=True)
+"""
+
+
+def test_a_batch_of_another_process_leaves_a_job_its_commit(memory: Memory) -> None:
+    talk(memory)
+    command = [sys.executable, "-c", _JOB_THAT_STOPS_BEFORE_ITS_COMMIT, str(memory.root)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    flush = threading.Thread(target=memory.batch.flush)
+    with subprocess.Popen(command, **pipes) as job:  # type: ignore[call-overload]  # three pipes
+        assert job.stdout.readline() == "placed\n"
+        memory.batch.note()
+        flush.start()
+        flush.join(2)
+        said, _ = job.communicate("go on\n", timeout=60)
+    flush.join()
+    assert job.returncode == 0
+    trailers = [commit.trailers.get("Job") for commit in memory.history.log(limit=5)]
+    assert said.strip() in trailers
 
 
 def test_the_same_inputs_give_nothing_to_do(memory: Memory) -> None:

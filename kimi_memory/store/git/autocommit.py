@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.config import HistoryTable
-from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.errors import HistoryError, KimiMemoryError, LockTimeoutError
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.stat import Stats
 
@@ -33,6 +33,7 @@ class Batch:
         table: whether there is history, and how long a batch may wait.
         clock: tells the time.
         trailers: gives the trailers of a commit when it is made.
+        lock: keeps other processes from committing.
     """
 
     def __init__(
@@ -43,8 +44,9 @@ class Batch:
         *,
         clock: Callable[[], datetime],
         trailers: Callable[[], Mapping[str, str]],
+        lock: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        self._commit, self._clock, self._trailers = commit, clock, trailers
+        self._commit, self._clock, self._trailers, self._lock = commit, clock, trailers, lock
         self._enabled = table.git
         self._quiet, self._max = table.quiet_seconds, table.max_seconds
         self._mark = root / ".kimi" / "pending"
@@ -107,9 +109,14 @@ class Batch:
         self._aside.unlink(missing_ok=True)
         return made
 
-    def hold(self) -> AbstractContextManager[object]:
-        """Commit no batch in the background meanwhile, such as between files and their commit."""
-        return self._flushing
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Have no process commit a batch meanwhile, such as between files and their commit."""
+        with self._flushing, ExitStack() as held:
+            # A history that is busy all the time keeps nothing from being stored.
+            with suppress(LockTimeoutError):
+                held.enter_context(self._lock())
+            yield
 
     def start(self) -> None:
         """Commit due batches in the background, until closed."""
