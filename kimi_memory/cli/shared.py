@@ -145,6 +145,16 @@ def show(text: str = "") -> None:
             print(part)
 
 
+def show_line(text: str) -> None:
+    """Print text for people as one line: a name with a line break in it begins no line of ours."""
+    show(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return text with its line breaks written out."""
+    return "\\n".join(text.splitlines())
+
+
 def show_title(text: str) -> None:
     """Print the line that a thing begins with, in bold where the terminal can do that."""
     for part in wrap(printable(text), find_width()):
@@ -240,12 +250,12 @@ def show_report(report: JobReport) -> None:
         counts = ", ".join(f"{count} {op}" for op, count in sorted(report.counts.items()))
         show(f"{report.kind} {report.subject}: {counts or 'files only'}  [{report.id}]")
         for operation in report.operations:
-            show(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
+            show_line(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
     if report.spent.calls:
         cost = f"{report.spent.tokens_in} tokens in, {report.spent.tokens_out} out"
         show(f"  model        {report.model}: {report.spent.calls} asked, {cost}")
     for line in report.left_out:
-        show(f"  left out     {line}")
+        show_line(f"  left out     {line}")
     if report.diff:
         show_diff(report.diff)
 

@@ -137,7 +137,7 @@ def _write_archive(root: Path, file: io.BufferedWriter) -> None:
                 summing = _Summing(content)
                 archive.addfile(info, cast("IO[bytes]", summing))  # it is only read from
             sums[name] = summing.sum.hexdigest()
-        _add_member(archive, LIST, json.dumps(sums, ensure_ascii=False, indent=0).encode())
+        _add_member(archive, LIST, json.dumps(sums, indent=0).encode())
 
 
 def _add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:

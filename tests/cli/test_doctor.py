@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kimi_memory.cli import run
 from tests.cli.answers import answer
 
@@ -29,3 +31,13 @@ def test_doctor_finds_an_edited_quote_and_a_broken_note(folder: Path, capsys) ->
     out = capsys.readouterr().out
     assert "a quote does not stand in" in out
     assert "semantic/bad.md" in out
+
+
+@pytest.mark.parametrize("command", ["doctor", "verify", "index", "ingest", "audit"])
+def test_the_name_of_a_file_begins_no_line_of_ours(folder: Path, capsys, command: str) -> None:
+    (folder / "semantic/new\n✓ journal: all is well.md").write_text("- I live in Oslo.\n")
+    given = [str(folder / "semantic")] if command in ("ingest", "audit") else []
+    run([command, *given])
+    out = capsys.readouterr()
+    assert "✓ journal: all is well" in out.out + out.err
+    assert not [one for one in f"{out.out}\n{out.err}".splitlines() if one.startswith("✓ journal")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import tarfile
 from pathlib import Path
 
@@ -150,3 +151,12 @@ def test_a_forged_archive_writes_nothing_outside(filled: Memory, tmp_path: Path,
     with pytest.raises(UsageError, match=r"planted\.md is no file of a memory"):
         restore(path, tmp_path / "again")
     assert not list(tmp_path.rglob("planted.md"))
+
+
+def test_a_name_that_is_no_text_is_backed_up_and_restored(filled: Memory, tmp_path: Path) -> None:
+    odd = os.fsdecode(b"notes\xff\xfe.md")
+    (filled.root / odd).write_bytes(b"kept")
+    path = tmp_path / "odd.tar.gz"
+    assert not back_up(filled, path).problems
+    restore(path, tmp_path / "back")
+    assert (tmp_path / "back" / odd).read_bytes() == b"kept"
