@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import re
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from fakes.pages import ALLOWED, PAYLOADS, Pages, Reader
@@ -220,3 +223,60 @@ def test_a_person_bound_to_a_part_sees_that_part_alone(pages: Pages) -> None:
     finally:
         pages.tokens.remove("phone")
         pages.cookies = whole
+
+
+def test_what_lies_outside_of_a_part_answers_like_what_is_not_there(pages: Pages) -> None:
+    memory = pages.desk.memory
+    kept = memory.remember("We chose Oslo for the retreat.", project="hermes", key="retreat.city")
+    memory.session("hermes-talk", project="hermes").turn("user", "Oslo is far away.")
+    hidden = kept.operations[0].target
+    assert pages.read(f"/ui/note/{hidden}")
+    missing = f"{hidden[:-6]}{'0' * 6 if hidden[-6:] != '0' * 6 else '1' * 6}"
+    names = [
+        (hidden, missing),
+        (hidden[:18], f"{missing[:12]}zzzzzz"),
+        ("retreat.city", "retreat.tree"),
+        ("hermes-talk", "hermes-tall"),
+        ("session:hermes-talk#1", "session:hermes-tall#1"),
+        ("hermes", "herman"),
+    ]
+    _, secret = pages.tokens.add("phone", [Scope.PERSON], Namespace("apollo"), memory.clock())
+    whole = dict(pages.cookies)
+    try:
+        assert pages.sit(token=secret).status_code == 303
+        for form in OF_A_NAME:
+            for there, not_there in names:
+                answers = [pages.get(form.format(quote(name))) for name in (there, not_there)]
+                codes = [one.status_code for one in answers]
+                assert codes[0] == codes[1], (form, there, codes)
+                one, two = (
+                    _without(answer.text, name)
+                    for answer, name in zip(answers, (there, not_there), strict=True)
+                )
+                assert one == two, (form, there)
+    finally:
+        pages.tokens.remove("phone")
+        pages.cookies = whole
+
+
+OF_A_NAME = (
+    "/ui/note/{}", "/ui/note/{}/history", "/ui/note/{}?as_of=2030-01-01", "/ui/sessions/{}",
+    "/ui/sessions?q={}", "/ui/held?q={}", "/ui/held?key={}", "/ui/held?project={}",
+    "/ui/held?session={}", "/ui/search?q={}", "/ui/search?q=session:{}", "/ui/search?q=key:{}",
+    "/ui/timeline?key={}", "/ui/timeline?id={}", "/ui/graph?around={}", "/ui/graph?id={}",
+    "/ui/told?purpose=task&q={}", "/ui/told?purpose=live&session={}", "/ui/told?project={}",
+    "/ui/file?path={}", "/ui/blame?path={}", "/ui/jobs/{}", "/ui/forget?key={}", "/ui/audit?q={}",
+)  # fmt: skip
+
+
+def _without(text: str, name: str) -> str:
+    """Return a page without what was asked for and without marks that differ each time."""
+    for shown in (
+        quote(name),
+        quote(name, safe=":"),
+        quote(name, safe=""),
+        html.escape(name),
+        name,
+    ):
+        text = text.replace(shown, "NAME")
+    return re.sub(r"\d+(?:\.\d+)? ?ms|nonce[=-]\S+|\d\d:\d\d:\d\d(?:\.\d+)?", "", text)
