@@ -21,6 +21,14 @@ _KEY = re.compile(r"[\w+#@-][\w.+#@-]{0,199}")
 _OVER = (Status.ARCHIVED, Status.SUPERSEDED)
 
 
+def check_key(key: str) -> None:
+    """Raise UsageError unless something can be a key."""
+    if not _KEY.fullmatch(key):
+        raise UsageError(
+            f"{key[:60]!r} cannot be a key. Use letters, digits and . _ - + # @, without spaces."
+        )
+
+
 class Rename:
     """Plans that the cards and events of a key get another key.
 
@@ -36,10 +44,7 @@ class Rename:
     kind = "rename"
 
     def __init__(self, context: JobContext, old: str, new: str) -> None:
-        if not _KEY.fullmatch(new):
-            raise UsageError(
-                f"{new!r} cannot be a key. Use letters, digits and . _ - + # @, without spaces."
-            )
+        check_key(new)
         if new == old:
             raise UsageError(f"{new} is its key already. Give another one.")
         self._context, self._old, self._new = context, old, new

@@ -72,7 +72,7 @@ class Resolve:
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
         after = {card.id: card for card in cards} | new
         pages, left_out = Pages(self._store, shelf, self._settings).changes(after.values())
-        marks = (f"{card.id} {card.updated.isoformat()}" for card in dispute.sides)
+        marks = (f"{card.id} {card.status} {card.updated.isoformat()}" for card in dispute.sides)
         return Plan(
             kind=self.kind,
             subject=dispute.key,

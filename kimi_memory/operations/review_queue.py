@@ -137,6 +137,8 @@ class Pending(NamedTuple):
 
     id: str
     title: str
+    kind: str
+    """A file from outside, a proposal, a line that a person wrote, or a link."""
     build: Callable[[], Waiting]
 
 
@@ -148,18 +150,26 @@ def pending(memory: Memory) -> list[Pending]:
     build = partial(_build_waiting_note, memory, files, tracer)
     return [
         *(
-            Pending(id_of(file) or file.path, file.path, partial(_build_waiting_file, memory, file))
+            Pending(
+                id_of(file) or file.path, file.path, "file",
+                partial(_build_waiting_file, memory, file),
+            )
             for file in files
         ),
         *(
-            Pending(filed.note.id, _title_of(filed.note), partial(build, filed))
+            Pending(
+                filed.note.id, _title_of(filed.note),
+                "proposal" if isinstance(filed.note, Proposal) else "line", partial(build, filed),
+            )
             for filed in waiting_notes(shelf)
         ),
         *(
-            Pending(one.id, _link_title(one), partial(_build_waiting_link, memory, one))
+            Pending(
+                one.id, _link_title(one), "link", partial(_build_waiting_link, memory, one)
+            )
             for one in links
         ),
-    ]
+    ]  # fmt: skip
 
 
 def review(memory: Memory) -> list[Waiting]:

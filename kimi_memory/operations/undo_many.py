@@ -55,6 +55,15 @@ def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job
 def _undo_jobs(memory: Memory, jobs: list[Job], which: str, *, dry_run: bool) -> list[Job]:
     if not jobs:
         raise NotFoundError("job", which)
+    return undo_jobs(memory, jobs, dry_run=dry_run)
+
+
+def undo_jobs(memory: Memory, jobs: list[Job], *, dry_run: bool = False) -> list[Job]:
+    """Take back all of some jobs, newest first, or none of them.
+
+    Raises:
+        GateError: a file was changed since by something else; it is named.
+    """
     # All before any: half of a day taken back is worse than none.
     _check_unchanged(memory, jobs)
     return jobs if dry_run else [memory.undo(job.id) for job in jobs]

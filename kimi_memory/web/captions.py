@@ -25,8 +25,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "all": ("All", "全部"),
     "in_all": ("# in all", "共 # 条"),
     "keys_help": (
-        "Keys: / search, g and a letter for a page, j k rows, a accept, x reject, ? this line",
-        "键：/ 搜索，g 加字母换页，j k 上下，a 接受，x 拒绝，? 本行",
+        "Keys: / search, g and a letter for a page, j k rows, a accept, A all of a kind, x reject, "
+        "e correct, f forget, z undo, ? this line",
+        "键：/ 搜索，g 加字母换页，j k 上下，a 接受，A 接受同类，x 拒绝，e 更正，f 遗忘，z 撤销，"
+        "? 本行",
     ),
     # Names of pages
     "overview": ("Overview", "总览"),
@@ -154,6 +156,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "source_file": ("The file", "源文件"),
     "correct": ("Correct it", "更正"),
     "instead": ("What is so instead", "现在应是"),
+    "whose": ("Whose (user:NAME, agent:NAME)", "属于谁（user:名字、agent:名字）"),
+    "everybody": ("everybody's", "所有人"),
+    "tags": ("Tags, by commas", "标签，用逗号分开"),
+    "so_since": ("So since", "从何时起"),
+    "so_until": ("So until", "到何时止"),
     "forget_this": ("Forget it…", "遗忘…"),
     "said_by": ("said by", "说者"),
     "verified": ("verified", "核实于"),
@@ -232,6 +239,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "because": ("Because", "因为"),
     "cannot_accept": ("It cannot be accepted as it is:", "现在还不能接受："),
     "all_waiting": ("All that waits", "全部等待的"),
+    "all_alike": ("All # of this kind…", "全部 # 个同类…"),
+    "accept_these": ("Accept these #", "接受这 # 个"),
+    "alike_proposal": ("Proposals", "提议"),
+    "alike_line": ("Lines you wrote", "您写的行"),
+    "alike_link": ("Suggested links", "建议的联系"),
     "side_right": ("This is right", "这个对"),
     "both_right": ("Both are right", "都对"),
     "both_since": ("the newer one since", "新的从这天起"),

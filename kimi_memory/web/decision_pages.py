@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime
 from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import JobReport, Op
-from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.domain.note import Card
+from kimi_memory.domain.operation_types import Waiting, Wanted
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.jobs.correct import Correct
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.review_queue import Answer, answer, pending
+from kimi_memory.web.edit_form import fill_again, parse_day, read_form
 from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
 
 DESTROY = ("DESTROY", "销毁")
 """What a person types before a purge."""
+TOGETHER = ("proposal", "line", "link")
+"""What a person may accept all of. A file from outside may hold anything, and is read by itself."""
 _GOES = (Op.FORGET, Op.ARCHIVE)
 
 
@@ -38,6 +43,9 @@ def show_review(memory: Memory, asked: Asked) -> View:
         "before": link("/review", at=str(at - 1)) if at > 0 else "",
         "after": link("/review", at=str(at + 1)) if at + 1 < len(found) else "",
         "at": at,
+        "kind": found[at].kind if found else "",
+        "alike": sum(item.kind == found[at].kind for item in found) if found else 0,
+        "together": bool(found) and found[at].kind in TOGETHER,
     }
     return View("review", "review", values)
 
@@ -60,6 +68,42 @@ def decide_review(memory: Memory, asked: Asked) -> Redirect:
     return done("/review", "accepted" if accept else "rejected", report, at=asked.get("at"))
 
 
+def show_alike(memory: Memory, asked: Asked) -> View:
+    """Show all of a kind that waits, each with its diff."""
+    found = _find_alike(memory, asked.get("kind"))
+    values = {
+        "kind": asked.get("kind"),
+        "was": _mark_of(found),
+        "found": [(one, split_diff(one.diff)) for one in found],
+        "ready": sum(not one.problem for one in found),
+    }
+    return View("review_alike", "review", values)
+
+
+def accept_alike(memory: Memory, asked: Asked) -> Redirect:
+    """Accept all of a kind, as they were shown; what cannot be accepted goes on waiting."""
+    found = _find_alike(memory, asked.get("kind"))
+    if _mark_of(found) != asked.get("was"):
+        raise UsageError("They changed since the page was shown. Read them again, then decide.")
+    jobs = []
+    for one in found:
+        if not one.problem:
+            # A later one may have become impossible by an earlier one: it goes on waiting.
+            with suppress(UsageError, NotFoundError):
+                jobs.append(answer(memory, one.id, Answer(accept=True)).id)
+    return Redirect(link("/review", said="accepted", job=tuple(jobs)))
+
+
+def _find_alike(memory: Memory, kind: str) -> list[Waiting]:
+    if kind not in TOGETHER:
+        raise UsageError(f"Of {kind[:40] or 'files'!r} each is decided by itself.")
+    return [one.build() for one in pending(memory) if one.kind == kind]
+
+
+def _mark_of(found: Iterable[Waiting]) -> str:
+    return digest("\n".join(one.fingerprint for one in found).encode())
+
+
 def done(path: str, what: str, report: JobReport, **query: str) -> Redirect:
     """Return the page that shows what was done, with its undo."""
     return Redirect(link(path, said=what, job=report.id, **query))
@@ -77,37 +121,32 @@ def decide_conflict(memory: Memory, asked: Asked) -> Redirect:
         keep=asked.get("keep"), value=asked.get("value"), both=asked.get("do") == "both"
     )
     if choice.both and since:
-        choice = replace(choice, since=_moment(since, memory))
+        choice = replace(choice, since=parse_day(since, memory.zone))
     if asked.get("do") != "value":
         choice = replace(choice, value="")
     report = memory.run(Resolve(memory, asked.get("id"), choice))
     return done("/conflicts", "settled", report)
 
 
-def _moment(text: str, memory: Memory) -> datetime:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"{text[:40]!r} is no date. Write one as 2026-02-27.") from error
-    return datetime(day.year, day.month, day.day, tzinfo=memory.now().tzinfo)
-
-
 def correct(memory: Memory, asked: Asked) -> View | Redirect:
-    """Replace what a card says: first its diff, then, with a word, the job.
+    """Set what a card says and what it is: first the diff, then, with a word, the job.
 
     Where the card was changed since its page was opened, nothing is done: both are shown.
     """
-    id, value = asked.get("id"), asked.get("value")
+    id = asked.get("id")
     filed = memory.get(id)
-    was = digest(filed.text.encode())
-    values = {"id": id, "value": value, "was": was, "now": "", "files": []}
+    card, was = filed.note, digest(filed.text.encode())
+    if not isinstance(card, Card):
+        raise NotFoundError("card", id)
+    form = fill_again(asked, card, memory.zone)
+    values = {"id": id, "form": form, "was": was, "now": "", "files": []}
     if asked.get("was", was) != was:
-        now = str(getattr(filed.note, "value", ""))
-        return View("correct", "correct", {**values, "now": now})
-    report = memory.run(Correct(memory, id, value), dry_run=not asked.get("sure"))
+        return View("correct", "correct", {**values, "now": card.value})
+    job = Correct(memory, id, str(form["value"]), read_form(form, card, memory.zone))
+    report = memory.run(job, dry_run=not asked.get("sure"))
     if not asked.get("sure"):
         return View("correct", "correct", {**values, "files": split_diff(report.diff)})
-    [new] = [one.target for one in report.operations if one.op is Op.ADD]
+    new = next((one.target for one in report.operations if one.op is Op.ADD), id)
     return done(f"/note/{new}", "corrected", report)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,11 +15,13 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Session, Transcript, Turn, speaker_of
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.frontmatter import read as read_head
+from kimi_memory.jobs.correct import EDITABLE
 from kimi_memory.jobs.trace import Evidence
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.operations.key_states import list_states
 from kimi_memory.server.reading import text_of
 from kimi_memory.store.notes import sessions
+from kimi_memory.web.edit_form import fill_form
 from kimi_memory.web.page_types import Asked, View, link
 from kimi_memory.web.reading_pages import mark
 
@@ -71,9 +73,17 @@ def show_note(memory: Memory, asked: Asked) -> View:
         "chain": list_states(memory, note, asked.caller.space.narrowed),
         "edges": list(_edges(memory, asked, note)),
         "commits": () if asked.caller.space else found.commits,
+        "form": _form_of(memory, asked, note),
     }
     kind = "note" if isinstance(note, Card | Event) else "file"
     return View(kind, str(getattr(note, "title", "")) or filed.path, values)
+
+
+def _form_of(memory: Memory, asked: Asked, note: Note) -> Mapping[str, object]:
+    """Return the form in which a person corrects a note; an empty one where nobody may."""
+    if asked.caller.space or not isinstance(note, Card) or note.status not in EDITABLE:
+        return {}
+    return fill_form(note, memory.zone)
 
 
 def _proof(memory: Memory, asked: Asked, one: Evidence) -> Proof:

@@ -30,6 +30,8 @@ PAGES: tuple[Page, ...] = (
     Page("GET", "/sessions/{id}", note_pages.show_session, whole=False),
     Page("GET", "/review", decision_pages.show_review),
     Page("POST", "/review", decision_pages.decide_review),
+    Page("GET", "/review/all", decision_pages.show_alike),
+    Page("POST", "/review/all", decision_pages.accept_alike),
     Page("GET", "/conflicts", decision_pages.show_conflicts),
     Page("POST", "/conflicts", decision_pages.decide_conflict),
     Page("GET", "/jobs", work_pages.show_jobs),

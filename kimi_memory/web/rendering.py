@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 from kimi_memory.formats.templates import fill_page, fill_source
 from kimi_memory.lazy_dataclass import dataclass
@@ -24,6 +24,8 @@ class Lead(NamedTuple):
     """The address, below the pages of its memory."""
     key: str
     """The letter that opens it after ``g``; empty if none does."""
+    waiting: int = 0
+    """How much waits for a person there."""
 
 
 class Asset(NamedTuple):
@@ -55,8 +57,9 @@ class Frame:
         self.assets = dict(_read_assets())
 
     def render(
-        self, view: View, place: Place, address: tuple[str, str], seat: Seat | None, lang: str
-    ) -> str:
+        self, view: View, place: Place, address: tuple[str, str], seat: Seat | None, lang: str,
+        counts: Mapping[str, int],
+    ) -> str:  # fmt: skip
         """Return a page as HTML.
 
         Args:
@@ -65,6 +68,7 @@ class Frame:
             address: its whole path, and the query behind it.
             seat: who looks at it; None for the door.
             lang: the language of its own words.
+            counts: how much waits for a person, by the address of a page.
         """
         path, query = address
         own, below = captions(lang), path.removeprefix(ROOT)
@@ -72,7 +76,8 @@ class Frame:
         bound = seat is not None and bool(seat.caller.space)
         title = view.title if isinstance(view.title, str) else view.title[lang == "zh"]
         # Only names of captions: an address must not put words of its own on a page.
-        flash = {"said": own.get(f"said_{asked.get('said')}", ""), "job": asked.get("job", "")[:80]}
+        said = own.get(f"said_{asked['said'][-1]}", "") if "said" in asked else ""
+        flash = {"said": said, "jobs": [id[:80] for id in asked.get("job", ())]}
         values: dict[str, object] = {
             **view.values,
             "lang": lang,
@@ -82,7 +87,7 @@ class Frame:
             "here": here,
             "section": f"/{here.split('/')[1]}" if here else "/",
             "address": f"{below}?{query}" if query else below,
-            "navigation": [*_navigation(place, own, lang, bound=bound)],
+            "navigation": [*_navigation(place, own, lang, counts, bound=bound)],
             "several": place.several,
             "seated": seat is not None,
             "bound": bound,
@@ -98,20 +103,22 @@ class Frame:
         return fill_page(view.template, **values, t=own)
 
 
-def _parse_query(query: str) -> Mapping[str, str]:
+def _parse_query(query: str) -> Mapping[str, Sequence[str]]:
     try:
-        return dict(parse_qsl(query, max_num_fields=MOST_FIELDS))
+        return parse_qs(query, max_num_fields=MOST_FIELDS)
     except ValueError:
         return {}
 
 
 def _navigation(
-    place: Place, own: Mapping[str, str], lang: str, *, bound: bool
+    place: Place, own: Mapping[str, str], lang: str, counts: Mapping[str, int], *, bound: bool
 ) -> Iterator[list[Lead]]:
     """Yield the groups of pages that every page leads to."""
     for group in NAVIGATION:
         leads = [
-            Lead(own[name], to, key) for name, to, key in group if not bound or to in EVERYBODY
+            Lead(own[name], to, key, counts.get(to, 0))
+            for name, to, key in group
+            if not bound or to in EVERYBODY
         ]
         if leads:
             yield leads

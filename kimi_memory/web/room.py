@@ -67,13 +67,21 @@ class Room:
         return self._opening
 
     async def carry(
-        self, page: Page, asked: Asked, render: Callable[[View], str]
+        self, page: Page, asked: Asked, render: Callable[[View, Mapping[str, int]], str]
     ) -> str | Redirect | Download:
-        """Return what a page answers; it is rendered where its memory is read."""
+        """Return what a page answers; it is rendered where its memory is read.
+
+        Args:
+            page: a row of the table.
+            asked: what its seat asks.
+            render: gets what is shown, and how much waits behind the pages of the navigation.
+        """
 
         def work(memory: Memory) -> str | Redirect | Download:
             found = page.deed(memory, asked)
-            return render(found) if isinstance(found, View) else found
+            if not isinstance(found, View):
+                return found
+            return render(found, {} if asked.caller.space else _count_waiting(memory))
 
         def look(memory: Memory) -> str | Redirect | Download:
             # One walk through the folder for a page, however often it asks what lies there.
@@ -92,6 +100,12 @@ class Room:
             return {"held": held.total, **asking(memory)}
 
         return await self.desk.read(work, caller)
+
+
+def _count_waiting(memory: Memory) -> Mapping[str, int]:
+    """Return how much waits for a person behind a page, by the address of the page."""
+    asks = memory.index.searcher().once("asking", lambda: asking(memory))
+    return {f"/{name}": asks[name] for name in ("review", "conflicts") if name in asks}
 
 
 def make_rooms(desks: Sequence[Desk]) -> list[Room]:

@@ -111,7 +111,7 @@ class Site:
                 return self._page(request, seat, View("opening", "opening", {}), room=room)
             asked = Asked(seat.caller, _given(request, form))
             found = await room.carry(
-                page, asked, lambda view: self._render(request, seat, view, room)
+                page, asked, lambda view, counts: self._render(request, seat, view, room, counts)
             )
             return _respond(room, found)
 
@@ -190,11 +190,14 @@ class Site:
         kind = _KINDS[name.rpartition(".")[2]]
         return Response(found.raw, media_type=kind, headers=dict(ASSET))
 
-    def _render(self, request: Request, seat: Seat | None, view: View, room: Room | None) -> str:
+    def _render(
+        self, request: Request, seat: Seat | None, view: View, room: Room | None,
+        counts: Mapping[str, int] | None = None,
+    ) -> str:  # fmt: skip
         place = (room or self._room_of(request)).place
         lang = _language(request, seat)
         address = (request.url.path, request.url.query)
-        return self._frame.render(view, place, address, seat, lang)
+        return self._frame.render(view, place, address, seat, lang, counts or {})
 
     def _room_of(self, request: Request) -> Room:
         """Return the room of an address; the first one where it leads into none."""
@@ -250,7 +253,9 @@ def _given(request: Request, form: Mapping[str, tuple[str, ...]]) -> Mapping[str
 def _parse_fields(text: str) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     try:
-        pairs = parse_qsl(text, max_num_fields=MOST_FIELDS, errors="replace")
+        pairs = parse_qsl(
+            text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="replace"
+        )
     except ValueError as error:
         raise UsageError("The form has too many fields. Choose fewer at a time.") from error
     for name, value in pairs:

@@ -12,7 +12,7 @@ from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.job_list import diff_of_job, run_kind
-from kimi_memory.operations.undo_many import newest_jobs
+from kimi_memory.operations.undo_many import newest_jobs, undo_jobs
 from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
 
 SHOWN = 60
@@ -64,9 +64,13 @@ def _back(memory: Memory, path: str, before: str, after: str) -> str:
 
 
 def undo_job(memory: Memory, asked: Asked) -> Redirect:
-    """Take a job back."""
-    job = memory.undo(asked.get("id"))
-    return Redirect(link(asked.get("back", "/jobs"), said="undone", was=job.id))
+    """Take a job back, with those that one decision ran before it."""
+    id, before = asked.get("id"), asked.all("job")
+    if before:
+        undo_jobs(memory, [memory.jobs.load(one) for one in (id, *reversed(before))])
+    else:
+        memory.undo(id)
+    return Redirect(link(asked.get("back", "/jobs"), said="undone", was=id))
 
 
 def run_jobs(memory: Memory, asked: Asked) -> View | Redirect:

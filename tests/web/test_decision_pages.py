@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from fakes.pages import Pages, Reader
@@ -193,6 +194,84 @@ def test_a_statement_is_corrected_after_a_look(fresh: Pages) -> None:
     assert "6543" not in held(fresh)
     undo(fresh, answer.headers["location"])
     assert "6543" in held(fresh)
+
+
+def test_every_field_of_a_card_is_edited_after_a_look(fresh: Pages) -> None:
+    listed = Reader(fresh.read("/ui/held?project=apollo")).links()
+    [note] = [link for link in listed if link.startswith("/ui/note/")]
+    before = fresh.read(note)
+    sent = fields(before) | {
+        "value": "The staging port is 6543.", "type": "rule", "key": "ports.staging",
+        "project": "", "scope": "user:林夏", "tags": "ops，端口 号", "status": "stale",
+        "valid_from": "2026-01-05", "valid_to": "2027-01-05", "confidence": "0.70",
+    }  # fmt: skip
+    shown = fresh.post(note, sent)
+    assert shown.status_code == 200, shown.text
+    assert "+type: rule" in re.sub("<[^>]*>", "", shown.text.replace("<ins>", "+"))
+    assert "staging.port" in fresh.read(note), "nothing was done yet"
+    answer = fresh.post(note, sent | {"sure": "1"})
+    assert answer.status_code == 303, answer.text
+    assert note in answer.headers["location"], "the same card"
+    now = read_card(fresh.read(note))
+    told = {name: sent[name] for name in sent if name in now and name not in ("was", "tags")}
+    assert {name: now[name] for name in told} == told
+    assert (now["tags"], now["chosen"]) == ("ops, 端口-号", ["rule", "stale"])
+    undo(fresh, answer.headers["location"])
+    assert read_card(fresh.read(note)) == read_card(before)
+
+
+def read_card(text: str) -> dict[str, object]:
+    """Return what the form of a card holds."""
+    tags = Reader(text).tags
+    held = {str(a.get("name")): a.get("value") for tag, a in tags if tag == "input"}
+    chosen = [a.get("value") for tag, a in tags if tag == "option" and "selected" in a]
+    return {**held, "chosen": chosen}
+
+
+def test_a_field_that_cannot_be_so_is_refused_and_changes_nothing(fresh: Pages) -> None:
+    listed = Reader(fresh.read("/ui/held?project=apollo")).links()
+    [note] = [link for link in listed if link.startswith("/ui/note/")]
+    value = "The staging port is 6543."
+    for sent, said in [
+        ({"type": "poem"}, "cannot stand there"),
+        ({"confidence": "2"}, "from 0 to 1"),
+        ({"valid_to": "soon"}, "is no date"),
+        ({"key": "a b"}, "cannot be a key"),
+        ({"scope": "me"}, "user:NAME"),
+    ]:
+        answer = fresh.post(note, {"value": value, "sure": "1", **sent})
+        assert (answer.status_code, said in answer.text) == (400, True), answer.text
+    assert read_card(fresh.read(note))["key"] == "staging.port"
+
+
+def test_all_of_a_kind_are_accepted_and_given_back_together(fresh: Pages) -> None:
+    for slug in ("tea", "milk", "rice"):
+        add_card(fresh, slug, f"They have {slug}.", status=Status.CANDIDATE)
+    page = fresh.read("/ui/review")
+    assert waits(page)["/ui/review"] == "3"
+    assert "/ui/review/all?kind=line" in Reader(page).links()
+    shown = fresh.read("/ui/review/all?kind=line")
+    assert all(f"They have {slug}." in shown for slug in ("tea", "milk", "rice"))
+    form = fields(shown)
+    stale = fresh.post("/ui/review/all", form | {"was": "0-long ago"})
+    assert (stale.status_code, "Read them again" in stale.text) == (400, True)
+    answer = fresh.post("/ui/review/all", form)
+    assert answer.status_code == 303, answer.text
+    after = fresh.read(answer.headers["location"])
+    assert "/ui/review" not in waits(after)
+    assert all(f"They have {slug}." in held(fresh) for slug in ("tea", "milk", "rice"))
+    jobs = [str(a["value"]) for _, a in Reader(after).tags if a.get("name") == "job"]
+    assert len(jobs) == 2
+    [action] = [str(a["action"]) for t, a in Reader(after).tags if t == "form" and "undo" in str(a)]
+    assert fresh.post(action, {"back": "/review", "job": jobs}).status_code == 303
+    assert waits(fresh.read("/ui/review"))["/ui/review"] == "3"
+    assert fresh.get("/ui/review/all?kind=file").status_code == 400
+
+
+def waits(text: str) -> dict[str, str]:
+    """Return the counts in the navigation, by the address of their page."""
+    found = re.findall(r'<a href="([^"]*)" data-key[^>]*>[^<]*<b title="[^"]*">(\d+)</b>', text)
+    return dict(found)
 
 
 def test_decisions_are_those_of_a_person(fresh: Pages) -> None:

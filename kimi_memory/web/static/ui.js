@@ -3,6 +3,7 @@ const inField = (node) => node.closest?.("input, textarea, select, [contentedita
 const press = (name) => {
   const found = document.querySelector(`[data-do="${CSS.escape(name)}"]`);
   found?.click();
+  if (found?.tagName === "SUMMARY") found.parentElement.querySelector("textarea")?.focus();
   return Boolean(found);
 };
 
@@ -66,6 +67,11 @@ document.addEventListener("keydown", (event) => {
 
 let dirty = false;
 for (const form of document.querySelectorAll("form[data-guard]")) {
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "s" || event.isComposing || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    form.requestSubmit(form.querySelector("button.main"));
+  });
   form.addEventListener("input", () => { dirty = true; });
   form.addEventListener("submit", () => { dirty = false; });
 }
