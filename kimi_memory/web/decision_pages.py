@@ -70,9 +70,10 @@ def decide_review(memory: Memory, asked: Asked) -> Redirect:
 
 def show_alike(memory: Memory, asked: Asked) -> View:
     """Show all of a kind that waits, each with its diff."""
-    found = _find_alike(memory, asked.get("kind"))
+    kind = asked.get("kind", TOGETHER[0])
+    found = _find_alike(memory, kind)
     values = {
-        "kind": asked.get("kind"),
+        "kind": kind,
         "was": _mark_of(found),
         "found": [(one, split_diff(one.diff)) for one in found],
         "ready": sum(not one.problem for one in found),

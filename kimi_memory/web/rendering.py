@@ -58,7 +58,7 @@ class Frame:
 
     def render(
         self, view: View, place: Place, address: tuple[str, str], seat: Seat | None, lang: str,
-        counts: Mapping[str, int],
+        counts: Mapping[str, int] | None = None,
     ) -> str:  # fmt: skip
         """Return a page as HTML.
 
@@ -87,7 +87,7 @@ class Frame:
             "here": here,
             "section": f"/{here.split('/')[1]}" if here else "/",
             "address": f"{below}?{query}" if query else below,
-            "navigation": [*_navigation(place, own, lang, counts, bound=bound)],
+            "navigation": [*_navigation(place, own, lang, counts or {}, bound=bound)],
             "several": place.several,
             "seated": seat is not None,
             "bound": bound,
