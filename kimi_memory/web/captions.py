@@ -131,7 +131,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "event": ("event", "事件"),
     "events": ("events", "事件"),
     "turns": ("sentences said", "话语"),
-    "lanes": ("Lanes", "词道"),
+    "lane_keyword": ("words", "词"),
+    "lane_vector": ("meaning", "意思"),
+    "lanes": ("Found by", "找法"),
     "search_help": (
         "Words or a question in any language; “exact words”, -without, type:decision.",
         "词或问句，中英文皆可；「原话」、-不含、type:decision。",
