@@ -55,7 +55,7 @@ def test_a_hit_says_why_it_was_found(pages: Pages) -> None:
     assert "Why" in said
     assert "turn 0." in said or "turn 1." in said
     then = Reader(pages.read("/ui/search?q=port&at=2020-01-01&kind=card")).said
-    assert "6543" not in then.split("Lanes")[-1]
+    assert "6543" not in then.split("Found by")[-1]
     assert "no date" in pages.read("/ui/search?q=port&at=soon")
     assert "no date" in pages.read("/ui/search?q=after:nonsense-date") or True
 
