@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, show, show_json, show_note
-from kimi_memory.domain.change import Create
+from kimi_memory.domain.change import Change, Create, Delete, Update, digest
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.job import JobReport, Plan, digest_of
 from kimi_memory.domain.note import Lang
@@ -63,7 +63,7 @@ HELD = (
 )
 REVIEW = (
     Table(
-        ("等你处理", "Waits for you"),
+        ("等您处理", "Waits for you"),
         ('file.inFolder("review")', 'kind == "proposal"'),
         ("file.name", "target", "section", "status", "created"),
         ("created", "ASC"),
@@ -77,6 +77,10 @@ REVIEW = (
 )
 FILES = {("认定", "held"): HELD, ("待审", "review"): REVIEW}
 """The tables of each file, by its name in Chinese and English."""
+FORMER_FILES = {f"{FOLDER}/待审.base": f"{FOLDER}/复核.base"}
+"""What a file was called before."""
+FORMER_WORDS = {"等您处理": "等你处理"}
+"""What stood in a file before."""
 
 
 @hookimpl
@@ -118,15 +122,23 @@ def write_views(memory: Memory, *, dry_run: bool = False) -> JobReport:
 
     def plan(shelf: Shelf) -> Plan:
         lang = page_language(memory.settings.memory.language, shelf.heads())
-        changes: list[Create] = []
+        changes: list[Change] = []
         kept: list[str] = []
         for path, text in views(lang):
+            old = FORMER_FILES.get(path, "")
+            if old and shelf.store.exists(old):
+                if _is_as_made(raw := shelf.store.read(old), text):
+                    changes.append(Delete(old, digest(raw)))
+                else:
+                    kept.append(f"{old} was changed and stays; {path} is what it is called now.")
             if not shelf.store.exists(path):
                 changes.append(Create(path, text.encode()))
-            elif shelf.store.read(path).decode("utf-8", "replace") != text:
+            elif not _is_as_made(raw := shelf.store.read(path), text):
                 kept.append(
                     f"{path} was changed and stays as it is. Delete it to have it made anew."
                 )
+            elif raw != text.encode():
+                changes.append(Update(path, digest(raw), text.encode()))
         inputs = digest_of(["obsidian", memory.clock().isoformat()])
         return Plan(
             kind="obsidian",
@@ -138,6 +150,14 @@ def write_views(memory: Memory, *, dry_run: bool = False) -> JobReport:
         )
 
     return memory.run(OneJob("obsidian", plan), dry_run=dry_run)
+
+
+def _is_as_made(raw: bytes, text: str) -> bool:
+    """Whether nobody changed a file since it was written, by today's words or those before."""
+    former = text
+    for new, old in FORMER_WORDS.items():
+        former = former.replace(new, old)
+    return raw in (text.encode(), former.encode())
 
 
 def views(lang: Lang) -> Iterator[tuple[str, str]]:

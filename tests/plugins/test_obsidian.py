@@ -227,3 +227,19 @@ def test_the_command_says_what_it_wrote(
     assert run(["obsidian"]) == 0
     assert "there already" in capsys.readouterr().out
     assert (folder / "views/review.base").is_file()
+
+
+def test_a_table_of_a_former_name_goes_unless_somebody_changed_it(memory: Memory) -> None:
+    memory.remember("数据库改用 SQLite。", key="decision.database")
+    folder = memory.root / "views"
+    folder.mkdir()
+    text = dict(views(Lang.ZH))["views/待审.base"].replace("等您处理", "等你处理")
+    (folder / "复核.base").write_text(text, "utf-8")
+    made = write_views(memory)
+    assert not (folder / "复核.base").exists()
+    assert "等您处理" in (folder / "待审.base").read_text("utf-8")
+    memory.undo(made.id)
+    assert (folder / "复核.base").read_text("utf-8") == text
+    (folder / "复核.base").write_text(f"{text}\n", "utf-8")
+    assert "is what it is called now" in write_views(memory).left_out[0]
+    assert (folder / "复核.base").exists()

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import httpx
 import pytest
-from fakes.pages import Pages, Reader
+from fakes.pages import HOST, Pages, Reader
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.api.options import Home
@@ -141,3 +142,16 @@ def test_a_page_says_that_the_memory_is_opening(
 
     assert asyncio.run(ask()) == (False, True)
     assert 'http-equiv="refresh"' in fresh.opening_page()
+
+
+def test_the_door_begins_to_open_the_memory(fresh: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = threading.Event()
+    monkeypatch.setattr(rooms, "_look_at_files", lambda memory: began.set() or 0)
+
+    async def knock() -> bool:
+        transport = httpx.ASGITransport(app=fresh.app)
+        async with httpx.AsyncClient(base_url=f"http://{HOST}", transport=transport) as client:
+            await client.get("/ui/enter?code=none")
+            return await asyncio.to_thread(began.wait, 20)
+
+    assert asyncio.run(knock())
