@@ -106,7 +106,13 @@ def _run_obsidian(arguments: Namespace) -> int:
     if arguments.dry_run and report.diff:
         show(report.diff)
     for path in report.paths:
-        show(f"{'would write' if arguments.dry_run else 'wrote'} {path}")
+        gone = path in FORMER_FILES.values()
+        done = (
+            ("would remove" if gone else "would write")
+            if arguments.dry_run
+            else ("removed" if gone else "wrote")
+        )
+        show(f"{done} {path}")
     if not report.paths and not report.left_out:
         show("The tables are there already.")
     return 0
