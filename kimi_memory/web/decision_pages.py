@@ -148,7 +148,8 @@ def correct(memory: Memory, asked: Asked) -> View | Redirect:
     if not asked.get("sure"):
         return View("correct", "correct", {**values, "files": split_diff(report.diff)})
     new = next((one.target for one in report.operations if one.op is Op.ADD), id)
-    return done(f"/note/{new}", "corrected", report)
+    # Undone, there may be no new card: what is led back to is the one that was opened.
+    return done(f"/note/{new}", "corrected", report, back=f"/note/{id}")
 
 
 def show_forget(memory: Memory, asked: Asked) -> View:

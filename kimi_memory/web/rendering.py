@@ -77,7 +77,12 @@ class Frame:
         title = view.title if isinstance(view.title, str) else view.title[lang == "zh"]
         # Only names of captions: an address must not put words of its own on a page.
         said = own.get(f"said_{asked['said'][-1]}", "") if "said" in asked else ""
-        flash = {"said": said, "jobs": [id[:80] for id in asked.get("job", ())]}
+        section = f"/{here.split('/')[1]}" if here else "/"
+        flash = {
+            "said": said,
+            "jobs": [id[:80] for id in asked.get("job", ())],
+            "back": asked.get("back", [section])[-1],
+        }
         values: dict[str, object] = {
             **view.values,
             "lang": lang,
@@ -85,7 +90,7 @@ class Frame:
             "ui": place.base,
             "door": ROOT,
             "here": here,
-            "section": f"/{here.split('/')[1]}" if here else "/",
+            "section": section,
             "address": f"{below}?{query}" if query else below,
             "navigation": [*_navigation(place, own, lang, counts or {}, bound=bound)],
             "several": place.several,

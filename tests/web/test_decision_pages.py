@@ -33,7 +33,7 @@ def undo(pages: Pages, location: str) -> None:
     shown = pages.read(location)
     forms = [str(a["action"]) for tag, a in Reader(shown).tags if tag == "form"]
     [action] = [one for one in forms if one.endswith("/undo")]
-    answer = pages.post(action, {"back": "/held"})
+    answer = pages.post(action, {"back": fields(shown)["back"]})
     assert answer.status_code == 303
     assert "again what it was" in pages.read(answer.headers["location"])
 
