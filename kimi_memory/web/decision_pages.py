@@ -146,7 +146,9 @@ def correct(memory: Memory, asked: Asked) -> View | Redirect:
     job = Correct(memory, id, str(form["value"]), read_form(form, card, memory.zone))
     report = memory.run(job, dry_run=not asked.get("sure"))
     if not asked.get("sure"):
-        return View("correct", "correct", {**values, "files": split_diff(report.diff)})
+        # The card first: pages that repeat it may be long.
+        files = sorted(split_diff(report.diff), key=lambda one: one.path != filed.path)
+        return View("correct", "correct", {**values, "files": files})
     new = next((one.target for one in report.operations if one.op is Op.ADD), id)
     # Undone, there may be no new card: what is led back to is the one that was opened.
     return done(f"/note/{new}", "corrected", report, back=f"/note/{id}")
