@@ -58,7 +58,7 @@ class Frame:
 
     def render(
         self, view: View, place: Place, address: tuple[str, str], seat: Seat | None, lang: str,
-        counts: Mapping[str, int] | None = None,
+        *, counts: Mapping[str, int] | None = None,
     ) -> str:  # fmt: skip
         """Return a page as HTML.
 

@@ -197,7 +197,7 @@ class Site:
         place = (room or self._room_of(request)).place
         lang = _language(request, seat)
         address = (request.url.path, request.url.query)
-        return self._frame.render(view, place, address, seat, lang, counts)
+        return self._frame.render(view, place, address, seat, lang, counts=counts)
 
     def _room_of(self, request: Request) -> Room:
         """Return the room of an address; the first one where it leads into none."""
