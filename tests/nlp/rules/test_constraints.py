@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.constraints import constrains
+from kimi_memory.nlp.rules.constraints import LONGEST, constrains, without_tag
 from kimi_memory.nlp.rules.utterance import Act, act_of
 
 BINDING = """The archive must not exceed 40 MB
@@ -153,3 +153,16 @@ def test_a_question_that_softens_an_order_leaves_it_one(clause: str) -> None:
 )
 def test_a_question_with_a_tag_stays_a_question(clause: str) -> None:
     assert act_of(clause) is not Act.ORDER
+
+
+def test_a_clause_that_tells_a_story_binds_nobody() -> None:
+    order = "the archive must not exceed 40 mb "
+    assert constrains(order.ljust(LONGEST, "x"))
+    assert not constrains(order.ljust(LONGEST + 1, "x"))
+    assert LONGEST == 200
+
+
+def test_only_the_question_behind_an_order_is_cut_off() -> None:
+    assert without_tag("keep the answers short, ok?") == "keep the answers short"
+    assert without_tag("用中文回答，好吗？") == "用中文回答"
+    assert without_tag("is it ok? tell me") == "is it ok? tell me"
