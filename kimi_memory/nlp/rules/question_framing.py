@@ -53,6 +53,14 @@ _INTRODUCTION = regex(
     re.IGNORECASE,
 )
 
+# "Which database does Maya use?" asks for the database; "I always use four spaces" is no answer.
+_CARRIER = regex(
+    r"(\b(?:what|which) (?:(?!(?:do|does|did|is|are|was|were|has|have)\b)[\w'’-]+ ){1,4}?"
+    r"(?:do|does|did|is|are|has|have) (?:[\w'’-]+ ){1,3}?)(?:use|using|have|got|go with|work with)"
+    r"(?=\W*$| (?:now|today|currently|at|for|these days)\b)",
+    re.IGNORECASE,
+)
+
 
 def asks_for_reply(text: str) -> bool:
     """Whether a question asks what an assistant said, not what the person who asks did."""
@@ -60,8 +68,8 @@ def asks_for_reply(text: str) -> bool:
 
 
 def without_introduction(text: str) -> str:
-    """Return a question without what only introduces it: "can you remind me", 请问."""
-    return _INTRODUCTION.sub(" ", simplify(text))
+    """Return a question without what only introduces or carries it: "can you remind me", 请问."""
+    return _CARRIER.sub(r"\1 ", _INTRODUCTION.sub(" ", simplify(text)))
 
 
 _PREVIOUS = regex(

@@ -67,6 +67,26 @@ def test_what_only_introduces_a_question_is_cut(text: str, rest: str) -> None:
     assert without_introduction(text).strip() == rest
 
 
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("Which printer does the studio use?", "Which printer does the studio ?"),
+        ("what shell are you using now?", "what shell are you  now?"),
+        ("Which kind of bread does my aunt have?", "Which kind of bread does my aunt ?"),
+    ],
+)
+def test_the_verb_that_only_carries_a_question_is_cut(text: str, rest: str) -> None:
+    assert " ".join(without_introduction(text).split()) == " ".join(rest.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What does Anna use?", "Which knife did they use to open it?", "I use a Mac, what now?"],
+)
+def test_a_verb_that_the_question_is_about_stays(text: str) -> None:
+    assert without_introduction(text) == text
+
+
 @pytest.mark.parametrize("text", ["He reminded me of Rome.", "他告诉我钥匙在哪", "Our last trip"])
 def test_what_tells_something_stays(text: str) -> None:
     assert without_introduction(text) == text
