@@ -219,17 +219,19 @@ class App:
         if last and not (last.isascii() and last.isdigit() and len(last) < 16):
             raise UsageError("'Last-Event-ID' is no number. Send one of an event.")
         start = await asyncio.to_thread(events.head, self._desk.memory)
-        lines = self._yield_events(caller, min(int(last), start) if last else start)
+        shown = request.headers.get("authorization", "")
+        lines = self._yield_events(caller, shown, min(int(last), start) if last else start)
         return StreamingResponse(lines, media_type="text/event-stream", headers=_HEADERS)
 
-    async def _yield_events(self, caller: Caller, seq: int) -> AsyncIterator[str]:
+    async def _yield_events(self, caller: Caller, shown: str, seq: int) -> AsyncIterator[str]:
         """Yield events from a number on; each client is at its own place in the journal."""
         self._streams += 1
         silent = time.monotonic()
         # A client that loses the stream comes back after a second, with this number.
         yield f"id: {seq}\nretry: 1000\n\n"
         try:
-            while not self._stop.is_set():
+            # A token that was taken back ends the streams it opened, too.
+            while not self._stop.is_set() and self._is_still(caller, shown):
                 memory = self._desk.memory
                 seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
                 for event in found:
@@ -242,6 +244,13 @@ class App:
                 await self._wait_for_poll()
         finally:
             self._streams -= 1
+
+    def _is_still(self, caller: Caller, authorization: str) -> bool:
+        """Whether what a client has shown lets the same caller in now."""
+        try:
+            return self._door.caller(authorization) == caller
+        except ServerError:
+            return False
 
     async def _wait_for_poll(self) -> None:
         try:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
-from fakes.served import Served
+from fakes.served import Served, run
 
 from kimi_memory import Memory
 
@@ -28,3 +30,19 @@ def test_events_tell_what_happens_and_can_be_taken_up_again(served: Served) -> N
     with served.client() as client, client.stream("GET", "/v1/events", headers=last) as stream:
         line = next(line for line in stream.iter_lines() if line.startswith("data: "))
         assert json.loads(line.removeprefix("data: ")) == told
+
+
+def test_a_stream_ends_with_its_token(serving: Callable[..., Served], tmp_path: Path) -> None:
+    Memory.create(tmp_path / "memory").close()
+    served = serving(tmp_path / "memory", tmp_path / "home")
+    kept, taken = served.token("kept"), served.token("taken")
+    with served.client(taken) as client:
+        with client.stream("GET", "/v1/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines).startswith("id: ")
+            run(served.home, served.root, "token", "remove", "taken")
+            rest = list(lines)
+            with served.client(kept) as other:
+                other.post("/append", json={"content": "What the crane lifts."})
+        assert not [line for line in rest if line.startswith("data: ")]
+        assert client.get("/v1/events").status_code == 401
