@@ -213,8 +213,6 @@ class _Scribe:
         draft = self._write_draft(CardType.GOTCHA, f"lesson.{topic}", line, also=told)
         return replace(
             draft,
-            value=cues.clean(line.text),
-            title=headline(cues.clean(line.text)),
             outcome=cues.clean(failure.text) if failure and failure is not told else "",
             reason=cues.clean(told.text) if told else "",
             lesson=cues.clean(line.text),

@@ -21,6 +21,7 @@ from kimi_memory.jobs.job_records import job_path
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs
 from kimi_memory.merge.kinds import is_session
+from kimi_memory.merge.notes import keep_edit, standing_as
 from kimi_memory.merge.trees import join
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes import sessions
@@ -82,7 +83,8 @@ class Undo:
 
         They are merged as if another copy had gone on without the job.
         """
-        before, after, now = dict[str, bytes](), dict[str, bytes](), dict[str, bytes]()
+        before, after = dict[str, bytes](), dict[str, bytes]()
+        now, ours = dict[str, bytes](), dict[str, bytes]()
         places = {id: entry.path for id, entry in Shelf(self._store).entries().items()}
         for effect in amid:
             path = effect.path
@@ -95,7 +97,9 @@ class Undo:
             now[here] = self._store.read(here)
             before |= {path: old} if old is not None else {}
             after |= {path: new} if new is not None else {}
-        merged = join(after, now, before).files
+            # What replaced a statement decided nothing else of it: it goes with what was said.
+            ours[here] = now[here] if old or new is None else _stand_as(now[here], new, here)
+        merged = join(after, ours, before).files
         return [
             change
             for path in sorted({*now, *merged})
@@ -183,6 +187,21 @@ class Undo:
             return None
         content = take_back(effect.path, before, after, now)
         return None if content is None else [Update(effect.path, digest(now), content)]
+
+
+def _stand_as(now: bytes, new: bytes, path: str) -> bytes:
+    """Return a note of which nothing else changed as it stood when a job made it."""
+    try:
+        text, made = decode(now, path), codec.parse(decode(new, path), path)
+        note = codec.parse(text, path)
+    except FormatError:
+        return now
+    if made.kind != note.kind:
+        return now
+    stood = standing_as(note, made)
+    # What was said or proven since stays, and stands as it does.
+    kept = keep_edit(made, stood) is not None
+    return now if kept else codec.patch(text, note, stood, path).encode()
 
 
 def _replace_file(path: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[Change]:

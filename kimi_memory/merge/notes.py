@@ -15,6 +15,7 @@ from kimi_memory.merge.statements import PLACE, REGISTER, WORDS, merge_statement
 from kimi_memory.merge.three_way import merge_sets, merge_tables, pick
 
 T = TypeVar("T")
+N = TypeVar("N", bound=Note)
 
 # What a field holds, only its name tells.
 Rule = Callable[[Any, Any, Any], Any]
@@ -73,6 +74,11 @@ def keep_edit(base: Note, edit: Note) -> Note | None:
     if not sources and _decided(edit) == _decided(base):
         return None
     return replace(edit, sources=sources, quotes=quotes)
+
+
+def standing_as(note: N, base: Note) -> N:
+    """Return a note that stands as another version of it: its status, place and end."""
+    return replace(note, **{name: getattr(base, name) for name in _STANDING if hasattr(base, name)})
 
 
 def _decided(note: Note) -> tuple[object, ...]:

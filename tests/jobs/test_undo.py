@@ -10,7 +10,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.change import Update, digest
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.note import Card, Role
+from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.domain.pages import Project, Todo
 from kimi_memory.errors import GateError, HistoryError, NotFoundError
 from kimi_memory.formats import codec
@@ -108,6 +108,21 @@ def test_what_replaced_an_undone_statement_stands_alone(memory: Memory, clock: C
     assert "95" in left.value
     assert errors(memory) == []
     memory.undo(second.id)
+    assert errors(memory) == []
+
+
+def test_what_was_said_again_and_replaced_then_stays_replaced(memory: Memory, clock: Clock) -> None:
+    first = memory.remember("The anchor weighs 90 kg.", key="anchor")
+    clock.move(days=1)
+    memory.remember("The anchor weighs 90 kg.", key="anchor")
+    clock.move(days=1)
+    memory.remember("The anchor weighs 95 kg now.", key="anchor")
+    memory.undo(first.id)
+    cards = [f.note for f in Shelf(memory.store).notes("card") if isinstance(f.note, Card)]
+    assert {("95" in card.value, card.status) for card in cards} == {
+        (True, Status.ACTIVE),
+        (False, Status.SUPERSEDED),
+    }
     assert errors(memory) == []
 
 

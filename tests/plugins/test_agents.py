@@ -124,7 +124,7 @@ def test_hook_consolidate_day_is_asked_of_it() -> None:
 def test_the_page_is_written_by_the_daily_job_and_forgets_with_its_cards(memory: Memory) -> None:
     words = "Yesterday's release failed because nobody had made a backup before the migration."
     with memory.session("s", agent="kimi", user="Nora", project="shop") as one:
-        one.turn(Role.USER, f"{words} Lesson learned: always back up before migrating.")
+        one.turn(Role.USER, f"{words} Lesson learned: a backup on another disk saves the evening.")
         one.turn(Role.ASSISTANT, "I will remember to back up first.")
     memory.consolidate("daily")
     path = memory.root / "mid-term/agents/kimi.md"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
@@ -178,7 +179,8 @@ class Shelf:
         """
         # Writing it each time would cost a one-line job more than the job.
         if self.survey.due:
-            self.heads()
+            with suppress(NotFoundError):  # A job has just taken a file away.
+                self.heads()
             self.survey.keep()
 
 
