@@ -77,6 +77,9 @@ def merge_sessions(base: Sessions, ours: Sessions, theirs: Sessions) -> MergedSe
     merged, known = MergedSessions(), {*base, *ours, *theirs}
     for id in sorted(known):
         old, one, other = base.get(id), ours.get(id), theirs.get(id)
+        # A session sorts before its forks: one that was made of it may be there already, from a
+        # merge that one side began, with fewer turns.
+        forked = merged.sessions.pop(id, None)
         if one is None or other is None:
             left = one or other
             # One side removed it: it stays only if the other side went on with it.
@@ -86,7 +89,17 @@ def merge_sessions(base: Sessions, ours: Sessions, theirs: Sessions) -> MergedSe
             merged.sessions[id] = pick(old, one, other, max)
         else:
             _merge_pair(merged, _share_header(old, one, other), known)
+        if forked is not None:
+            _rejoin(merged, forked, id, known)
     return merged
+
+
+def _rejoin(merged: MergedSessions, forked: SessionFile, id: str, known: set[str]) -> None:
+    """Bring a fork together with what stands under its id."""
+    there = merged.sessions.get(id, forked)
+    merged.sessions[id] = forked
+    if there != forked:
+        _merge_pair(merged, (there, forked), known)
 
 
 def _share_header(

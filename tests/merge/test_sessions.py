@@ -95,6 +95,20 @@ def test_a_session_that_went_on_in_both_copies_is_forked_and_says_where() -> Non
     assert (found.ours, found.theirs) == ({}, {"s1": Moved(2, fork)})
 
 
+def test_a_fork_that_went_on_where_it_came_from_has_all_its_turns() -> None:
+    base = Talk().say("hello")
+    one, other = base.copy().say("tea", 1), base.copy().say("coffee", 2)
+    # This copy has the files of a merge that no commit tells of.
+    here = merged(base, one, other).sessions
+    further = {"s1": other.copy().say("sugar", 2).file}
+    for sides in ((here, further), (further, here)):
+        found = merge_sessions({"s1": base.file}, *sides).sessions
+        assert found.keys() == here.keys()
+        stays, fork = sorted(found, key=len)
+        assert said(found[stays]) == ["hello", "tea"]
+        assert said(found[fork]) == ["coffee", "sugar"]
+
+
 def test_turns_after_the_end_in_another_copy_become_a_continuation() -> None:
     base = Talk().say("hello")
     archived, further = base.copy().end(), base.copy().say("one more")
