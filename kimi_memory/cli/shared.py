@@ -147,10 +147,10 @@ def show(text: str = "") -> None:
 
 def show_line(text: str) -> None:
     """Print text for people as one line: a name with a line break in it begins no line of ours."""
-    show(one_line(text))
+    show(escape_line_breaks(text))
 
 
-def one_line(text: str) -> str:
+def escape_line_breaks(text: str) -> str:
     """Return text with its line breaks written out."""
     return "\\n".join(text.splitlines())
 

@@ -51,9 +51,7 @@ def _find_successor(old: Card, held: Iterable[Card]) -> Card | None:
     return next((new for new, alike in pairs if alike or old.id in new.supersedes), None)
 
 
-def _yield_events(
-    notes: dict[str, Note], shelf: Shelf, ended: frozenset[tuple[str, int]]
-) -> Iterator[Event]:
+def _yield_events(notes: dict[str, Note], shelf: Shelf, ended: frozenset[str]) -> Iterator[Event]:
     """Yield the active events that rest on some of these turns, as they will be."""
     for note in notes.values():
         if isinstance(note, Event) and note.status is Status.ACTIVE and note.quotes:
@@ -69,12 +67,11 @@ def _yield_events(
             yield note
 
 
-def _may_rest_on(entry: Entry, ended: frozenset[tuple[str, int]]) -> bool:
+def _may_rest_on(entry: Entry, ended: frozenset[str]) -> bool:
     """Whether an event names one of these turns, by its head alone."""
     if entry.kind != Event.kind or entry.status != Status.ACTIVE:
         return False
-    named = (quote.partition(" ")[0].rpartition("#") for quote in entry.quotes)
-    return any((session, int(n)) in ended for session, _, n in named)
+    return any(quote.partition(" ")[0] in ended for quote in entry.quotes)
 
 
 def _ended_step(event: Event, by: Card) -> Step:
@@ -82,5 +79,5 @@ def _ended_step(event: Event, by: Card) -> Step:
     return Step(Op.REFINE, over, f"what it tells was replaced by {by.id}")
 
 
-def _turns_of(note: Card | Event) -> frozenset[tuple[str, int]]:
-    return frozenset((quote.session, quote.n) for quote in note.quotes)
+def _turns_of(note: Card | Event) -> frozenset[str]:
+    return frozenset(f"{quote.session}#{quote.n}" for quote in note.quotes)

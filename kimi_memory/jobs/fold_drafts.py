@@ -23,7 +23,7 @@ from kimi_memory.domain.note import (
 from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_form import Head, says_open
 from kimi_memory.hooks.host import Host
-from kimi_memory.jobs.gates import DraftGate, content_of
+from kimi_memory.jobs.gates import DraftGate, content_of, story_of
 from kimi_memory.jobs.matching import LIVE, Matching
 from kimi_memory.jobs.new_cards import (
     card_id,
@@ -188,7 +188,7 @@ class Fold:
             type=draft.event,
             at=draft.at,
             participants=draft.participants,
-            content=(draft.lesson and draft.reason) or content_of(draft),
+            content=story_of(draft),
             outcome=draft.outcome,
             lesson=draft.lesson,
             quotes=draft.quotes,

@@ -89,6 +89,11 @@ def content_of(draft: Draft) -> str:
     return with_reason(draft.value, "" if told else draft.reason, draft.lang)
 
 
+def story_of(draft: Draft) -> str:
+    """Return what an event of the draft tells: where the draft says a lesson, what happened."""
+    return draft.reason if draft.reason and draft.lesson == draft.value else content_of(draft)
+
+
 def _is_loss(step: Step) -> bool:
     """Whether a step takes an entry away that nobody asked to let go."""
     # What was due to end, or was taken back in words, is no loss of the job's making.

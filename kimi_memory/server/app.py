@@ -231,7 +231,7 @@ class App:
         yield f"id: {seq}\nretry: 1000\n\n"
         try:
             # A token that was taken back ends the streams it opened, too.
-            while not self._stop.is_set() and self._is_still(caller, shown):
+            while not self._stop.is_set() and self._is_admitted(caller, shown):
                 memory = self._desk.memory
                 seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
                 for event in found:
@@ -245,7 +245,7 @@ class App:
         finally:
             self._streams -= 1
 
-    def _is_still(self, caller: Caller, authorization: str) -> bool:
+    def _is_admitted(self, caller: Caller, authorization: str) -> bool:
         """Whether what a client has shown lets the same caller in now."""
         try:
             return self._door.caller(authorization) == caller

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kimi_memory import Memory
+from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.pages import Event
@@ -86,3 +87,17 @@ def test_an_undone_job_brings_the_event_back(memory: Memory) -> None:
     report = correct(memory, "The club uses SQLite.")
     memory.undo(report.id)
     assert status_of(memory, "Postgres for the database") is Status.ACTIVE
+
+
+def test_a_file_with_a_turn_of_a_number_too_long_stops_no_job(memory: Memory, clock: Clock) -> None:
+    talk(memory, "a", OLD, OTHER)
+    texts = (page.read_text("utf-8") for page in memory.root.glob("episodic/*.md"))
+    event = next(text for text in texts if "kind: event" in text)
+    id = event.partition("id: ")[2].partition("\n")[0]
+    strange = event.replace(id, new_id("event", clock())).replace(
+        "session:a#", f"session:a#{'1' * 5000}"
+    )
+    (memory.root / "episodic" / "20260101_strange.md").write_text(strange, encoding="utf-8")
+    clock.move(days=1)
+    talk(memory, "b", NEW)
+    assert status_of(memory, "Postgres for the database") is Status.SUPERSEDED

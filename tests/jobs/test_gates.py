@@ -16,7 +16,7 @@ from kimi_memory.domain.job import Op, Plan, Spent, Step
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Status
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import GateError
-from kimi_memory.jobs.gates import DraftGate, JobGates
+from kimi_memory.jobs.gates import DraftGate, JobGates, content_of, story_of
 from tests.jobs.notes import card, put
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
@@ -175,3 +175,13 @@ def test_a_long_card_may_change_in_most_of_its_lines(memory: Memory) -> None:
     report = memory.jobs.run(lambda shelf: plan(Step(Op.REFINE, new, "more")), ACTOR)
     assert report.id
     assert not report.left_out
+
+
+def test_an_event_tells_what_happened_and_its_card_the_lesson() -> None:
+    lesson = "Lock the crane first."
+    told = replace(DRAFT, value=lesson, lesson=lesson, reason="It swung in the wind.", lang=Lang.EN)
+    assert content_of(told) == "Lock the crane first. (Reason: It swung in the wind.)"
+    assert story_of(told) == "It swung in the wind."
+    apart = replace(told, value="The crane swung into the shed.")
+    assert story_of(apart) == content_of(apart)
+    assert apart.value in story_of(apart)
