@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.note import CardType
 from kimi_memory.nlp.basic.characters import bare
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 
 
@@ -66,6 +67,9 @@ MOST = 80
 """More points of a section than could ever have room are not looked at."""
 _ORDER = {CardType.RULE: 0}
 _LEFT_OUT = "…"
+_LEAD = regex(r"^[^:：]{1,40}[:：](?!//)")
+"""What announces a sentence, as "lesson learned:" does."""
+_CLAUSE_ENDS = regex(r"[,，;；.。!！?？…]+")
 SELF = "user."
 """Keys of what people tell of themselves begin so."""
 NAME = "user.name"
@@ -178,12 +182,22 @@ def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
         # out words, each part.
         parts = [bare(part) for part in point.text.split(_LEFT_OUT)]
         stands = all(part in joined for part in parts)
-        if words and (whole or not (stands or _is_mostly_said(words, said))):
+        stands = stands or _is_repeated(point, joined) or _is_mostly_said(words, said)
+        if words and (whole or not stands):
             if not whole:
                 said.append(words)
                 joined = f"{joined}\0{words}"
             found[point.section].append(point)
     return found
+
+
+def _is_repeated(point: Point, joined: str) -> bool:
+    """Whether each clause of a line of a session, but what announces it, stands in other lines."""
+    # A card is a statement of its own, whatever it shares with another.
+    if point.id.startswith("card-"):
+        return False
+    clauses = _CLAUSE_ENDS.split(_LEAD.sub("", point.text))
+    return all(bare(clause) in joined for clause in clauses)
 
 
 def _is_mostly_said(words: str, said: Iterable[str]) -> bool:

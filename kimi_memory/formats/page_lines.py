@@ -72,6 +72,11 @@ _BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$"
 _CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
 # "user.diet: vegan": a key has a dot, so that "Note: call Ben" is no key.
 _KEY = re.compile(r"(?P<key>(?=[\w+#@-]*\.)\w(?:[\w.+#@-]{0,200}\w)?)[ \t]*[:：][ \t]*")
+_SELF_NAMED = re.compile(
+    r"^(?:(?:主要)?原因(?:就是|是|在于)|(?:是|就是)?因为|because (?!of\b)"
+    r"|the (?:main )?reason (?:is|was) (?:that )?)[，,：:]?\s*",
+    re.IGNORECASE,
+)
 # "## Notes ##": Markdown lets a heading close as it opens.
 _HEADING = re.compile(r"#{1,6}[ \t]++(?P<title>.*?)(?:(?<![ \t])[ \t]+#*|(?<!#)#*)")
 _MARK = re.compile(r"^(?P<text>.*\S)\s+\^(?P<id>(?:card|event|digest)-[0-9a-z]+)$", re.DOTALL)
@@ -130,6 +135,8 @@ def shown_text(card: Card) -> str:
 
 def with_reason(text: str, reason: str, lang: Lang) -> str:
     """Return what is so, with the reason where one was given."""
+    # A reason often names itself: "原因是…", "because …".
+    reason = _SELF_NAMED.sub("", reason)
     if not reason:
         return text
     return f"{text}（原因：{reason}）" if lang is Lang.ZH else f"{text} (Reason: {reason})"

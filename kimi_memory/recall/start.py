@@ -53,7 +53,7 @@ def build_start(
     whose, shelf = Whose(scopes, request.project, now, ids), Shelf(store)
     known = Known.from_shelf(shelf)
     shelf.keep()  # The next process need not read the heads of all cards again.
-    heading = _block_language(known)
+    heading = _block_language(known, whose)
     points, beyond = known.candidates(heading, request.zone, whose)
     own = [*_yield_identity_lines(shelf, ids), *_yield_people_lines(shelf, request.budget, ids)]
     choice, room = Choice(points), request.budget
@@ -74,8 +74,9 @@ def build_start(
     return Context("", 0, (), beyond + len(points) + len(own))
 
 
-def _block_language(known: Known) -> Lang:
-    langs = [*(head.lang for head in known.heads), *(digest.lang for digest in known.digests)]
+def _block_language(known: Known, whose: Whose) -> Lang:
+    """Return the language of most of what may be shown: each project is spoken of in its own."""
+    langs = [note.lang for note in (*known.heads, *known.digests) if whose.sees(note)]
     return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
 
 

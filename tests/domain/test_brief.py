@@ -72,6 +72,25 @@ def test_a_line_that_says_much_more_than_a_card_stands_beside_it() -> None:
     assert choose([line, card], 1000) == [card, line]
 
 
+@pytest.mark.parametrize(
+    ("held", "line", "repeated"),
+    [
+        ("密码不要发群里。（原因：有人截图外传。）", "记住教训：密码不要发群里。", True),
+        ("Check the fuse first. (Reason: it blew.)", "Lesson: check the fuse first.", True),
+        ("Check the fuse first.", "Check the fuse first, and order a spare pump.", False),
+        ("密码不要发群里。", "密码不要发群里，备用钥匙年底之前都交给王阿姨。", False),
+    ],
+)
+def test_a_line_of_a_session_that_mostly_repeats_a_card_is_left_out(
+    held: str, line: str, repeated: bool
+) -> None:
+    card, said = point(Section.LESSONS, held, "card-a"), point(Section.LESSONS, line, "turn-a-1", 1)
+    assert choose([said, card], 1000) == ([card] if repeated else [card, said])
+    # Another card is a statement of its own.
+    other = point(Section.LESSONS, line, "card-b", 1)
+    assert choose([other, card], 1000)[-1].text == line
+
+
 def test_room_that_a_section_does_not_need_goes_to_the_others() -> None:
     points = [point(Section.ALSO, f"{LONG} {number}.", "", number) for number in range(40)]
     chosen = choose(points, 200)

@@ -18,6 +18,7 @@ from kimi_memory.formats.page_lines import (
     signed,
     strangers,
     type_of,
+    with_reason,
     written,
 )
 
@@ -145,3 +146,18 @@ def test_an_item_knows_the_line_of_the_file_it_begins_on() -> None:
     body = "## Facts\n\n- first\n  goes on\n- second\n"
     assert [line.number for line in read_page(body).fresh] == [3, 5]
     assert [line.number for line in read_page(body, above=4).fresh] == [7, 9]
+
+
+@pytest.mark.parametrize(
+    ("reason", "lang", "shown"),
+    [
+        ("原因是线接反了。", Lang.ZH, "换线。（原因：线接反了。）"),
+        ("因为线接反了。", Lang.ZH, "换线。（原因：线接反了。）"),
+        ("线接反了。", Lang.ZH, "换线。（原因：线接反了。）"),
+        ("because it was swapped.", Lang.EN, "换线。 (Reason: it was swapped.)"),
+        ("because of the rain.", Lang.EN, "换线。 (Reason: because of the rain.)"),
+        ("因为", Lang.ZH, "换线。"),
+    ],
+)
+def test_a_reason_does_not_name_itself_twice(reason: str, lang: Lang, shown: str) -> None:
+    assert with_reason("换线。", reason, lang) == shown

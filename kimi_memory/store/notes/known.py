@@ -50,7 +50,7 @@ _SECTIONS = {
 }
 _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
 _OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
-_LEAST = {Section.WHO: 3.0, Section.LATELY: 2.0}
+_LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
 """What tells less of somebody, or of a day, is left to its digest."""
 _FIRST = -1.0
 _AFTER_ORDERS = 0.5
