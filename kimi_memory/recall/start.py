@@ -76,7 +76,8 @@ def build_start(
 
 def _block_language(known: Known, whose: Whose) -> Lang:
     """Return the language of most of what may be shown: each project is spoken of in its own."""
-    langs = [note.lang for note in (*known.heads, *known.digests) if whose.sees(note)]
+    langs = [head.lang for head in known.heads if whose.sees(head)]
+    langs += [digest.lang for digest in known.digests if whose.sees(digest)]
     return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
 
 

@@ -10,6 +10,7 @@ from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.question_leads import join_leads
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 _UNSEEN = regex(r"[\s*_`#>|]+")
@@ -32,11 +33,12 @@ _LEANS = regex(
 def own_clauses(text: str) -> Sequence[Clause]:
     """Return the clauses of a turn that are its speaker's own words."""
     foreign = foreign_spans(text)
-    return tuple(
+    own = [
         clause
         for clause in clauses(text)
         if not any(start < clause.end and clause.start < end for start, end in foreign)
-    )
+    ]
+    return tuple(join_leads(text, own))
 
 
 def is_copied(words: str, earlier: str) -> bool:
