@@ -114,7 +114,8 @@ class Consolidation:
         from kimi_memory.jobs.undo import Undo
 
         parts = self._parts
-        undone, _ = Undo(parts.store, parts.history, self.jobs).job(job, parts.actor)
+        undo = Undo(parts.store, parts.history, self.jobs, parts.batch)
+        undone, _ = undo.job(job, parts.actor)
         paths = [effect.path for effect in undone.effects]
         parts.host.notice("changes_applied", paths=paths, job=None)
         return undone

@@ -23,6 +23,7 @@ from kimi_memory.jobs.runner import Jobs
 from kimi_memory.merge.kinds import is_session
 from kimi_memory.merge.notes import keep_edit, standing_as
 from kimi_memory.merge.trees import join
+from kimi_memory.store.git.autocommit import Batch
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -42,8 +43,8 @@ def goes_on(path: str) -> bool:
 class Undo:
     """Takes jobs back, with the contents git kept."""
 
-    def __init__(self, store: Store, history: History, jobs: Jobs) -> None:
-        self._store, self._history, self._jobs = store, history, jobs
+    def __init__(self, store: Store, history: History, jobs: Jobs, batch: Batch) -> None:
+        self._store, self._history, self._jobs, self._batch = store, history, jobs, batch
 
     def job(self, id: str, actor: Actor) -> tuple[Job, str]:
         """Restore every file a job changed to what it was before.
@@ -69,14 +70,16 @@ class Undo:
             # Without its record the job can run again over the same inputs.
             record = self._store.read(job_path(job.id))
             changes.append(Delete(job_path(job.id), digest(record)))
-            self._store.apply(changes, actor, subject=f"undo {job.id}")
-            for effect in job.effects:
-                self._rebuild_view(effect.path)
             left = [path for path, found in backs.items() if not found and is_page(path)]
-            # Generated pages follow from the cards, which are other ones now.
-            self._jobs.refresh_pages(actor, left)
-            trailers = {"Undoes": job.id, "Kind": "undo"}
-            return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
+            # A batch that came due in between would take the files into a commit without the undo.
+            with self._batch.hold():
+                self._store.apply(changes, actor, subject=f"undo {job.id}")
+                for effect in job.effects:
+                    self._rebuild_view(effect.path)
+                # Generated pages follow from the cards, which are other ones now.
+                self._jobs.refresh_pages(actor, left)
+                trailers = {"Undoes": job.id, "Kind": "undo"}
+                return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
 
     def _merge_effects(self, amid: Sequence[Effect], made: str) -> list[Change]:
         """Return what takes files back that were changed since: what was written later stays.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -68,6 +71,39 @@ def test_undo_leaves_a_commit_that_says_so(memory: Memory) -> None:
     assert memory.history.log(limit=1)[0].trailers["Undoes"] == report.id
     with pytest.raises(NotFoundError):
         memory.undo(report.id)
+
+
+_UNDO_THAT_STOPS_BEFORE_ITS_COMMIT = """
+import sys
+from kimi_memory import Memory
+from kimi_memory.jobs.runner import Jobs
+
+def refresh_after_a_line(jobs, actor, behind):  # The files are placed, and not committed.
+    print("placed", flush=True)
+    sys.stdin.readline()
+
+with Memory.open(sys.argv[1]) as memory:
+    Jobs.refresh_pages = refresh_after_a_line
+    memory.undo(sys.argv[2])
+"""
+
+
+def test_a_batch_of_another_process_leaves_an_undo_its_commit(memory: Memory) -> None:
+    talk(memory)
+    report = memory.distil("s")
+    script = [sys.executable, "-c", _UNDO_THAT_STOPS_BEFORE_ITS_COMMIT]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    flush = threading.Thread(target=memory.batch.flush)
+    with subprocess.Popen([*script, str(memory.root), report.id], **pipes) as undo:  # type: ignore[call-overload]  # three pipes
+        assert undo.stdout.readline() == "placed\n"
+        memory.batch.note()
+        flush.start()
+        flush.join(2)
+        undo.communicate("go on\n", timeout=60)
+    flush.join()
+    assert undo.returncode == 0
+    undone = [commit.trailers.get("Undoes") for commit in memory.history.log(limit=5)]
+    assert report.id in undone
 
 
 def test_a_file_edited_since_is_not_overwritten(memory: Memory) -> None:
