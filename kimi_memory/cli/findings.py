@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from kimi_memory.cli.shared import show, show_json, show_line
+from kimi_memory.cli.words import say, say_check, say_finding
 from kimi_memory.domain.health import Finding, Severity
 
 _SIGN = {Severity.OK: "✓", Severity.WARNING: "!", Severity.ERROR: "✗"}
@@ -17,10 +18,15 @@ def show_findings(arguments: Namespace, findings: Sequence[Finding], fine: str) 
         show_json(list(findings))
     else:
         for finding in findings:
-            where = f" ({finding.path})" if finding.path else ""
-            remedy = f" {finding.remedy}" if finding.remedy else ""
-            sign = _SIGN[finding.severity]
-            show_line(f"{sign} {finding.check}: {finding.message}{where}.{remedy}")
+            show_line(_format_finding(finding))
         if all(finding.severity is Severity.OK for finding in findings):
-            show(fine)
+            show(say_finding(fine))
     return int(any(finding.severity is Severity.ERROR for finding in findings))
+
+
+def _format_finding(finding: Finding) -> str:
+    sign, where = _SIGN[finding.severity], f" ({finding.path})" if finding.path else ""
+    message, remedy = say_finding(finding.message), say_finding(finding.remedy)
+    form = say("{sign} {check}: {message}{where}. {remedy}")
+    check = say_check(finding.check)
+    return form.format(sign=sign, check=check, message=message, where=where, remedy=remedy).rstrip()

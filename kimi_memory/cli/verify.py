@@ -6,7 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.findings import show_findings
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_json, show_line
+from kimi_memory.cli.words import say_finding
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.verify_history import verify_history
@@ -57,17 +58,21 @@ def _compare_with_rebuilt(arguments: Namespace) -> int:
 
 
 def _print_comparison(found: Rebuilt) -> None:
-    show(_format_side("in use", found.live))
-    show(_format_side("anew", found.rebuilt))
+    _show(_format_side("in use", found.live))
+    _show(_format_side("anew", found.rebuilt))
     for note in found.notes:
-        show(f"note: {note}")
+        _show(f"note: {note}")
     for difference in found.differences:
-        show(f"✗ {difference}")
+        show_line(f"✗ {say_finding(difference)}")
     if found.same:
         ranked = f"{found.questions} questions ranked alike"
-        show(f"✓ The same files give the same index: {ranked}, {found.seconds:.1f} s.")
+        _show(f"✓ The same files give the same index: {ranked}, {found.seconds:.1f} s.")
     else:
-        show("The index is not what the files make of it. Run 'kimi-memory index --full'.")
+        _show("The index is not what the files make of it. Run 'kimi-memory index --full'.")
+
+
+def _show(text: str) -> None:
+    show_line(say_finding(text))
 
 
 def _format_side(name: str, side: Side) -> str:

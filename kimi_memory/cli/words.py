@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
+
+CHECKS, FINDINGS = "checks", "findings"
+"""Tables with the names of the checks, and with their sentences."""
+_LONGEST = 1000
+"""Characters of a finding that is looked for: its places cost more than linear time."""
+_PLACE = re.compile(r"{(\w+)}")
 
 
 def find_locale() -> str:
@@ -22,9 +29,57 @@ def say(text: str, **values: object) -> str:
     return text.format(**values) if values else text
 
 
+def say_finding(text: str) -> str:
+    """Return what a check found in the reader's language, with the parts that have one.
+
+    The checks lie below the command line and speak English alone; so their sentences are
+    known again by what stands around their values.
+    """
+    if not 0 < len(text) <= _LONGEST or not find_locale().startswith("zh"):
+        return text
+    for pattern, chinese in _finding_patterns():
+        if found := pattern.fullmatch(text):
+            return chinese.format(**{k: say_finding(v) for k, v in found.groupdict().items()})
+    return text
+
+
+def say_check(name: str) -> str:
+    """Return the name of a check in the reader's language."""
+    if not find_locale().startswith("zh"):
+        return name
+    # "host codex" is the check of one host.
+    check, space, which = name.partition(" ")
+    return f"{_read_tables()[CHECKS].get(check, check)}{space}{which}"
+
+
 @cache
 def read_chinese() -> dict[str, str]:
     """Return the Chinese of each English text that has one."""
+    tables = (table for name, table in _read_tables().items() if name != CHECKS)
+    return {english: said for table in tables for english, said in table.items()}
+
+
+@cache
+def _finding_patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Return a pattern for each sentence of a check, those with the most words first."""
+    table = _read_tables()[FINDINGS]
+    ordered = sorted(table, key=lambda english: -len(_PLACE.sub("", english)))
+    return [(re.compile(_pattern_of(english), re.DOTALL), table[english]) for english in ordered]
+
+
+def _pattern_of(english: str) -> str:
+    pattern, seen = "", set[str]()
+    for at, part in enumerate(_PLACE.split(english)):
+        if at % 2 == 0:
+            pattern += re.escape(part)
+        # A name that comes again stands for the same text again.
+        else:
+            pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.*?)"
+            seen.add(part)
+    return pattern
+
+
+@cache
+def _read_tables() -> dict[str, dict[str, str]]:
     content = files("kimi_memory.cli").joinpath("zh.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(content)
-    return {english: said for table in tables.values() for english, said in table.items()}
+    return tomllib.loads(content)

@@ -48,8 +48,7 @@ def verify_history(memory: Memory, since: str = "") -> list[Finding]:
     keys |= {row.id: key_of(row.signature) for row in fresh if row.id not in bad}
     _keep_seen(memory, keys)
     counts = Counter(keys.get(row.id, "") for row in rows)
-    told = Finding("signatures", Severity.OK, _count_signatures(memory, counts), "")
-    return [*findings, *found, told]
+    return [*findings, *found, *_count_signatures(memory, counts)]
 
 
 def _check_signatures(rows: Sequence[SignedCommit]) -> Iterator[Finding]:
@@ -115,14 +114,22 @@ def _fault(
     return Finding(check, severity, message, remedy, row.id)
 
 
-def _count_signatures(memory: Memory, counts: Mapping[str, int]) -> str:
+def _count_signatures(memory: Memory, counts: Mapping[str, int]) -> Iterator[Finding]:
     names = {one.key.split()[1]: one.principal for one in memory.signing.signers.read()}
-    told = Counter[str]()
+    yield _sound(f"{sum(counts.values())} commits, {counts.get('', 0)} not signed")
+    known, unknown = Counter[str](), 0
     for key, count in counts.items():
-        told[f"by {names[key]}" if key in names else "by keys not known" if key else ""] += count
-    unsigned = told.pop("", 0)
-    parts = [f"{count} {who}" for who, count in sorted(told.items())]
-    return f"{sum(counts.values())} commits, {', '.join([*parts, f'{unsigned} not signed'])}"
+        known[names.get(key, "")] += count if key in names else 0
+        unknown += count if key and key not in names else 0
+    for name, count in sorted(known.items()):
+        if count:
+            yield _sound(f"{count} commits signed by {name}")
+    if unknown:
+        yield _sound(f"{unknown} commits signed with keys not known")
+
+
+def _sound(message: str) -> Finding:
+    return Finding("signatures", Severity.OK, message)
 
 
 def _read_seen(memory: Memory) -> dict[str, str]:

@@ -123,7 +123,7 @@ class Recall:
         began = time.perf_counter()
         settings = _override_settings(self._settings, query)
         query = query if query.turn_days else replace(query, turn_days=settings.turn_days)
-        share = VECTOR_SHARE if query.vector_weight is None else min(1.0, query.vector_weight)
+        share = VECTOR_SHARE if query.vector_weight is None else query.vector_weight
         # Outside of the guard: a server is asked here, and other threads go on meanwhile.
         now, embedding = self._query_moment(query), self._embed_query(query, settings)
         words = self._index.words.of_query(query, now)
@@ -281,6 +281,8 @@ def _override_settings(settings: RecallTable, query: Query) -> RecallTable:
         if chosen is None:
             raise UsageError(f"{fusion!r} joins no lanes. Use one of {', '.join(_FUSIONS)}.")
         settings = settings._replace(fusion=chosen)
+    if settings.fusion == "70/30" and weight is not None and weight > 1:
+        raise UsageError(f"With 70/30 the weight is a share: {weight:g} is not. Give 0 to 1.")
     return settings
 
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from kimi_memory.cli.words import read_chinese, say
+import kimi_memory
+from kimi_memory.cli import run
+from kimi_memory.cli.words import read_chinese, say, say_finding
+
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+TEXTS = {"misfits", "of_another_key", "chain_problems", "_compare_units", "_compare_words", "fix"}
+TEXTS |= {"_skip_reason", "_fix_history", "_check_codex", "_check_openclaw", "_check_hermes"}
+TEXTS |= {"_find_rank_changes", "_yield_status_notes"}
+"""Functions that make the text of a finding, and no finding of it."""
+NO_TEXTS = {"host 7", "openclaw: 7", "7: 7", "Files found changed by doctor"}
+"""The name of a check, what a program says, two texts of these, and the subject of a commit."""
 
 
 @pytest.mark.parametrize(
@@ -32,3 +45,74 @@ def test_the_language_is_that_of_the_terminal(
 def test_both_languages_have_the_same_places_for_values() -> None:
     for english, chinese in read_chinese().items():
         assert sorted(re.findall(r"{\w+}", english)) == sorted(re.findall(r"{\w+}", chinese))
+
+
+def _format(node: ast.expr) -> str:
+    """Return a text of the source, with ``{}`` where a value stands."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_format(part) for part in node.values)
+    return node.value if isinstance(node, ast.Constant) else "{}"  # type: ignore[return-value]  # a text
+
+
+def _find_texts(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Raise | ast.Compare):
+        return
+    if isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ):
+        yield _format(node)
+    for child in ast.iter_child_nodes(node):
+        # The parts of a text are no texts, but those inside its values are.
+        parts = isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)
+        if not parts and not isinstance(child, ast.FunctionDef | ast.ClassDef):
+            yield from _find_texts(child)
+
+
+def _list_finding_texts() -> list[str]:
+    """Return every text of the source that ``verify`` or ``doctor`` can print."""
+    found = []
+    top = Path(kimi_memory.__file__).parent
+    for path in sorted([*top.rglob("*.py"), *top.parent.joinpath("plugins").glob("*.py")]):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if {"lsp", "tui"} & set(path.parts):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and (
+                node.name in TEXTS or re.search(r"\b(Finding|_fault|_sound)\(", ast.unparse(node))
+            ):
+                said = ast.get_docstring(node, clean=False)
+                body = (text for one in node.body for text in _find_texts(one))
+                found += [text for text in body if text != said and " " in text.strip()]
+    return found
+
+
+def test_every_text_of_a_finding_has_its_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new message goes into the table ``findings`` of zh.toml, with a name for each value."""
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    texts = _list_finding_texts()
+    assert len(texts) > 100
+    values = {text.replace("{}", "7") for text in texts} - NO_TEXTS
+    assert not [text for text in values if not CHINESE.search(say_finding(text))]
+
+
+def test_a_finding_is_chinese_whole_with_its_values(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(["remember", "我住在成都", "--key", "me.city"])
+    card = next((folder / "semantic").rglob("*.md"))
+    card.write_text(card.read_text("utf-8").replace("> 我住在成都", "> 我住在北京"), "utf-8")
+    capsys.readouterr()
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert run(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "✗ 引文：有一句引文不在 " in out
+    assert "请改正引文，或卡片的出处。" in out
+    assert run(["verify", "--rebuild"]) == 0
+    assert "✓ 同样的文件得出同样的索引：" in capsys.readouterr().out
+
+
+def test_what_stands_inside_a_finding_is_translated_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    told = "card-a links to card-b, which is archived"
+    assert say_finding(told) == "card-a 链接到 card-b，它已归档"
+    assert say_finding("a sentence of a plugin: stays") == "a sentence of a plugin: stays"

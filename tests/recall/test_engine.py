@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kimi_memory.domain.engine import Embedding
 from kimi_memory.domain.note import CardType, Status
 from kimi_memory.domain.search_types import Query
+from kimi_memory.errors import UsageError
 from kimi_memory.hooks.specs import hookimpl
 from kimi_memory.recall.engine import total
 from kimi_memory.recall.ranking import SPEAKER
@@ -34,6 +35,23 @@ from kimi_memory.recall.ranking import SPEAKER
 def test_questions_find_the_turn(filled: Folder, question: str, id: str) -> None:
     hits = filled.ask(question, kind=("turn",)).hits
     assert (hits[0].unit.id if hits else "") == id
+
+
+@pytest.mark.parametrize(
+    ("weight", "fusion", "told"),
+    [
+        (1.7, "70/30", "share: 1.7 is not"),
+        (-0.1, "", "Give 0 to 10"),
+        (float("nan"), "70/30", "Give 0 to 10"),
+        (0.5, "60/40", "Use one of"),
+    ],
+)
+def test_a_weight_that_means_nothing_is_refused(
+    filled: Folder, weight: float, fusion: str, told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        filled.ask("deploy", vector_weight=weight, fusion=fusion)
+    assert filled.ask("database", vector_weight=1.7, fusion="rrf").hits
 
 
 def test_traditional_characters_find_simplified_ones(filled: Folder) -> None:
