@@ -69,13 +69,18 @@ class _Growing:
     at: datetime
     turns: list[Turn] = field(default_factory=list)
     refs: TurnRefs = field(default_factory=TurnRefs)
+    calls: list[Any] = field(default_factory=list)
+    """Calls of tools since the agent last said something: its next words come of them."""
 
     def add_message(self, message: Mapping[str, Any]) -> None:
         self.at = _first_moment(message) or self.at
         role, text = _message_role(message), _message_text(message)
-        if role not in _ROLES or not text:
+        kind, origin = _ROLES.get(role, (None, Origin.TOOL))
+        if kind is Role.ASSISTANT:
+            self.calls += _tool_calls(message)
+        if kind is None or not text:
             return
-        kind, origin = _ROLES[role]
+        calls, self.calls = (self.calls, []) if kind is Role.ASSISTANT else ([], self.calls)
         self.turns.append(
             Turn(
                 len(self.turns) + 1,
@@ -86,6 +91,7 @@ class _Growing:
                 origin=origin,
                 # By its id, else by its words and how often they were said.
                 ref=text_member(message, "id") or self.refs.make_ref(role, text),
+                tool_calls=tuple(calls),
             )
         )
 
@@ -227,7 +233,14 @@ def _finish_session(growing: _Growing, top: Mapping[str, Any], name: str) -> Ite
         host="messages",
         title=_header_text(top, "title"),
     )
-    yield Transcript(session, tuple(growing.turns))
+    metadata = top.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    yield Transcript(session, tuple(growing.turns), metadata=metadata)
+
+
+def _tool_calls(message: Mapping[str, Any]) -> list[Any]:
+    found = message.get("tool_calls")
+    return found if isinstance(found, list) else []
 
 
 def _header_text(top: Mapping[str, Any], member: str) -> str:

@@ -62,6 +62,20 @@ def test_every_form_of_a_list_gives_the_same_turns(content: str) -> None:
     assert len({turn.ref for turn in transcript.turns}) == 4
 
 
+def test_calls_of_tools_and_what_the_program_counted_are_kept() -> None:
+    call = {"id": "call-1", "type": "function", "function": {"name": "read_file"}}
+    said = [
+        {"role": "user", "content": "Which port?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call-1", "content": "port = 8080"},
+        {"role": "assistant", "content": "It is 8080.", "tool_calls": "none"},
+    ]
+    [chat] = read(json.dumps({"messages": said, "metadata": {"model": "k2", "tokens": 42}}))
+    assert [turn.text for turn in chat.turns] == ["Which port?", "It is 8080."]
+    assert [turn.tool_calls for turn in chat.turns] == [(), (call,)]
+    assert chat.metadata == {"model": "k2", "tokens": 42}
+
+
 def test_the_form_with_from_and_value_is_read() -> None:
     rows = [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "hello"}]
     (transcript,) = read(json.dumps([{"id": "conv-7", "conversations": rows}]))
