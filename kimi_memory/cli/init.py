@@ -9,7 +9,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cli import run as run_command
 from kimi_memory.cli.shared import PERSON, show, show_json
-from kimi_memory.cli.wizard import AGENTS, ask_after, ask_before, asks, carry_out
+from kimi_memory.cli.wizard import AGENTS, ask_after, ask_before, asks, carry_out, machine_zone
 from kimi_memory.cli.words import find_locale, say
 from kimi_memory.config import MARKER
 from kimi_memory.operations.setting_list import change_memory, set_value
@@ -26,7 +26,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="of generated pages; default: auto",
     )
     parser.add_argument(
-        "--timezone", default="", metavar="ZONE", help="of days and times, such as Asia/Shanghai"
+        "--timezone",
+        default="",
+        metavar="ZONE",
+        help="of days and times, such as Asia/Shanghai; default: that of this machine now",
     )
     parser.add_argument(
         "--agents",
@@ -58,6 +61,9 @@ def run(arguments: Namespace) -> int:
     is_new, is_asking = not (folder / MARKER).is_file(), asks(arguments, folder)
     if is_asking:
         ask_before(arguments, folder)
+    elif is_new:
+        # Noted once: days would change with the place from which a memory is opened.
+        arguments.timezone = arguments.timezone or machine_zone()
     _make(arguments, folder, is_new=is_new)
     if is_asking:
         ask_after(arguments, folder, run_command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ AGENTS = ("claude", "codex", "gemini", "qwen", "kimi", "copilot")
 """Programs whose folder says that they are there."""
 _STORES = (".memex/cards", ".claude/projects/*/memory")
 """Where other systems keep memories, below the home directory."""
+_NOWHERE = frozenset({"", "UTC", "UCT", "Zulu", "Universal", "Greenwich", "GMT", "localtime"})
 _YES, _NO = ("y", "yes", "是", "好"), ("n", "no", "否", "不")
 Run = Callable[[Sequence[str]], int]
 """Runs a command line."""
@@ -38,11 +40,27 @@ def ask_before(arguments: Namespace, folder: Path) -> None:
         near = "zh" if find_locale().startswith("zh") else "en"
         choices = {"zh": "zh", "en": "en", "中文": "zh", "english": "en"}
         arguments.language = _choose(say("Language of its pages, zh or en"), near, choices)
+    default = machine_zone() or say("that of this machine")
     while not arguments.timezone:
-        zone = _ask(say("Time zone, such as Asia/Shanghai"), say("that of this machine"))
-        if zone == say("that of this machine") or is_zone(zone):
-            arguments.timezone = zone if is_zone(zone) else ""
+        zone = _ask(say("Time zone, such as Asia/Shanghai"), default)
+        if zone == say("that of this machine"):
             break
+        arguments.timezone = zone if is_zone(zone) else ""
+
+
+def machine_zone() -> str:
+    """Return the name of the zone of this machine; empty where it has none but UTC."""
+    named = os.environ.get("TZ", "").removeprefix(":")
+    link = "" if named else os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
+    name = named or link
+    # UTC is what a machine is set to before anybody says where it stands: its clock counts then.
+    if name.rpartition("/")[2] in _NOWHERE or "'" in name:
+        return ""
+    try:
+        parse_settings(f"[memory]\ntimezone = '{name}'")
+    except FormatError:  # "CST-8" and the like have no changes of the clock that we know of.
+        return ""
+    return name
 
 
 def is_zone(name: str) -> bool:

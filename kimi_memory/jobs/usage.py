@@ -300,9 +300,9 @@ def counted(heats: Iterable[Heat]) -> dict[str, int]:
     return {str(band): found.count(band) for band in Band}
 
 
-def histogram(heats: Iterable[Heat]) -> dict[str, int]:
+def histogram(temperatures: Iterable[float]) -> dict[str, int]:
     """Return how many temperatures lie in each step, hottest first."""
-    values = [heat.value for heat in heats]
+    values = list(temperatures)
     ends = (*STEPS[1:], math.inf)
     return {
         f"{low:.1f}-{min(high, 1.0):.1f}": sum(low <= value < high for value in values)

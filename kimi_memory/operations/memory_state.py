@@ -14,7 +14,7 @@ from kimi_memory.errors import FormatError, StoreError
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.job_records import FOLDER as JOBS
 from kimi_memory.jobs.undistilled import undistilled
-from kimi_memory.jobs.usage import Usage, counted, heats, histogram
+from kimi_memory.jobs.usage import Band, band_of, histogram
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.health_checks import sizes
@@ -49,7 +49,7 @@ class Status:
     links: Mapping[str, int]
     """How many links of each relation the notes state."""
     bands: Mapping[str, int]
-    """How many cards are hot, warm and cold now."""
+    """How many cards are hot, warm and cold, as recall and the pages take them."""
     temperatures: Mapping[str, int]
     """How many cards there are in each step of temperature, hottest first."""
     asks: Mapping[str, int]
@@ -77,9 +77,8 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         counts.setdefault(note.kind, Counter())[str(kind)] += 1
         if isinstance(note, Card) and note.status in LIVE:
             cards.append(note)
-    uses, table = Usage(memory.store).all(), memory.settings.temperature
-    # Computed and not read from the files: their temperatures are those of the last introspection.
-    found = heats(cards, uses, memory.clock(), table).values()
+    # As their files say, which is what counts: no card turns cold before an introspection says so.
+    bands = Counter(str(band_of(card, memory.settings.temperature.hot)) for card in cards)
     external, unnoted = _count_external_edits(memory, progress)
     return Status(
         root=memory.root,
@@ -95,8 +94,8 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         broken=tuple(broken),
         failing=(*Breaker(memory.store, memory.settings.gates).state(memory.clock()), *unnoted),
         links=Counter(str(link.rel) for card in cards for link in links_of(card)),
-        bands=counted(found),
-        temperatures=histogram(found),
+        bands={str(band): bands[band] for band in Band},
+        temperatures=histogram(card.temperature for card in cards),
         asks=asking(memory),
         sizes=sizes(memory.root),
         unconfirmed=tuple(f"{one.path}: {one.standing.why}" for one in waiting_files(memory)),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import tomllib
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -48,3 +52,28 @@ def test_first_pages_speak_the_language_of_the_terminal(
     assert first in text
     who = (tmp_path / "m/long-term/IDENTITY.md").read_text("utf-8")
     assert ("我是谁" in who) is (first != "# Memory")
+
+
+def test_days_stay_as_they_are_where_the_memory_is_opened_far_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = str(tmp_path / "m")
+    for zone in ("Asia/Shanghai", "Pacific/Kiritimati", "America/Los_Angeles"):
+        monkeypatch.setenv("TZ", zone)
+        assert run(["init", memory]) == 0
+        assert run(["remember", f"The office of {zone} is closed.", "--memory", memory]) == 0
+    settings = tomllib.loads((tmp_path / "m/memory.toml").read_text("utf-8"))
+    assert settings["memory"]["timezone"] == "Asia/Shanghai"
+    page = (tmp_path / "m/MEMORY.md").read_text("utf-8")
+    assert len(re.findall(rf"is closed\. \({now_in('Asia/Shanghai')}, ", page)) == 3
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Etc/UTC", "CST-8", "No/Where", "x'y"])
+def test_a_machine_without_a_place_gives_no_zone(tmp_path: Path, monkeypatch, zone: str) -> None:
+    monkeypatch.setenv("TZ", zone)
+    assert run(["init", str(tmp_path / "m")]) == 0
+    assert "timezone" not in (tmp_path / "m/memory.toml").read_text("utf-8")
+
+
+def now_in(zone: str) -> str:
+    return f"{datetime.now(ZoneInfo(zone)):%Y-%m-%d}"

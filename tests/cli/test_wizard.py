@@ -52,6 +52,15 @@ def test_enter_takes_what_is_proposed_and_changes_nothing_else(
     assert "green tea" not in (tmp_path / "kitchen/MEMORY.md").read_text("utf-8")
 
 
+def test_the_zone_of_the_machine_is_proposed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown_by: Callable[..., str]
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    said = shown_by("init", str(tmp_path / "m"), keys="\n" * 6)
+    assert "[Asia/Shanghai]" in said
+    assert settings(tmp_path / "m")["timezone"] == "Asia/Shanghai"
+
+
 def test_a_closed_terminal_makes_nothing(
     home: Path, tmp_path: Path, screen: Screen, capsys
 ) -> None:

@@ -244,7 +244,7 @@ def test_the_histogram_counts_every_card_once() -> None:
     cards = [card(str(n), "x", age=0) for n in range(6)]
     uses = {f"card-{n}": used(n * 4) for n in range(6)}
     found = heats(cards, uses, NOW, TABLE).values()
-    assert histogram(found) == {
+    assert histogram(heat.value for heat in found) == {
         "0.9-1.0": 1,
         "0.7-0.9": 1,
         "0.5-0.7": 1,

@@ -10,6 +10,7 @@ from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.domain.engine import Embedding
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.introspect import introspect
+from kimi_memory.operations.memory_overview import overview
 from kimi_memory.operations.memory_state import status
 from tests.conftest import Clock
 from tests.jobs.notes import card, put
@@ -69,11 +70,20 @@ def test_a_dry_run_leaves_every_byte(memory: Memory) -> None:
 
 
 def test_status_shows_bands_and_a_histogram(memory: Memory) -> None:
-    put(memory, card("a", SAME, age=100), card("b", "另一件事", age=20), card("c", "新的", age=1))
+    put(memory, card("a", SAME, age=40), card("b", "另一件事", age=20), card("c", "新的", age=1))
+    assert status(memory).bands == {"hot": 3, "warm": 0, "cold": 0}
+    introspect(memory)
     found = status(memory)
     assert found.bands == {"hot": 1, "warm": 1, "cold": 1}
     assert sum(found.temperatures.values()) == 3
     assert found.links == {}
+
+
+def test_status_and_the_pages_count_the_same_bands(memory: Memory) -> None:
+    put(memory, card("a", SAME, age=40), card("b", "另一件事", age=20), card("c", "新的", age=1))
+    assert status(memory).bands == overview(memory).bands
+    introspect(memory)
+    assert status(memory).bands == overview(memory).bands
 
 
 class Meaning:
