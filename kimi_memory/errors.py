@@ -116,7 +116,7 @@ class NotFoundError(KimiMemoryError):
     exit_code = 11
 
     def __init__(self, what: str, id: str) -> None:
-        several, command = _LISTED_BY.get(what, ("contents of the memory", "status"))
+        several, command = _LISTED_BY.get(what, ("contents of the memory", "list"))
         remedy = f"List the {several} with 'kimi-memory {command}'"
         if what == "session":
             remedy = "'kimi-memory session list' has the open ones; the others lie in episodic/"

@@ -13,7 +13,7 @@ from kimi_memory.errors import KimiMemoryError
 KINDS = [getattr(errors, name) for name in errors.__all__]
 MADE: list[tuple[KimiMemoryError, str, str]] = [
     (errors.NotAMemoryError(Path("/tea")), "/tea", "'kimi-memory init'"),
-    (errors.NotFoundError("note", "card-1"), "card-1", "'kimi-memory status'"),
+    (errors.NotFoundError("note", "card-1"), "card-1", "'kimi-memory list'"),
     (errors.NotFoundError("job", "daily-1"), "daily-1", "'kimi-memory log'"),
     (errors.NotFoundError("session", "s1"), "s1", "'kimi-memory session list'"),
     (errors.AmbiguousIdError("card", ["card-1", "card-2"]), "2 notes", "Type more"),

@@ -21,7 +21,7 @@ from kimi_memory.cli.command_table import ALIASES, COMMANDS, LONG
 from kimi_memory.cli.overview import format_overview, suggest
 from kimi_memory.cli.pager import paged
 from kimi_memory.cli.terminal import wrap
-from kimi_memory.cli.words import say
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable
@@ -102,6 +102,14 @@ class Parser(ArgumentParser):
             message += f". Did you mean {near[0]!r}?" if near else ""
         end = "" if message.endswith("?") else "."
         raise UsageError(f"{message}{end} See '{self.prog} --help'.")
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read arguments; what is none is refused with the help of the command it was given to."""
+        chosen, rest = self.parse_known_args(args, namespace)
+        if rest:
+            of = f"{self.prog} {getattr(chosen, 'command', None) or ''}".strip()
+            raise UsageError(f"unrecognized arguments: {' '.join(rest)}. See '{of} --help'.")
+        return chosen
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Read arguments; those that may be left out may stand behind options, too.
@@ -198,7 +206,10 @@ def run(arguments: Sequence[str]) -> int:
         Exception.__init__(failed, f"{where}{why}. Look at that place.")
         return _report(failed, words)
     except KeyboardInterrupt:
-        print("kimi-memory: interrupted; nothing half-written was kept.", file=sys.stderr)
+        print(
+            f"kimi-memory: {translate('interrupted; nothing half-written was kept.')}",
+            file=sys.stderr,
+        )
         return 130
 
 
@@ -215,7 +226,7 @@ def _welcome(chosen: Namespace, top: ArgumentParser) -> int:
 
 def _report(error: KimiMemoryError, words: Sequence[str]) -> int:
     """Print an error, with --json also as programs read it, and return its exit code."""
-    print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
+    print(f"kimi-memory: {printable(translate(str(error)))}", file=sys.stderr)
     options = words[: words.index("--")] if "--" in words else words
     if "--json" in options:
         print(json.dumps(body_of(error), ensure_ascii=False, indent=2))

@@ -14,6 +14,7 @@ from kimi_memory.cli.shared import (
     show_result,
     within,
 )
+from kimi_memory.cli.words import say
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.replay_block import list_blocks, replay_block
@@ -64,8 +65,22 @@ def run(arguments: Namespace) -> int:
         else:
             built = _build(arguments, memory, arguments.as_of)
         leave(memory)
-    show_result(arguments, built, built.text)
+    if built.text or arguments.json:
+        show_result(arguments, built, built.text)
+    else:
+        # Not in the block: what is printed goes into a prompt.
+        _explain_empty(arguments)
     return 0
+
+
+def _explain_empty(arguments: Namespace) -> None:
+    show_note(say("The block is empty: nothing in the memory has to do with this."))
+    [word] = arguments.query if len(arguments.query) == 1 else [""]
+    if word == "start":
+        show_note(say("At the start of a session: kimi-memory context --for start"))
+    elif arguments.query:
+        # A prompt of one word says too little of what it is about; a search takes it as it is.
+        show_note(say("All that holds the words: kimi-memory recall …"))
 
 
 def _build(arguments: Namespace, memory: Memory, as_of: str) -> Context:

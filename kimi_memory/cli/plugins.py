@@ -19,7 +19,8 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(loaded)
         return 0
+    width = max((len(plugin.name) for plugin in loaded), default=0)
     for plugin in loaded:
         what = f"skipped: {plugin.skipped}" if plugin.skipped else ", ".join(plugin.hooks)
-        show(f"{plugin.name:<16} {plugin.origin:<24} {what}")
+        show(f"{plugin.name:<{width}}  {plugin.origin:<24} {what}")
     return 0

@@ -8,7 +8,7 @@ from kimi_memory.cli.filter_options import add_as_of, open_at
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, show, show_json
 from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say
+from kimi_memory.cli.words import say, translate
 from kimi_memory.operations.health_checks import shown_size
 from kimi_memory.operations.memory_state import Status, status
 
@@ -40,9 +40,9 @@ def _show_status(found: Status, *, past: bool) -> None:
         return
     _show_line("Memory", str(found.root))
     _show_contents(found)
-    parts = ", ".join(f"{name} {shown_size(size)}" for name, size in found.sizes.items())
+    parts = ", ".join(f"{say(name)} {shown_size(size)}" for name, size in found.sizes.items())
     _show_line("Size", f"{shown_size(sum(found.sizes.values()))} ({parts})")
-    _show_line("Index", found.index)
+    _show_line("Index", translate(found.index))
     _show_line("History", found.history)
     if found.external:
         edits = "{count} files were changed outside of kimi-memory"
@@ -70,7 +70,7 @@ def _show_contents(found: Status) -> None:
     counts = {"open": found.open_sessions, "ended": found.ended_sessions, "turns": found.turns}
     _show_line("Sessions", say("{open} open, {ended} ended, {turns} turns", **counts))
     for kind, held in found.notes.items():
-        parts = ", ".join(f"{count} {name}" for name, count in held.items())
+        parts = ", ".join(f"{count} {say(name)}" for name, count in held.items())
         _show_line(kind.capitalize(), f"{sum(held.values())} ({parts})")
     if found.links:
         parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))

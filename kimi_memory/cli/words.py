@@ -8,11 +8,12 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-CHECKS, FINDINGS = "checks", "findings"
-"""Tables with the names of the checks, and with their sentences."""
+CHECKS, FINDINGS, MESSAGES = "checks", "findings", "messages"
+"""Tables with the names of the checks, with their sentences, and with messages of errors."""
 _LONGEST = 1000
 """Characters of a finding that is looked for: its places cost more than linear time."""
 _PLACE = re.compile(r"{(\w+)}")
+_SENTENCE = re.compile(r"(?<=[.?]) (?=[A-Z'])")
 
 
 def find_locale() -> str:
@@ -29,6 +30,18 @@ def say(text: str, **values: object) -> str:
     return text.format(**values) if values else text
 
 
+def translate(text: str) -> str:
+    """Return an English message, its values in their places already, in the reader's language.
+
+    A message is the sentences that it is made of: one without a translation stays English.
+    """
+    if not 0 < len(text) <= _LONGEST or not find_locale().startswith("zh"):
+        return text
+    # After 。 comes no space.
+    said = " ".join(_match(MESSAGES, one) for one in _SENTENCE.split(text))
+    return said.replace("。 ", "。").replace("？ ", "？")
+
+
 def say_finding(text: str) -> str:
     """Return what a check found in the reader's language, with the parts that have one.
 
@@ -37,10 +50,7 @@ def say_finding(text: str) -> str:
     """
     if not 0 < len(text) <= _LONGEST or not find_locale().startswith("zh"):
         return text
-    for pattern, chinese in _finding_patterns():
-        if found := pattern.fullmatch(text):
-            return chinese.format(**{k: say_finding(v) for k, v in found.groupdict().items()})
-    return text
+    return _match(FINDINGS, text)
 
 
 def say_check(name: str) -> str:
@@ -52,6 +62,18 @@ def say_check(name: str) -> str:
     return f"{_read_tables()[CHECKS].get(check, check)}{space}{which}"
 
 
+def _match(table: str, text: str) -> str:
+    """Return a sentence of a table in Chinese, its values too where they have a translation."""
+    known = _read_tables()[table]
+    if text in known or not text:
+        return known.get(text, text)
+    for pattern, chinese in _patterns(table):
+        if found := pattern.fullmatch(text):
+            values = {name: _match(table, value) for name, value in found.groupdict().items()}
+            return chinese.format(**values)
+    return read_chinese().get(text, text)
+
+
 @cache
 def read_chinese() -> dict[str, str]:
     """Return the Chinese of each English text that has one."""
@@ -60,11 +82,11 @@ def read_chinese() -> dict[str, str]:
 
 
 @cache
-def _finding_patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Return a pattern for each sentence of a check, those with the most words first."""
-    table = _read_tables()[FINDINGS]
-    ordered = sorted(table, key=lambda english: -len(_PLACE.sub("", english)))
-    return [(re.compile(_pattern_of(english), re.DOTALL), table[english]) for english in ordered]
+def _patterns(table: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return a pattern for each sentence of a table, those with the most words first."""
+    said = _read_tables()[table]
+    ordered = sorted(said, key=lambda english: -len(_PLACE.sub("", english)))
+    return [(re.compile(_pattern_of(english), re.DOTALL), said[english]) for english in ordered]
 
 
 def _pattern_of(english: str) -> str:

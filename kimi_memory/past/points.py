@@ -17,6 +17,7 @@ _JOB = re.compile(r"[a-z][a-z-]*-[0-9a-f]{4,64}")
 # Git shortens a hash to four characters at least.
 _COMMIT = re.compile(r"[0-9a-f]{4,40}")
 _UNGUESSED = re.compile(r"[0-9a-f]{10,40}")
+_STEPS = re.compile(r"(?P<start>.+?)(?:(?P<carets>\^+)|~(?P<count>[1-9]\d{0,6})?)")
 _HEADS = ("HEAD", "head")
 FORMS = "a date (2026-02-27, 'last week'), a commit, a version (v12), a name or a job's id"
 
@@ -73,10 +74,10 @@ class Points:
         wanted, graph = text.strip(), self.graph()
         if wanted == "now":
             return self.at(self._clock())
-        before = wanted.endswith("^")
-        commit = self._find_commit(wanted.removesuffix("^"), graph)
+        start, before = _split_steps(wanted)
+        commit = self._find_commit(start, graph)
         if commit and before:
-            commit = self._find_parent(commit, wanted)
+            commit = self._find_earlier(commit, before, wanted)
         if commit:
             return self._make_point(commit, graph)
         found = None if before else period(wanted, self._clock())
@@ -88,7 +89,7 @@ class Points:
 
     def is_counted(self, text: str) -> bool:
         """Whether a text names a point by date, version or commit, not as it was called."""
-        wanted = text.strip().removesuffix("^")
+        wanted, _ = _split_steps(text.strip())
         if wanted in (*_HEADS, "now") or _VERSION.fullmatch(wanted):
             return True
         # Fewer letters of a commit could be tried one by one.
@@ -157,9 +158,9 @@ class Points:
             raise AmbiguousIdError(id, jobs)
         return near[0].hash
 
-    def _find_parent(self, commit: str, text: str) -> str:
+    def _find_earlier(self, commit: str, steps: int, text: str) -> str:
         try:
-            return self._history.resolve(f"{commit}^1")
+            return self._history.resolve(f"{commit}~{steps}")
         except HistoryError:
             raise UsageError(f"{text}: nothing was before the first commit.") from None
 
@@ -169,6 +170,14 @@ class Points:
             return self._make_point(commit, graph)._replace(version=0)
         known = datetime.fromtimestamp(graph.known_at(commit), self.zone)
         return Point(commit, graph.version(commit), known, known)
+
+
+def _split_steps(text: str) -> tuple[str, int]:
+    """Return a point and how many commits before it are meant, as git writes it: v7^, HEAD~2."""
+    found = _STEPS.fullmatch(text)
+    if found is None:
+        return text, 0
+    return found["start"], len(found["carets"] or "") or int(found["count"] or 1)
 
 
 def _job_of(commit: Commit) -> str:

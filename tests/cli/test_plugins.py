@@ -23,3 +23,13 @@ def test_plugins_lists_where_each_comes_from(capsys) -> None:
     out = capsys.readouterr().out
     assert "words" in out
     assert "bundled" in out
+
+
+def test_the_columns_of_plugins_stand_below_each_other(capsys) -> None:
+    assert run(["plugins"]) == 0
+    origins = {
+        line.index(" bundled")
+        for line in capsys.readouterr().out.splitlines()
+        if " bundled" in line
+    }
+    assert len(origins) == 1

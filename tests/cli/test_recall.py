@@ -179,3 +179,13 @@ def test_dates_are_those_of_the_zone_of_the_memory(folder, capsys) -> None:
     assert "2025-11-23" in capsys.readouterr().out
     run(["context", "task", "tea"])
     assert "2025-11-22" not in capsys.readouterr().out
+
+
+def test_an_empty_block_says_so_beside_what_goes_into_a_prompt(folder, capsys) -> None:
+    capsys.readouterr()
+    for words, hint in (["start"], "--for start"), (["penguins"], "kimi-memory recall"):
+        assert run(["context", *words]) == 0
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert "The block is empty" in shown.err
+        assert hint in shown.err

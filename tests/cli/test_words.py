@@ -11,7 +11,9 @@ import pytest
 
 import kimi_memory
 from kimi_memory.cli import run
-from kimi_memory.cli.words import read_chinese, say, say_finding
+from kimi_memory.cli.words import read_chinese, say, say_finding, translate
+from kimi_memory.errors import DivergedError, KimiMemoryError, RemoteError
+from tests.test_errors import MADE
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 TEXTS = {"misfits", "of_another_key", "chain_problems", "_compare_units", "_compare_words", "fix"}
@@ -116,3 +118,41 @@ def test_what_stands_inside_a_finding_is_translated_too(monkeypatch: pytest.Monk
     told = "card-a links to card-b, which is archived"
     assert say_finding(told) == "card-a 链接到 card-b，它已归档"
     assert say_finding("a sentence of a plugin: stays") == "a sentence of a plugin: stays"
+
+
+# Of these two, every word is their caller's.
+_WORDED = [one[0] for one in MADE if not isinstance(one[0], DivergedError | RemoteError)]
+
+
+@pytest.mark.parametrize("error", _WORDED, ids=[type(one).__name__ for one in _WORDED])
+def test_every_error_of_the_tree_has_its_own_words_in_chinese(
+    monkeypatch: pytest.MonkeyPatch, error: KimiMemoryError
+) -> None:
+    said = str(error)
+    assert translate(said) == said
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    chinese = translate(said)
+    assert re.search("[\u4e00-\u9fff]", chinese)
+    # What is quoted, a path or a command, is the same in both languages.
+    for quoted in re.findall(r"'[^']+'", said):
+        assert quoted in chinese
+
+
+def test_a_slip_is_answered_in_the_language_of_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    memory = ["--memory", str(tmp_path / "m")]
+    run(["init", str(tmp_path / "m")])
+    capsys.readouterr()
+    for words, said in [
+        (["get", "茶", *memory], "没有记录或文件 '茶'。用 'kimi-memory list' 列出记忆里的内容。"),
+        (["serch"], "没有 'serch' 这个命令。是指 'kimi-memory search' 吗？"),
+        (["remember", "x", "--dry"], "不认识的参数：--dry。见 'kimi-memory remember --help'。"),
+        (["recall", "--limit", "x", "y"], "参数 --limit 要整数，不能是 'x'。"),
+    ]:
+        assert run(words) != 0
+        assert said in capsys.readouterr().err
+    # Programs read the English words, whatever the terminal speaks.
+    assert run(["get", "茶", "--json", *memory]) != 0
+    assert "No note or file '茶'." in capsys.readouterr().out

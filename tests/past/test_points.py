@@ -63,6 +63,10 @@ def test_a_named_point_is_found_by_its_name(memory: Memory, days: list[str]) -> 
     assert found.commit == memory.points.find(days[1]).commit
     assert found.known == found.moment == datetime(2026, 2, 28, 9, tzinfo=UTC)
     assert memory.points.find("before-the-move^").version == found.version - 1
+    # As git writes it.
+    for one in ("HEAD~1", "HEAD~", "HEAD^"):
+        assert memory.points.find(one).version == memory.points.find("HEAD").version - 1
+    assert memory.points.find("HEAD~2") == memory.points.find("HEAD^^")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +75,8 @@ def test_a_named_point_is_found_by_its_name(memory: Memory, days: list[str]) -> 
         ("some day", UsageError, "is no point in the history. Write a date"),
         ("v99", UsageError, "There is no v99; the last version is v"),
         ("v1^", UsageError, "nothing was before the first commit"),
+        ("HEAD~99", UsageError, "nothing was before the first commit"),
+        ("HEAD~x", UsageError, "is no point"),
         ("distil-abcdef123456", NotFoundError, "kimi-memory log"),
         ("2020-01-01", HistoryError, r"The history begins at 2026-02-27 09:00 \(v1\)"),
         ("f" * 40, HistoryError, "No commit"),
