@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kimi_memory import Memory, hookimpl
-from kimi_memory.cli.shared import open_memory, show, show_json, show_note
+from kimi_memory.cli.shared import open_memory, show, show_json, show_note, show_text
 from kimi_memory.domain.change import Change, Create, Delete, Update, digest
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.job import JobReport, Plan, digest_of
@@ -104,7 +104,7 @@ def _run_obsidian(arguments: Namespace) -> int:
         show_json(report)
         return 0
     if arguments.dry_run and report.diff:
-        show(report.diff)
+        show_text(report.diff)
     for path in report.paths:
         gone = path in FORMER_FILES.values()
         done = (

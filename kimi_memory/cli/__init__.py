@@ -24,7 +24,7 @@ from kimi_memory.cli.terminal import wrap
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
-from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.safe_text import printable_line
 from kimi_memory.server.errors import body_of
 
 _OVERVIEWS = ("", "-h", "--help", "--version")
@@ -226,7 +226,7 @@ def _welcome(chosen: Namespace, top: ArgumentParser) -> int:
 
 def _report(error: KimiMemoryError, words: Sequence[str]) -> int:
     """Print an error, with --json also as programs read it, and return its exit code."""
-    print(f"kimi-memory: {printable(translate(str(error)))}", file=sys.stderr)
+    print(f"kimi-memory: {printable_line(translate(str(error)))}", file=sys.stderr)
     options = words[: words.index("--")] if "--" in words else words
     if "--json" in options:
         print(json.dumps(body_of(error), ensure_ascii=False, indent=2))

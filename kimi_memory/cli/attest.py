@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show, show_json, show_text
 from kimi_memory.operations.attest import attest, check_statement, write_statement
 
 
@@ -44,5 +44,5 @@ def run(arguments: Namespace) -> int:
     elif arguments.output:
         show(f"Wrote {arguments.output} and {arguments.output}.sig")
     else:
-        show(statement.encode().decode() + signature.decode("ascii"))
+        show_text(statement.encode().decode() + signature.decode("ascii"))
     return 0

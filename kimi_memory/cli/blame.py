@@ -32,11 +32,11 @@ def run(arguments: Namespace) -> int:
         show_json(found)
         return 0
     for one in found:
-        _show_line(one, every=arguments.all)
+        _show(one, every=arguments.all)
     return 0
 
 
-def _show_line(one: BlameLine, *, every: bool) -> None:
+def _show(one: BlameLine, *, every: bool) -> None:
     place = f"{one.path}:{one.line}" if one.line else one.path
     show(f"{place}  {one.text}")
     if one.note:

@@ -69,13 +69,13 @@ def _list_branches(memory: Memory, arguments: Namespace) -> None:
         f"{', changes pending' if one.pending else ''}  {one.folder}"
         for one in found
     ]
-    show_result(arguments, found, "\n".join(lines) or "No branches on this machine.")
+    show_result(arguments, found, lines or ["No branches on this machine."])
 
 
 def _show_difference(memory: Memory, arguments: Namespace) -> None:
     if arguments.beliefs:
         beliefs = diff_beliefs(memory, arguments.name)
-        show_result(arguments, beliefs, "\n".join(format_beliefs(beliefs)))
+        show_result(arguments, beliefs, format_beliefs(beliefs))
     else:
         text = diff_files(memory, arguments.name)
         show_result(arguments, {"diff": text}, text or "No difference.")

@@ -79,7 +79,7 @@ def _check(cluster: Cluster, arguments: Namespace) -> int:
     if tree:
         lines.append(f"This folder is {tree[:16]}; every node that is as far has the same.")
     found = {"problems": problems, "tree": tree}
-    show_result(arguments, found, "\n".join(lines))
+    show_result(arguments, found, lines)
     return 1 if problems else 0
 
 

@@ -111,7 +111,7 @@ def _list_blocks(arguments: Namespace, memory: Memory) -> int:
         f"  {len(one.lines)} lines"
         for one in found
     ]
-    show_result(arguments, rows, "\n".join(lines) or "No block is kept.")
+    show_result(arguments, rows, lines or ["No block is kept."])
     return 0
 
 

@@ -128,7 +128,7 @@ def _repair(cluster: Cluster, arguments: Namespace) -> None:
     if kept:
         lines.append("Put aside in .kimi/lost+found, as no record has it:")
         lines += [f"  {name}" for name in kept]
-    show_result(arguments, {"put_aside": kept}, "\n".join(lines))
+    show_result(arguments, {"put_aside": kept}, lines)
 
 
 def _demote(cluster: Cluster, arguments: Namespace) -> None:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.agent_hooks.checkup import check_hosts
 from kimi_memory.cli.findings import show_findings
-from kimi_memory.cli.shared import open_memory, show_line
+from kimi_memory.cli.shared import open_memory, show
 from kimi_memory.cli.words import say_finding
 from kimi_memory.operations.doctor import doctor, fix
 
@@ -22,7 +22,7 @@ def run(arguments: Namespace) -> int:
         findings = doctor(memory)
         if arguments.fix:
             for done in fix(memory, findings):
-                show_line(say_finding(f"fixed: {done}"))
+                show(say_finding(f"fixed: {done}"))
             findings = doctor(memory)
         # After mending: programs are only asked, never mended here.
         findings += check_hosts(memory.root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from kimi_memory.cli.shared import show, show_json, show_line
+from kimi_memory.cli.shared import show, show_json
 from kimi_memory.cli.words import say, say_check, say_finding
 from kimi_memory.domain.health import Finding, Severity
 
@@ -18,7 +18,7 @@ def show_findings(arguments: Namespace, findings: Sequence[Finding], fine: str) 
         show_json(list(findings))
     else:
         for finding in findings:
-            show_line(_format_finding(finding))
+            show(_format_finding(finding))
         if all(finding.severity is Severity.OK for finding in findings):
             show(say_finding(fine))
     return int(any(finding.severity is Severity.ERROR for finding in findings))

@@ -9,7 +9,7 @@ from kimi_memory.agent_hooks import agent_protocols, entrypoint
 from kimi_memory.agent_hooks.inline import drain_here
 from kimi_memory.agent_hooks.install import run_step
 from kimi_memory.agent_hooks.server import serve
-from kimi_memory.cli.shared import find_memory, show, show_json, show_result
+from kimi_memory.cli.shared import find_memory, show, show_json, show_result, show_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -86,7 +86,7 @@ def _manage_hooks(arguments: Namespace) -> int:
     if arguments.json:
         show_json(report)
     else:
-        show(report.text())
+        show_text(report.text())
         if arguments.step == "install" and not arguments.dry_run:
             show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
     return 0 if report.ok else 1

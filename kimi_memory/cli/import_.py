@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import PERSON, open_memory, show, show_json, show_line, show_report
+from kimi_memory.cli.shared import PERSON, open_memory, show, show_json, show_report
 from kimi_memory.config import MARKER
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.operations.bundles import Imported as BundleImport
@@ -118,6 +118,6 @@ def print_result(found: Imported) -> None:
         show_report(report)
     # What vanished at the source may have been cleaned up there; here a person decides.
     for line in found.gone:
-        show_line(f"gone at the source, kept here: {line}")
+        show(f"gone at the source, kept here: {line}")
     for line in found.skipped:
-        show_line(f"not read: {line}")
+        show(f"not read: {line}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show, show_json, show_line
+from kimi_memory.cli.shared import open_memory, show, show_json
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,5 +23,5 @@ def run(arguments: Namespace) -> int:
         changed = f"{report.added} added, {report.removed} removed"
         show(f"{report.units} units of {report.files} files ({changed})")
         for path, why in report.broken:
-            show_line(f"left out  {path}: {why}")
+            show(f"left out  {path}: {why}")
     return 0

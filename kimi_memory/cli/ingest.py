@@ -10,10 +10,10 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.capture.ingest import Ingested, find_files, from_bytes, open_file
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import escape_line_breaks, open_memory, show_json, show_line
+from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
-from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.safe_text import printable_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -72,6 +72,6 @@ def _print_result(
         return
     for report in reports:
         new = f"{report.stored} of {report.spoken} turns new"
-        show_line(f"{report.file}: {report.session or 'known'}, {new}")
+        show(f"{report.file}: {report.session or 'known'}, {new}")
     for line in (*not_taken["failed"], *(f"skipped {line}" for line in not_taken["skipped"])):
-        print(f"kimi-memory: {printable(escape_line_breaks(line))}", file=sys.stderr)
+        print(f"kimi-memory: {printable_line(line)}", file=sys.stderr)

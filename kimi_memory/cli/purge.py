@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.safe_text import printable_line
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 from kimi_memory.operations.purge_everywhere import purge_everywhere
@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> int:
     for name in report.remotes:
         shown = name if " " in name else repr(name)
         warning = f"warning: history was shared with {shown}; purge it there as well"
-        print(f"kimi-memory: {printable(warning)}", file=sys.stderr)
+        print(f"kimi-memory: {printable_line(warning)}", file=sys.stderr)
     return 0
 
 

@@ -70,16 +70,13 @@ def run(arguments: Namespace) -> int:
 
 def _list_remotes(arguments: Namespace, memory: Memory) -> None:
     found, offered = list_remotes(memory), offer_remotes(memory)
-    lines = [
-        f"{one.name:<16} {one.status:<8} {f'{one.unsent} to send':<12} {one.url}" for one in found
-    ]
-    lines = [
-        f"{line}\n{'':16} failed: {one.failed}" if one.failed else line
-        for line, one in zip(lines, found, strict=True)
-    ]
+    lines = []
+    for one in found:
+        lines.append(f"{one.name:<16} {one.status:<8} {f'{one.unsent} to send':<12} {one.url}")
+        lines += [f"{'':16} failed: {one.failed}"] if one.failed else []
     lines = lines or ["No remotes. Add one with 'kimi-memory remote add NAME URL'."]
     lines += [
         f"git knows {one.url}; to sync with it: kimi-memory remote add {one.name} {one.url}"
         for one in offered
     ]
-    show_result(arguments, {"remotes": found, "offered": offered}, "\n".join(lines))
+    show_result(arguments, {"remotes": found, "offered": offered}, lines)

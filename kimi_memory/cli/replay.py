@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
     """Run history again without the turns, and print what would be believed."""
     with open_memory(arguments) as memory:
         found = replay_without(memory, arguments.without)
-    show_result(arguments, found, "\n".join(_format_lines(found)))
+    show_result(arguments, found, _format_lines(found))
     return 0
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.safe_text import printable, printable_line
 from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
 from kimi_memory.store.files.code_branch import find_working_copy
 
@@ -50,7 +50,7 @@ def open_memory(arguments: Namespace, *, follow: bool = False) -> Memory:
     memory = Memory.open(follow_code(root) if follow else root, opening)
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
-        print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
+        print(f"kimi-memory: {printable_line(f'{one.message}. {one.remedy}')}", file=sys.stderr)
     if memory.store.moved:
         show_note(f"kimi-memory: note: this memory moved to {memory.store.moved}; read it there.")
     if memory.settings_wait:
@@ -121,7 +121,7 @@ def leave(memory: Memory) -> None:
             # failure.
             notes.append(f"history is behind: {error}")
     for note in notes:
-        print(f"kimi-memory: note: {printable(note)}", file=sys.stderr)
+        show_note(f"kimi-memory: note: {note}")
 
 
 def _is_reconciling(memory: Memory) -> bool:
@@ -135,7 +135,12 @@ def _is_reconciling(memory: Memory) -> bool:
 
 
 def show(text: str = "") -> None:
-    """Print text for people: control characters visible, lines as wide as the terminal."""
+    """Print text for people as one line: a name with a line break in it begins no line of ours."""
+    show_text(printable_line(text))
+
+
+def show_text(text: str) -> None:
+    """Print the lines of a text for people: control characters visible, as wide as the terminal."""
     width, text = find_width(), printable(text)
     if not width:
         print(text)
@@ -145,19 +150,9 @@ def show(text: str = "") -> None:
             print(part)
 
 
-def show_line(text: str) -> None:
-    """Print text for people as one line: a name with a line break in it begins no line of ours."""
-    show(escape_line_breaks(text))
-
-
-def escape_line_breaks(text: str) -> str:
-    """Return text with its line breaks written out."""
-    return "\\n".join(text.splitlines())
-
-
 def show_title(text: str) -> None:
     """Print the line that a thing begins with, in bold where the terminal can do that."""
-    for part in wrap(printable(text), find_width()):
+    for part in wrap(printable_line(text), find_width()):
         print(paint(part, "bold"))
 
 
@@ -171,7 +166,7 @@ def show_fields(fields: Mapping[str, str]) -> None:
 
 def show_note(text: str) -> None:
     """Print a line for people to standard error, beside what programs read."""
-    print(printable(text), file=sys.stderr)
+    print(printable_line(text), file=sys.stderr)
 
 
 def show_json(value: object) -> None:
@@ -180,12 +175,15 @@ def show_json(value: object) -> None:
     print(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
-def show_result(arguments: Namespace, value: object, text: str) -> None:
-    """Print a value as JSON where that was asked for, else a text for people."""
+def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) -> None:
+    """Print a value as JSON where that was asked for, else a text or lines for people."""
     if arguments.json:
         show_json(value)
+    elif isinstance(text, str):
+        show_text(text)
     else:
-        show(text)
+        for line in text:
+            show(line)
 
 
 def moment(text: str, zone: Zone) -> datetime:
@@ -250,12 +248,12 @@ def show_report(report: JobReport) -> None:
         counts = ", ".join(f"{count} {op}" for op, count in sorted(report.counts.items()))
         show(f"{report.kind} {report.subject}: {counts or 'files only'}  [{report.id}]")
         for operation in report.operations:
-            show_line(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
+            show(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
     if report.spent.calls:
         cost = f"{report.spent.tokens_in} tokens in, {report.spent.tokens_out} out"
         show(f"  model        {report.model}: {report.spent.calls} asked, {cost}")
     for line in report.left_out:
-        show_line(f"  left out     {line}")
+        show(f"  left out     {line}")
     if report.diff:
         show_diff(report.diff)
 

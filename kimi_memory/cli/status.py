@@ -38,15 +38,15 @@ def _show_status(found: Status, *, past: bool) -> None:
     if past:  # The folder it was laid out in is gone already.
         _show_contents(found)
         return
-    _show_line("Memory", str(found.root))
+    _show("Memory", str(found.root))
     _show_contents(found)
     parts = ", ".join(f"{say(name)} {shown_size(size)}" for name, size in found.sizes.items())
-    _show_line("Size", f"{shown_size(sum(found.sizes.values()))} ({parts})")
-    _show_line("Index", translate(found.index))
-    _show_line("History", found.history)
+    _show("Size", f"{shown_size(sum(found.sizes.values()))} ({parts})")
+    _show("Index", translate(found.index))
+    _show("History", found.history)
     if found.external:
         edits = "{count} files were changed outside of kimi-memory"
-        _show_line("Edits", say(edits, count=found.external))
+        _show("Edits", say(edits, count=found.external))
     # Last, where the eye is when the command has ended.
     troubles = {
         "Remote": found.remotes,
@@ -58,36 +58,36 @@ def _show_status(found: Status, *, past: bool) -> None:
     }
     for name, lines in troubles.items():
         for line in lines:
-            _show_line(name, line)
+            _show(name, line)
 
 
-def _show_line(name: str, text: str) -> None:
+def _show(name: str, text: str) -> None:
     """Print what belongs to a name, in a column of its own."""
     show(f"{pad(say(name), _NAME)} {text}")
 
 
 def _show_contents(found: Status) -> None:
     counts = {"open": found.open_sessions, "ended": found.ended_sessions, "turns": found.turns}
-    _show_line("Sessions", say("{open} open, {ended} ended, {turns} turns", **counts))
+    _show("Sessions", say("{open} open, {ended} ended, {turns} turns", **counts))
     for kind, held in found.notes.items():
         parts = ", ".join(f"{count} {say(name)}" for name, count in held.items())
-        _show_line(kind.capitalize(), f"{sum(held.values())} ({parts})")
+        _show(kind.capitalize(), f"{sum(held.values())} ({parts})")
     if found.links:
         parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))
-        _show_line("Links", f"{sum(found.links.values())} ({parts})")
+        _show("Links", f"{sum(found.links.values())} ({parts})")
     if sum(found.bands.values()):
         _show_temperatures(found)
     waiting = "{count}, {waiting} sessions wait to be distilled"
-    _show_line("Jobs", say(waiting, count=found.jobs, waiting=found.waiting))
+    _show("Jobs", say(waiting, count=found.jobs, waiting=found.waiting))
     for command, count in found.asks.items():
         asks = "{count} for you: kimi-memory {command}"
-        _show_line("Waiting", say(asks, count=count, command=command))
+        _show("Waiting", say(asks, count=count, command=command))
 
 
 def _show_temperatures(found: Status) -> None:
     """Print how many cards are in each band, and a bar for each step of temperature."""
     whole = sum(found.bands.values())
-    _show_line("Warmth", ", ".join(f"{count} {say(band)}" for band, count in found.bands.items()))
+    _show("Warmth", ", ".join(f"{count} {say(band)}" for band, count in found.bands.items()))
     for step, count in found.temperatures.items():
         bar = "█" * round(_BAR * count / whole)
         show(f"  {step}  {bar:░<{_BAR}} {count / whole:4.0%}")

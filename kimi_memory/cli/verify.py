@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.findings import show_findings
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show_json, show_line
+from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.cli.words import say_finding
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.doctor import verify
@@ -63,7 +63,7 @@ def _print_comparison(found: Rebuilt) -> None:
     for note in found.notes:
         _show(f"note: {note}")
     for difference in found.differences:
-        show_line(f"✗ {say_finding(difference)}")
+        show(f"✗ {say_finding(difference)}")
     if found.same:
         ranked = f"{found.questions} questions ranked alike"
         _show(f"✓ The same files give the same index: {ranked}, {found.seconds:.1f} s.")
@@ -72,7 +72,7 @@ def _print_comparison(found: Rebuilt) -> None:
 
 
 def _show(text: str) -> None:
-    show_line(say_finding(text))
+    show(say_finding(text))
 
 
 def _format_side(name: str, side: Side) -> str:

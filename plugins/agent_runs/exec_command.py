@@ -76,5 +76,6 @@ def _check(arguments: Namespace) -> int:
     if arguments.json:
         show_json({"problems": found})
     else:
-        show("\n".join(found) or "The audit is whole.")
+        for line in found or ["The audit is whole."]:
+            show(line)
     return 1 if found else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
-from kimi_memory.cli.shared import show, show_json, show_result
+from kimi_memory.cli.shared import show_json, show_result, show_text
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
 from kimi_memory.domain.ids import new_id
@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json({**found._asdict(), "refused": [one._asdict() for one in found.refused]})
     else:
-        show(format_placement(found))
+        show_text(format_placement(found))
     return 0
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import hookimpl
-from kimi_memory.cli.shared import find_memory, show, show_json, show_line, user_plugins
+from kimi_memory.cli.shared import find_memory, show, show_json, user_plugins
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import UsageError
@@ -77,10 +77,10 @@ def _print_report(report: Audit, *, whole: bool) -> None:
     shown = report.findings if whole else report.findings[:_SHOWN]
     for rot in shown:
         show()
-        show_line(f"{rot.check}  {rot.path}:{rot.line}")
-        show_line(f"    {rot.why}. {rot.remedy}")
+        show(f"{rot.check}  {rot.path}:{rot.line}")
+        show(f"    {rot.why}. {rot.remedy}")
     if len(shown) < len(report.findings):
         show()
         show(f"… and {len(report.findings) - len(shown)} more: --all or --json shows them.")
     for line in report.skipped:
-        show_line(f"not read: {line}")
+        show(f"not read: {line}")

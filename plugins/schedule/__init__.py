@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kimi_memory import hookimpl
 from kimi_memory.agent_hooks import user_files
-from kimi_memory.cli.shared import locate_settings, show, show_json, show_note
+from kimi_memory.cli.shared import locate_settings, show, show_json, show_note, show_text
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import UsageError
@@ -119,7 +119,7 @@ def _print_files(arguments: Namespace, kind: str, files: list[_File]) -> None:
     for file in files:
         if file.path is not None:
             show(f"# {file.path}")
-        show(file.text.rstrip("\n"))
+        show_text(file.text.rstrip("\n"))
 
 
 def _change_crontab(arguments: Namespace, block: str, tag: str) -> int:
@@ -176,7 +176,7 @@ def _show_changes(arguments: Namespace, changes: list[tuple[str, str, str]]) -> 
         show_json({"changed": [name for name, old, new in changes if old != new], "diff": diffs})
     else:
         for text in diffs or ["nothing to change"]:
-            show(text)
+            show_text(text)
     return bool(diffs) and not arguments.dry_run
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,11 +35,21 @@ def test_doctor_finds_an_edited_quote_and_a_broken_note(folder: Path, capsys) ->
     assert "semantic/bad.md" in out
 
 
-@pytest.mark.parametrize("command", ["doctor", "verify", "index", "ingest", "audit"])
+COMMANDS = [
+    *("doctor", "verify", "index", "eval"),
+    *("ingest FOLDER", "audit FOLDER", "import FOLDER", "import FOLDER/NAME.md", "audit NAME"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_name_of_a_file_begins_no_line_of_ours(folder: Path, capsys, command: str) -> None:
-    (folder / "semantic/new\n✓ journal: all is well.md").write_text("- I live in Oslo.\n")
-    given = [str(folder / "semantic")] if command in ("ingest", "audit") else []
-    run([command, *given])
+    name = "new\n✓ journal: all is well"
+    (folder / f"semantic/{name}.md").write_text("- I live in Oslo.\n")
+    (folder / "evals").mkdir()
+    case = f"cases:\n  - name: {json.dumps(name)}\n    query: Oslo\n    expect: Oslo\n"
+    (folder / "evals/x.yaml").write_text(case, encoding="utf-8")
+    places = {"FOLDER": str(folder / "semantic"), "NAME": name}
+    run([re.sub("[A-Z]+", lambda found: places[found[0]], one) for one in command.split(" ")])
     out = capsys.readouterr()
     assert "✓ journal: all is well" in out.out + out.err
     assert not [one for one in f"{out.out}\n{out.err}".splitlines() if one.startswith("✓ journal")]

@@ -37,7 +37,12 @@ def test_a_row_that_did_not_do_what_it_claims_fails(
     report = tmp_path / "report.xml"
     report.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>", encoding="utf-8")
     assert outcome_of(report) == outcome
-    assert outcome.holds == ok
+    assert outcome.holds() == ok
+
+
+def test_a_row_may_ask_for_less_than_all() -> None:
+    assert Outcome(251, 250).holds(0.97)
+    assert not Outcome(100, 96).holds(0.97)
 
 
 def test_a_group_whose_tests_are_not_there_fails(
@@ -45,8 +50,8 @@ def test_a_group_whose_tests_are_not_there_fails(
 ) -> None:
     gone = Group("gone", ("tests/hostile/no_such_test.py",))
     nothing = Group("nothing", ("tests/hostile/test_table.py",), only="no_such_name")
-    assert not run(gone).holds
-    assert not run(nothing).holds
+    assert not run(gone).holds()
+    assert not run(nothing).holds()
     monkeypatch.setattr(table, "GROUPS", (gone,))
     assert table.main() == 1
     assert "| gone | 0 | 0 |" in capsys.readouterr().out

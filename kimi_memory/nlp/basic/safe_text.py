@@ -199,6 +199,11 @@ def printable(text: str) -> str:
     return _UNSAFE.sub(_escape_character, text)
 
 
+def printable_line(text: str) -> str:
+    """Return text as one line that a terminal can be given: its line breaks are written out."""
+    return printable("\\n".join(text.splitlines()))
+
+
 MAX_BYTES = 200
 """Most bytes of UTF-8 in a slug: file systems take 255, and callers add dates and numbers."""
 
