@@ -140,6 +140,41 @@ def test_a_correction_of_a_card_that_changed_is_not_made(own: Served, browser: A
     assert "Zed" in tab.inner_text("h1")
 
 
+@pytest.mark.parametrize(("locale", "width"), [("en-GB", 1100), ("zh-CN", 390)])
+def test_a_card_is_corrected_in_one_form_by_keys_and_taken_back(
+    own: Served, browser: Any, locale: str, width: int
+) -> None:
+    path = file_of(own.root, "Helix")
+    before = path.read_bytes()
+    tab = sit_down(browser, own, locale=locale, viewport={"width": width, "height": 800})
+    tab.goto(f"{own.url}/ui/held?q=Helix")
+    tab.click(".row .statement a")
+    tab.wait_for_url("**/ui/note/**")
+    tab.wait_for_load_state()
+    tab.keyboard.press("e")
+    assert tab.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.fill("textarea", "My editor is Zed, on every machine.")
+    tab.select_option("select[name=type]", "rule")
+    tab.fill("input[name=tags]", "编辑器, desk")
+    with tab.expect_navigation():
+        tab.keyboard.press("Control+s")
+    shown = tab.inner_text("main")
+    assert "Helix" in shown
+    assert "Zed, on every machine" in shown
+    assert path.read_bytes() == before
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    press(tab, "s", "corrected")
+    assert "Zed" in tab.inner_text("h1")
+    made = file_of(own.root, "Zed").read_text("utf-8")
+    assert "type: rule" in made
+    assert "  - 编辑器" in made
+    press(tab, "z", "undone")
+    assert path.read_bytes() == before
+    assert "Helix" in tab.inner_text("main")
+    assert not tab.problems
+
+
 def test_news_is_named_and_loaded_by_the_person_alone(own: Served, browser: Any) -> None:
     tab = sit_down(browser, own)
     tab.goto(f"{own.url}/ui/held")

@@ -33,7 +33,7 @@ def run_demo(there: Served) -> None:
 
 def sit_down(browser: Any, there: Served, **options: Any) -> Any:
     """Return a tab in which somebody has taken a seat; it notes errors and requests."""
-    tab = browser.new_context(locale="en-GB", **options).new_page()
+    tab = browser.new_context(**{"locale": "en-GB", **options}).new_page()
     tab.problems, tab.asked = [], []
     tab.on("console", lambda said: said.type == "error" and tab.problems.append(said.text))
     tab.on("pageerror", lambda error: tab.problems.append(str(error)))
