@@ -15,6 +15,7 @@ from kimi_memory.cli.shared import (
     show,
     show_report,
 )
+from kimi_memory.cli.words import say
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.operations.forget import forget
@@ -71,12 +72,12 @@ def _is_confirmed(preview: JobReport) -> bool:
         return False
     # Without the diff, which for a session would push the question off the screen.
     show_report(replace(preview, diff=""))
-    print("Forget this? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(say("Forget this? [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().casefold() in {"y", "yes", "是", "好"}
 
 
 def _report_unchanged(arguments: Namespace, preview: JobReport) -> int:
     finish_reports(arguments, [preview])
     if not arguments.json:
-        show("Nothing was changed. Add --yes to do it; undo can take it back.")
+        show(say("Nothing was changed. Add --yes to do it; undo can take it back."))
     return 0

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.words import say
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,8 +21,9 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(report)
     else:
-        changed = f"{report.added} added, {report.removed} removed"
-        show(f"{report.units} units of {report.files} files ({changed})")
+        units = "{units} units of {files} files ({added} added, {removed} removed)"
+        counts = {"added": report.added, "removed": report.removed}
+        show(say(units, units=report.units, files=report.files, **counts))
         for path, why in report.broken:
             show(f"left out  {path}: {why}")
     return 0

@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say
 from kimi_memory.domain.past import TimelineEntry
 
 
@@ -37,14 +39,16 @@ def run(arguments: Namespace) -> int:
 
 def _show_entry(one: TimelineEntry, *, turns: bool) -> None:
     cause, sure = one.cause, f"  {one.confidence:.2f}" if one.confidence else ""
-    show(f"  v{cause.version:<5} {cause.at:%Y-%m-%d %H:%M}  {one.change:<10} {one.says}{sure}")
+    at, change = f"{cause.at:%Y-%m-%d %H:%M}", pad(say(one.change), 10)
+    show(f"  v{cause.version:<5} {at}  {change} {one.says}{sure}")
     start = f"{one.valid_from:%Y-%m-%d}" if one.valid_from else ""
     end = f"{one.valid_to:%Y-%m-%d}" if one.valid_to else ""
-    so = f"so from {start or '?'}{f' to {end}' if end else ''}" if start or end else ""
+    so = "so from {start} to {end}" if end else "so from {start}" if start else ""
+    so = say(so, start=start or "?", end=end)
     why = f'{cause.op} "{cause.why}"' if cause.why else cause.op
     merged = "a merge" if cause.merged else ""
     by = cause.model or ("" if cause.job else cause.author)
-    parts = (one.status, so, cause.short, why, merged, by)
+    parts = (say(one.status), so, cause.short, why, merged, by)
     show(f"         {'  '.join(part for part in parts if part)}")
     if turns and one.sources:
-        show(f"         turns  {', '.join(one.sources)}")
+        show(f"         {say('turns')}  {', '.join(one.sources)}")

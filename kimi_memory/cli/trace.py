@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.listed import NOTE_HELP, find_named
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say
 from kimi_memory.jobs.trace import Evidence, Trace
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
@@ -31,28 +33,37 @@ def run(arguments: Namespace) -> int:
 def _show_trace(trace: Trace, zone: Zone) -> None:
     note = trace.note
     show(f"{note.id}  {getattr(note, 'title', getattr(note, 'name', ''))}")
-    show(f"  file     {trace.path}")
-    show(f"  status   {note.status}")
+    _show_line("file", trace.path)
+    _show_line("status", say(note.status))
     value = getattr(note, "value", "")
     if value:
-        show(f"  says     {value}")
+        _show_line("says", value)
     for evidence in trace.evidence:
         _show_evidence(evidence, zone)
     for commit in trace.commits:
         at = f"{in_zone(commit.at, zone):%Y-%m-%d %H:%M}"
-        show(f"  commit   {commit.hash[:10]}  {at}  {commit.subject}")
+        _show_line("commit", f"{commit.hash[:10]}  {at}  {commit.subject}")
+
+
+def _show_line(name: str, text: str, *, deep: bool = False) -> None:
+    """Print what belongs to a name, in a column of its own."""
+    show(f"    {pad(say(name), 6)} {text}" if deep else f"  {pad(say(name), 8)} {text}")
 
 
 def _show_evidence(evidence: Evidence, zone: Zone) -> None:
     # In capitals: a quote that no longer stands in its turn is the one thing to notice here.
     mark = "verified" if evidence.verified else "NOT VERIFIED"
-    show(f"  {evidence.source.rel:<8} {evidence.source.place}  {mark if evidence.quote else ''}")
+    _show_line(
+        evidence.source.rel, f"{evidence.source.place}  {say(mark) if evidence.quote else ''}"
+    )
     if evidence.quote:
-        show(f"    quote  {evidence.quote}")
+        _show_line("quote", evidence.quote, deep=True)
     for turn in evidence.turns:
         who = turn.speaker or turn.role
         text = " ".join(turn.text.split())
         cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         place = f" in {turn.ref}" if evidence.source.by_hand and turn.ref else ""
-        show(f"    turn   {in_zone(turn.at, zone):%Y-%m-%d %H:%M} {who}{place}: {cut}")
-    show(f"    file   {evidence.path}#L{evidence.line}" if evidence.path else "    file   gone")
+        at = f"{in_zone(turn.at, zone):%Y-%m-%d %H:%M}"
+        _show_line("turn", f"{at} {who}{place}: {cut}", deep=True)
+    place = f"{evidence.path}#L{evidence.line}" if evidence.path else say("gone")
+    _show_line("file", place, deep=True)

@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import day_argument, open_memory, show, show_json
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import UsageError
@@ -42,9 +44,10 @@ def run(arguments: Namespace) -> int:
         show_json(jobs if arguments.day or arguments.agent else jobs[0])
         return 0
     for job, done in zip(jobs, told, strict=True):
-        show(f"{title}: {job.id} of {in_zone(job.at, zone):%Y-%m-%d %H:%M}")
+        at = f"{in_zone(job.at, zone):%Y-%m-%d %H:%M}"
+        show(say(f"{title}: {{job}} of {{at}}", job=job.id, at=at))
         for effect in job.effects:
-            show(f"  {done[effect.path]:<9} {effect.path}")
+            show(f"  {pad(say(done[effect.path]), 9)} {effect.path}")
     return 0
 
 

@@ -13,6 +13,7 @@ import kimi_memory
 from kimi_memory.cli import run
 from kimi_memory.cli.words import read_chinese, say, say_finding, translate
 from kimi_memory.errors import DivergedError, KimiMemoryError, RemoteError
+from kimi_memory.web.terms import TERMS
 from tests.test_errors import MADE
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -156,3 +157,26 @@ def test_a_slip_is_answered_in_the_language_of_the_terminal(
     # Programs read the English words, whatever the terminal speaks.
     assert run(["get", "茶", "--json", *memory]) != 0
     assert "No note or file '茶'." in capsys.readouterr().out
+
+
+def test_the_terminal_and_the_pages_call_a_state_and_a_type_by_one_name() -> None:
+    held = read_chinese()
+    names = {name.removeprefix("change_"): term for name, term in TERMS.items()} | dict(TERMS)
+    differing = {name for name, (_, chinese) in names.items() if held.get(name, chinese) != chinese}
+    # Here a place that a memory is synced with; on a page whose word it is.
+    assert differing == {"remote"}
+
+
+def test_trace_speaks_chinese_and_its_columns_stand_below_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    memory = ["--memory", str(tmp_path / "m")]
+    run(["init", str(tmp_path / "m")])
+    run(["remember", "我们决定用 SQLite。", "--key", "decision.database", *memory])
+    capsys.readouterr()
+    assert run(["trace", "decision.database", *memory]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  状态     认定中" in lines
+    assert "    引文   我们决定用 SQLite。" in lines
+    assert any(line.startswith("  支持     session:") and line.endswith("属实") for line in lines)
