@@ -25,6 +25,7 @@ The tree; the number is the exit code of the command line::
     ├── RemoteError (43)           a remote that is out of reach, or refused
     ├── SignatureError (44)        a signature that is wrong, or a key that cannot sign
     ├── NoPlaceError (45)          no machine of the cluster can take a task
+    ├── DeniedError (46)           a policy of a space does not allow this
     ├── GateError (50)             a job stopped by one of its gates
     ├── IndexDamagedError (60)     an index we will not open; it is rebuilt
     ├── PluginError (70)           a plugin that cannot be loaded or failed
@@ -39,6 +40,7 @@ from pathlib import Path
 __all__ = [
     "AmbiguousIdError",
     "ChangedOnDiskError",
+    "DeniedError",
     "DiskError",
     "DivergedError",
     "FencedError",
@@ -101,9 +103,11 @@ _LISTED_BY = {
     "run": ("runs", "agent list"),
     "conflict": ("conflicts", "conflicts"),
     "job": ("jobs", "log"),
+    "member": ("members", "space list"),
     "project": ("projects", "project list"),
     "side": ("sides", "conflicts"),
     "skill": ("skills", "skills list"),
+    "space": ("spaces", "space list"),
     "suggested link": ("suggested links", "link --suggested"),
     "token": ("tokens", "serve token list"),
 }
@@ -312,6 +316,17 @@ class NoPlaceError(KimiMemoryError):
         super().__init__(
             f"There is no place for this task ({why}). {said}. Ask for less, or have a machine "
             "offer it with 'kimi-memory place --offer'."
+        )
+
+
+class DeniedError(KimiMemoryError):
+    """A policy of a space does not let a member do this; nothing was read or written."""
+
+    exit_code = 46
+
+    def __init__(self, space: str, why: str) -> None:
+        super().__init__(
+            f"{why}. An owner of the space {space} can change that with 'kimi-memory space grant'."
         )
 
 

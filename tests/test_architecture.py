@@ -21,6 +21,7 @@ LAYERS = (
     {"cli"},
     {"client", "lsp", "mcp", "proxy", "tui", "web"},
     {"server"},
+    {"spaces"},
     {"agent_hooks", "frameworks"},
     {"runs"},
     {"cluster"},
@@ -86,6 +87,7 @@ HEAVY = {
     *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
     "strands",
     "psycopg",
+    "cedarpy",
 }
 """Third-party libraries: each is known to one module."""
 
@@ -146,6 +148,7 @@ WRITERS = {
     "kimi_memory/cluster/snapshots.py": "a passing file outside of every memory folder",
     "kimi_memory/cluster/renewal.py": "the folder of a deployment, in exchange for a new one",
     "kimi_memory/cluster/demonstration.py": "homes of its own nodes, which it starts and kills",
+    "kimi_memory/spaces/audit_log.py": "a log in the folder of a space, outside of every memory",
     "kimi_memory/runs/*.py": (
         "folders and programs of runs, outside of every memory, which a person started"
     ),
@@ -215,6 +218,7 @@ NAMED_IMPORTS = {
     "kimi_memory/jobs/planner.py": "a job of the registry",
     "kimi_memory/llm/remote/settings.py": "keyring, which need not be installed",
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
+    "kimi_memory/spaces/policies.py": "cedarpy, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
     "plugins/agent_runs/__init__.py": "the module of a command",

@@ -11,6 +11,7 @@ from kimi_memory.errors import KimiMemoryError, ServerError
 
 STATUS: Mapping[type[KimiMemoryError], int] = {
     errors.UsageError: 400,
+    errors.DeniedError: 403,
     errors.UnsafePathError: 400,
     errors.TranscriptError: 400,
     errors.NotFoundError: 404,

@@ -1,0 +1,149 @@
+"""The files of a space: ``space.toml`` and ``members.jsonl``, and where spaces lie here."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypedDict
+
+from kimi_memory.agent_hooks.user_files import put, text_at
+from kimi_memory.api.options import Home
+from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.formats.json_values import plain, revive
+from kimi_memory.spaces.space_types import KINDS, ROLES, Member, Space
+
+ABOUT = "space.toml"
+MEMBERS = "members.jsonl"
+REGISTRY = "spaces.json"
+"""In the user's state directory: the spaces of this machine, and where their memories lie."""
+_NAME = re.compile(r"[\w][\w.@+-]{0,63}")
+
+
+class Registered(TypedDict):
+    """Where a space lies on this machine, and where its memories do, by id."""
+
+    folder: str
+    memories: dict[str, str]
+
+
+def check_name(name: str) -> None:
+    """Refuse what is no name of a space or a member.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name. Use up to 64 letters, digits and . @ + - _.")
+
+
+def check_roles(roles: Collection[str]) -> None:
+    """Refuse roles that do not exist.
+
+    Raises:
+        UsageError: one does not, or there is none.
+    """
+    wrong = sorted(set(roles) - set(ROLES))
+    if wrong or not roles:
+        what = f"There is no role {wrong[0]!r}" if wrong else "A member needs a role"
+        raise UsageError(f"{what}. Use {', '.join(ROLES)}.")
+
+
+def read_registry(home: Home) -> dict[str, Registered]:
+    """Return the spaces of this machine by name.
+
+    Raises:
+        FormatError: the list cannot be understood.
+    """
+    path = home.state / REGISTRY
+    try:
+        found = json.loads(text_at(path) or "{}")
+        return {
+            str(name): {"folder": str(one["folder"]), "memories": dict(one["memories"])}
+            for name, one in found.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise FormatError(str(path), 1, "it is no list of spaces") from error
+
+
+def write_registry(home: Home, registry: Mapping[str, Registered]) -> None:
+    """Keep the list of spaces."""
+    put(home.state / REGISTRY, json.dumps(registry, ensure_ascii=False, indent=2) + "\n")
+
+
+def read_about(root: Path) -> Space:
+    """Return what ``space.toml`` says.
+
+    Raises:
+        FormatError: it does not say what the space is.
+    """
+    path = root / ABOUT
+    try:
+        found = tomllib.loads(text_at(path))
+        about = found["space"]
+        memories = {str(one["id"]): str(one["name"]) for one in found.get("memories", ())}
+        return Space(
+            str(about["id"]), str(about["name"]), datetime.fromisoformat(about["created"]),
+            str(about.get("issuer", "")), str(about.get("audience", "")), memories,
+        )  # fmt: skip
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        why = f"it does not say what the space is ({_one_line(error)})"
+        raise FormatError(str(path), 1, why, "Restore it from the history of the space") from error
+
+
+def format_about(about: Space) -> str:
+    """Return the text of ``space.toml``."""
+    pairs = {"id": about.id, "name": about.name, "created": about.created.isoformat(),
+             "issuer": about.issuer, "audience": about.audience}  # fmt: skip
+    lines = ["[space]", *_format_pairs(pairs)]
+    for id, name in about.memories.items():
+        lines += ["", "[[memories]]", *_format_pairs({"id": id, "name": name})]
+    return "\n".join(lines) + "\n"
+
+
+def _format_pairs(pairs: Mapping[str, str]) -> list[str]:
+    # A string of JSON is one of TOML, but for its escapes of rare letters.
+    return [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in pairs.items()]
+
+
+def read_members(path: Path) -> dict[str, Member]:
+    """Return the members by their names.
+
+    Raises:
+        FormatError: a line is no member, or names one that stood above it.
+    """
+    found: dict[str, Member] = {}
+    for number, line in enumerate(text_at(path).splitlines(), 1):
+        try:
+            member = _parse_member(json.loads(line))
+        except (ValueError, TypeError, KeyError, UsageError) as error:
+            why = f"it is no member ({_one_line(error)})"
+            raise FormatError(str(path), number, why) from error
+        if member.sub in found:
+            raise FormatError(str(path), number, f"{member.sub} is a member already, further up")
+        found[member.sub] = member
+    return found
+
+
+def _parse_member(found: Any) -> Member:
+    # The file is for people to edit, and says who may read what: nothing in it is guessed at.
+    if not isinstance(found["roles"], list) or not isinstance(found["sub"], str):
+        raise TypeError("'roles' must be a list, 'sub' a text")
+    member: Member = revive(Member, found)
+    check_name(member.sub)
+    check_roles(member.roles)
+    if member.kind not in KINDS:
+        raise ValueError(f"{member.kind!r} is no kind: use {', '.join(KINDS)}")
+    return member
+
+
+def format_members(members: Sequence[Member]) -> str:
+    """Return the text of ``members.jsonl``."""
+    return "".join(json.dumps(plain(one), ensure_ascii=False) + "\n" for one in members)
+
+
+def _one_line(said: object) -> str:
+    return " ".join(str(said).split()).rstrip(".")

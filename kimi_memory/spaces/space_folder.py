@@ -1,0 +1,347 @@
+"""A space as a folder: what it is called, its members and policies, each change a commit."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, cast
+
+from kimi_memory.agent_hooks.user_files import put
+from kimi_memory.api.options import Home, utcnow
+from kimi_memory.domain.ids import new_id
+from kimi_memory.errors import DeniedError, FormatError, NotFoundError, UsageError
+from kimi_memory.spaces.audit_log import AuditLog
+from kimi_memory.spaces.policies import FOLDER, SCHEMA, Policies, Question, load_library
+from kimi_memory.spaces.space_files import (
+    ABOUT,
+    MEMBERS,
+    check_name,
+    check_roles,
+    format_about,
+    format_members,
+    read_about,
+    read_members,
+    read_registry,
+    write_registry,
+)
+from kimi_memory.spaces.space_types import KINDS, Audit, Decision, Kind, Member, Space
+from kimi_memory.spaces.starter_policies import roles as starter_roles
+from kimi_memory.spaces.starter_policies import schema as starter_schema
+from kimi_memory.store.files.stat import Stat, signature
+from kimi_memory.store.git.command import Git
+
+LOCAL = "owner of the folder"
+"""Who changes a space at its folder, in the log."""
+
+
+def known_spaces(home: Home) -> dict[str, Path]:
+    """Return the spaces of this machine by name."""
+    return {name: Path(one["folder"]) for name, one in read_registry(home).items()}
+
+
+def find_space_of(home: Home, memory: str, root: Path) -> SpaceFolder | None:
+    """Return the space that a memory belongs to, or None.
+
+    Args:
+        home: where the user's spaces are listed.
+        memory: its id, which goes with it where it moves.
+        root: its folder, so that another id in ``memory.toml`` takes no guard away.
+    """
+    for name, one in read_registry(home).items():
+        if memory in one["memories"] or str(root.resolve()) in one["memories"].values():
+            return SpaceFolder.open(home, name)
+    return None
+
+
+class SpaceFolder:
+    """A space that is open: who is in it, what they may do, what was decided.
+
+    What changes on disk holds from the next question on.
+    """
+
+    def __init__(self, home: Home, root: Path, node: str) -> None:
+        self.home, self.root = home, root
+        aside = home.state / "spaces" / f".{read_about(root).id}"
+        self.log = AuditLog(root, node, home.key(), aside)
+        self._about: tuple[Stat | None, Space] = (None, read_about(root))
+        self._members: tuple[Stat | None, dict[str, Member]] = (None, {})
+        self._policies: tuple[tuple[Stat, ...], Policies] | None = None
+
+    @classmethod
+    def create(cls, home: Home, name: str, folder: Path | None = None) -> SpaceFolder:
+        """Make a space, with policies for four roles and no members.
+
+        Args:
+            home: where the user's spaces are listed.
+            name: what it is called.
+            folder: a new or empty folder; one in the user's state directory by default.
+
+        Raises:
+            UsageError: the name is taken or no name, the folder is not empty, or a library is
+                missing.
+        """
+        check_name(name)
+        registry = read_registry(home)
+        if name in registry:
+            raise UsageError(f"There is a space {name} already. Choose another name.")
+        root = (folder or home.state / "spaces" / name).resolve()
+        if root.exists() and (not root.is_dir() or any(root.iterdir())):
+            raise UsageError(f"{root} is no empty folder. Choose a new one.")
+        # Before anything is kept: without the library a space could decide nothing.
+        load_library()
+        now = utcnow()
+        put(root / SCHEMA, starter_schema())
+        put(root / FOLDER / "roles.cedar", starter_roles(name))
+        put(root / ABOUT, format_about(Space(new_id("space", now), name, now)))
+        put(root / MEMBERS, "")
+        Git(root, root / ".git").run("init", "--quiet", "--initial-branch=main")
+        registry[name] = {"folder": str(root), "memories": {}}
+        write_registry(home, registry)
+        made = cls.open(home, name)
+        made.log.commit(f"Space {name}", ABOUT, MEMBERS, SCHEMA, FOLDER)
+        return made
+
+    @classmethod
+    def open(cls, home: Home, name: str) -> SpaceFolder:
+        """Open a space of this machine.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            FormatError: its ``space.toml`` cannot be understood.
+        """
+        found = known_spaces(home).get(name)
+        if found is None:
+            raise NotFoundError("space", name)
+        return cls(home, found, home.settings().cluster.node or platform.node() or "here")
+
+    @property
+    def name(self) -> str:
+        """What the space is called."""
+        return self.about.name
+
+    @property
+    def about(self) -> Space:
+        """What ``space.toml`` says."""
+        mark = _mark(self.root / ABOUT)
+        if mark != self._about[0]:
+            self._about = mark, read_about(self.root)
+        return self._about[1]
+
+    @property
+    def members(self) -> dict[str, Member]:
+        """The members by their names."""
+        mark = _mark(self.root / MEMBERS)
+        if mark is None or mark != self._members[0]:
+            self._members = mark, read_members(self.root / MEMBERS)
+        return self._members[1]
+
+    @property
+    def policies(self) -> Policies:
+        """The policies as they stand in the folder."""
+        paths = [self.root / SCHEMA, self.root / FOLDER, *(self.root / FOLDER).glob("*.cedar")]
+        marks = tuple(signature(path.stat()) for path in sorted(paths))
+        if self._policies is None or self._policies[0] != marks:
+            self._policies = marks, Policies(self.root, self.name)
+        return self._policies[1]
+
+    def member(self, sub: str) -> Member:
+        """Return a member.
+
+        Raises:
+            NotFoundError: there is none of that name.
+        """
+        found = self.members.get(sub)
+        if found is None:
+            raise NotFoundError("member", sub)
+        return found
+
+    def decide(self, sub: str, action: str, memory: str, scopes: Sequence[str] = ("",)) -> Decision:
+        """Return whether a member may do something in areas of a memory.
+
+        What cannot be understood denies.
+
+        Args:
+            sub: the member.
+            action: such as ``recall``.
+            memory: the id of the memory; empty for what is about the space itself.
+            scopes: areas that it is about; empty text is what is shared.
+        """
+        try:
+            found = self.members.get(sub)
+            if found is None:
+                return _deny(f"{sub} is no member of the space {self.name}")
+            if memory and memory not in self.about.memories:
+                return _deny(f"{memory} is no memory of the space {self.name}")
+            return self.policies.decide(Question(found, action, memory, tuple(scopes)))
+        except (FormatError, OSError) as error:
+            return _deny(f"A file of the space cannot be understood, which denies: {error}")
+
+    def note(self, record: Audit) -> None:
+        """Write a decision into the log, before what it is about is answered."""
+        reads = record.action in ("recall", "get", "context") and record.decision == "allow"
+        # Reads come by the thousand: a line that the system has survives our end, not a power cut.
+        self.log.append(record, sync=not reads)
+
+    def add(
+        self, sub: str, roles: Sequence[str], kind: str = "user", *, name: str = "", by: str = ""
+    ) -> Member:
+        """Take somebody in.
+
+        Args:
+            sub: a name for tokens, policies and the log.
+            roles: what it may do; each includes those before it.
+            kind: user, agent, group or node.
+            name: for people to read; `sub` if empty.
+            by: the member who does that; empty for the owner of the folder.
+
+        Raises:
+            UsageError: a role or a kind does not exist, or somebody has the name.
+            DeniedError: that member may not.
+        """
+        check_name(sub)
+        check_roles(roles)
+        if kind not in KINDS:
+            raise UsageError(f"{kind!r} is no kind of member. Use {', '.join(KINDS)}.")
+        made = Member(sub, cast(Kind, kind), name or sub, tuple(roles), utcnow(), by or LOCAL)
+
+        def added(members: dict[str, Member]) -> None:
+            if sub in members:
+                raise UsageError(f"{sub} is a member already. Use 'kimi-memory space grant'.")
+            members[sub] = made
+
+        self._change(added, f"{sub} is {', '.join(roles)}", sub, by)
+        return made
+
+    def grant(self, sub: str, roles: Sequence[str], *, by: str = "") -> Member:
+        """Give a member other roles in place of those it has.
+
+        Raises:
+            UsageError, NotFoundError, DeniedError: as in `add`.
+        """
+        check_roles(roles)
+
+        def granted(members: dict[str, Member]) -> None:
+            if sub not in members:
+                raise NotFoundError("member", sub)
+            members[sub] = replace(members[sub], roles=tuple(roles))
+
+        self._change(granted, f"{sub} is {', '.join(roles)}", sub, by)
+        return self.member(sub)
+
+    def remove(self, sub: str, *, by: str = "") -> Member:
+        """Put a member out; its next request is refused.
+
+        Raises:
+            NotFoundError, DeniedError: as in `add`.
+        """
+        found = self.member(sub)
+
+        def removed(members: dict[str, Member]) -> None:
+            if members.pop(sub, None) is None:
+                raise NotFoundError("member", sub)
+
+        self._change(removed, f"{sub} is out", sub, by)
+        return found
+
+    def share(self, id: str, name: str, root: Path, *, by: str = "") -> None:
+        """Make a memory one of the space: from then on its server asks the policies.
+
+        Raises:
+            UsageError: it belongs to a space already, or another one has its name.
+            DeniedError: that member may not.
+        """
+        registry = read_registry(self.home)
+        for other, one in registry.items():
+            if id in one["memories"] or str(root) in one["memories"].values():
+                raise UsageError(f"{name} belongs to the space {other} already.")
+        if name in self.about.memories.values():
+            raise UsageError(f"The space {self.name} has a memory {name} already. Rename this one.")
+        self._permit(by, name, "share")
+        with self.log.lock():
+            about = read_about(self.root)
+            put(
+                self.root / ABOUT,
+                format_about(replace(about, memories={**about.memories, id: name})),
+            )
+        registry[self.name]["memories"][id] = str(root)
+        write_registry(self.home, registry)
+        self.log.commit(f"{name} is shared", ABOUT)
+
+    def unshare(self, name: str, *, by: str = "") -> str:
+        """Make a memory of the space one of its own again, and return its id.
+
+        Raises:
+            NotFoundError: the space has none of that name.
+            DeniedError: that member may not.
+        """
+        id, _ = self.root_of(name)
+        self._permit(by, name, "share")
+        with self.log.lock():
+            about = read_about(self.root)
+            kept = {one: called for one, called in about.memories.items() if one != id}
+            put(self.root / ABOUT, format_about(replace(about, memories=kept)))
+        registry = read_registry(self.home)
+        registry[self.name]["memories"].pop(id, None)
+        write_registry(self.home, registry)
+        self.log.commit(f"{name} is not shared any more", ABOUT)
+        return id
+
+    def root_of(self, name: str) -> tuple[str, Path]:
+        """Return id and folder of a memory of the space, by its name or id.
+
+        Raises:
+            NotFoundError: it has none of that name.
+        """
+        found = {one: id for id, one in self.about.memories.items()}
+        id = found.get(name, name)
+        held = read_registry(self.home)[self.name]["memories"]
+        if id not in held:
+            raise NotFoundError("memory", name)
+        return id, Path(held[id])
+
+    def _permit(self, by: str, resource: str, action: str = "member") -> None:
+        """Note who changes the space, and refuse who may not."""
+        # Who holds the folder can write its files; that it was done is noted all the same.
+        decision = self.decide(by, action, "") if by else Decision(True, (), LOCAL)
+        record = decision_record(self, by or LOCAL, action, decision)
+        self.note(replace(record, resource=resource, via="library" if by else "cli"))
+        if not decision:
+            raise DeniedError(self.name, decision.why)
+
+    def _change(
+        self, change: Callable[[dict[str, Member]], None], subject: str, sub: str, by: str
+    ) -> None:
+        path = self.root / MEMBERS
+        # What cannot be done is refused before it is noted as done.
+        change(dict(self.members))
+        self._permit(by, sub)
+        with self.log.lock():
+            members = read_members(path)
+            change(members)
+            put(path, format_members(list(members.values())))
+        self.log.commit(subject, MEMBERS)
+
+
+def decision_record(
+    space: SpaceFolder, sub: str, action: str, decision: Decision, memory: str = ""
+) -> Audit:
+    """Return the line of the log that tells of a decision; the log fills in the chain."""
+    told: Literal["allow", "deny"] = "allow" if decision else "deny"
+    return Audit(
+        seq=0, at=utcnow(), node="", sub=sub, via="", run="", space=space.name, memory=memory,
+        action=action, resource="", scope="", decision=told, policies=decision.policies,
+        query="", hits=(), count=0, epoch=0, prev="",
+    )  # fmt: skip
+
+
+def _deny(why: str) -> Decision:
+    return Decision(False, (), why)
+
+
+def _mark(path: Path) -> Stat | None:
+    try:
+        return signature(path.stat())
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,103 @@
+"""Values of a space: its members, what they may be and do, what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import datetime
+from typing import Literal, get_args
+
+from kimi_memory.lazy_dataclass import dataclass
+
+Kind = Literal["user", "agent", "group", "node"]
+KINDS: tuple[str, ...] = get_args(Kind)
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "reading": ("recall", "get", "context"),
+    "writing": ("capture", "remember", "forget"),
+    "keeping": ("consolidate", "review", "undo", "conflicts", "deploy"),
+    "owning": ("share", "export", "purge", "member"),
+}
+"""What can be asked for, by the group that policies name."""
+ALL_ACTIONS = tuple(action for actions in ACTIONS.values() for action in actions)
+ROLES = ("reader", "writer", "keeper", "owner")
+"""Each of them may also do what those before it may."""
+ACTING = ("user", "agent")
+"""Kinds that can ask for something; a group or a node is only listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What ``space.toml`` says."""
+
+    id: str
+    name: str
+    created: datetime
+    issuer: str = ""
+    """Who signs the identities of people; kept, and not asked yet."""
+    audience: str = ""
+    memories: Mapping[str, str] = field(default_factory=dict)
+    """Names of its memories, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A line of ``members.jsonl``."""
+
+    sub: str
+    """The name that tokens, policies and the log use."""
+    kind: Kind
+    name: str
+    roles: tuple[str, ...]
+    added: datetime
+    by: str
+    recipient: str = ""
+    """A public key for what is encrypted for this member; kept, and not used yet."""
+
+    @property
+    def area(self) -> str:
+        """The private area of this member in every memory."""
+        return f"{self.kind}:{self.sub}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether somebody may do something, and by which policies."""
+
+    allowed: bool
+    policies: tuple[str, ...]
+    """Places of the policies that decided, such as ``policies/roles.cedar:2``."""
+    why: str
+
+    def __bool__(self) -> bool:
+        return self.allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A line of the audit log."""
+
+    seq: int
+    at: datetime
+    node: str
+    sub: str
+    via: str
+    """``http``, ``library`` or ``cli``."""
+    run: str
+    space: str
+    memory: str
+    action: str
+    resource: str
+    """What was asked for by name: a path, an id, a member."""
+    scope: str
+    """The areas that the answer came from; of a refusal, the one it was about."""
+    decision: Literal["allow", "deny"]
+    policies: tuple[str, ...]
+    query: str
+    """A keyed hash of the words that were asked for."""
+    hits: tuple[str, ...]
+    count: int
+    epoch: int
+    prev: str
+    """SHA-256 of the line before."""
+    mac: str = ""
+    """HMAC of everything above, with the machine's key."""
