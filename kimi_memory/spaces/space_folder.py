@@ -211,7 +211,7 @@ class SpaceFolder:
                 raise UsageError(f"{sub} is a member already. Use 'kimi-memory space grant'.")
             members[sub] = made
 
-        self._change(added, f"{sub} is {', '.join(roles)}", sub, by)
+        self._change(added, f"{sub} is {', '.join(roles)}", by)
         return made
 
     def grant(self, sub: str, roles: Sequence[str], *, by: str = "") -> Member:
@@ -227,7 +227,7 @@ class SpaceFolder:
                 raise NotFoundError("member", sub)
             members[sub] = replace(members[sub], roles=tuple(roles))
 
-        self._change(granted, f"{sub} is {', '.join(roles)}", sub, by)
+        self._change(granted, f"{sub} is {', '.join(roles)}", by)
         return self.member(sub)
 
     def remove(self, sub: str, *, by: str = "") -> Member:
@@ -242,7 +242,7 @@ class SpaceFolder:
             if members.pop(sub, None) is None:
                 raise NotFoundError("member", sub)
 
-        self._change(removed, f"{sub} is out", sub, by)
+        self._change(removed, f"{sub} is out", by)
         return found
 
     def share(self, id: str, name: str, root: Path, *, by: str = "") -> None:
@@ -310,13 +310,11 @@ class SpaceFolder:
         if not decision:
             raise DeniedError(self.name, decision.why)
 
-    def _change(
-        self, change: Callable[[dict[str, Member]], None], subject: str, sub: str, by: str
-    ) -> None:
+    def _change(self, change: Callable[[dict[str, Member]], None], subject: str, by: str) -> None:
         path = self.root / MEMBERS
         # What cannot be done is refused before it is noted as done.
         change(dict(self.members))
-        self._permit(by, sub)
+        self._permit(by, subject)
         with self.log.lock():
             members = read_members(path)
             change(members)

@@ -29,7 +29,7 @@ def test_every_change_is_a_commit_and_a_line_of_the_log(space: SpaceFolder) -> N
     assert subjects(space)[-2:] == ["tea is shared", "Space shop"]
     lines = list(space.log.records())[-3:]
     assert [(one.action, one.resource) for one in lines] == [
-        ("member", "writer@shop"), ("member", "reader@shop"), ("share", "tea")
+        ("member", "writer@shop is keeper"), ("member", "reader@shop is out"), ("share", "tea")
     ]  # fmt: skip
     git = Git(space.root, space.root / ".git")
     space.log.commit("Audit log")

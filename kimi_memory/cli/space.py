@@ -1,0 +1,303 @@
+"""``space``: share memories in a team, say who may do what, read who did."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from kimi_memory.api.options import Home, utcnow
+from kimi_memory.cli.shared import find_memory, open_memory, show, show_json, show_result
+from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
+from kimi_memory.spaces.space_files import read_registry
+from kimi_memory.spaces.space_folder import SpaceFolder, known_spaces
+from kimi_memory.spaces.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
+
+_AGO = re.compile(r"(\d{1,5})([dh])")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    create = steps.add_parser("create", help="make a space in a folder of its own")
+    create.add_argument("name", help="what it is called")
+    create.add_argument("--folder", type=Path, help="a new or empty folder for it")
+    _add_member_steps(steps)
+    _add_memory_steps(steps)
+    log = steps.add_parser("log", help="show who asked for what, and what was decided")
+    log.add_argument("--who", default="", metavar="MEMBER", help="only what this member asked for")
+    log.add_argument("--since", default="", metavar="WHEN", help="from a date on, or 7d, or 12h")
+    log.add_argument("--denied", action="store_true", help="only what was refused")
+    log.add_argument("-n", type=int, default=50, metavar="N", help="the last N; default: 50")
+    steps.add_parser("verify", help="check that no line of the log was changed")
+    listed = steps.add_parser("list", help="list spaces, or the members and memories of one")
+    listed.add_argument("name", nargs="?", default="", help="of a space")
+    for name, step in steps.choices.items():
+        if name not in ("create", "list"):
+            step.add_argument("--space", default="", metavar="NAME", help="default: the only one")
+
+
+def _add_member_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse names no such type
+    for name, help in (
+        ("add", "take somebody in, with roles"),
+        ("grant", "give a member other roles in place of those it has"),
+    ):
+        step = steps.add_parser(name, help=help)
+        step.add_argument("member", help="a name for tokens, policies and the log")
+        step.add_argument(
+            "--role", action="append", choices=ROLES, required=True,
+            help="what it may do; each role includes those before it; may be repeated",
+        )  # fmt: skip
+        step.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    steps.choices["add"].add_argument(
+        "--kind", choices=KINDS, default="user", help="what it is; default: user"
+    )
+    steps.choices["add"].add_argument("--name", default="", help="its name for people to read")
+    remove = steps.add_parser("remove", help="put a member out; its next request is refused")
+    remove.add_argument("member", help="who")
+    remove.add_argument("--dry-run", action="store_true", help="only say what would be done")
+
+
+def _add_memory_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  as above
+    share = steps.add_parser("share", help="make the memory here one of the space")
+    share.add_argument("--name", default="", help="what the space calls it")
+    unshare = steps.add_parser("unshare", help="take a memory out of the space")
+    unshare.add_argument("name", help="of the memory in the space")
+    who = steps.add_parser("who", help="show who may do what in a memory, and by which policy")
+    who.add_argument("name", nargs="?", default="", help="of the memory in the space")
+    who.add_argument("--action", choices=ALL_ACTIONS, help="only who may do this")
+    check = steps.add_parser("check", help="say whether a member may do something, and why")
+    check.add_argument("member", help="who")
+    check.add_argument("action", choices=ALL_ACTIONS, metavar="ACTION", help="such as recall")
+    check.add_argument("name", nargs="?", default="", help="of the memory in the space")
+    for step in (share, unshare):
+        step.add_argument("--dry-run", action="store_true", help="only say what would be done")
+
+
+def run(arguments: Namespace) -> int:
+    """Carry out one step."""
+    home = Home.of_user()
+    if arguments.step == "create":
+        folder = arguments.folder.expanduser() if arguments.folder else None
+        space = SpaceFolder.create(home, arguments.name, folder)
+        line = (
+            f"The space {space.name} is in {space.root}. Take somebody in with 'kimi-memory space "
+            "add NAME --role reader', and share a memory with 'kimi-memory space share'."
+        )
+        show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
+        return 0
+    if arguments.step == "list" and not arguments.name:
+        return _list_spaces(arguments, home)
+    space = _open_space(home, arguments)
+    steps = {
+        "add": _add, "grant": _grant, "remove": _remove, "share": _share, "unshare": _unshare,
+        "who": _who, "check": _check, "log": _log, "verify": _verify, "list": _list_members,
+    }  # fmt: skip
+    return steps[arguments.step](arguments, space)
+
+
+def _open_space(home: Home, arguments: Namespace) -> SpaceFolder:
+    name = arguments.name if arguments.step == "list" else arguments.space
+    if name:
+        return SpaceFolder.open(home, name)
+    found = list(known_spaces(home))
+    if not found:
+        raise UsageError("There is no space. Make one with 'kimi-memory space create NAME'.")
+    if len(found) > 1:
+        raise UsageError(f"There are {len(found)} spaces. Name one with --space: {_join(found)}.")
+    return SpaceFolder.open(home, found[0])
+
+
+def _list_spaces(arguments: Namespace, home: Home) -> int:
+    found = read_registry(home)
+    lines = []
+    for name, one in found.items():
+        space = SpaceFolder.open(home, name)
+        counts = f"members: {len(space.members)}  memories: {len(one['memories'])}"
+        lines.append(f"{name:<16} {counts:<28} {one['folder']}")
+    none = "No spaces. Make one with 'kimi-memory space create NAME'."
+    show_result(arguments, found, "\n".join(lines) or none)
+    return 0
+
+
+def _list_members(arguments: Namespace, space: SpaceFolder) -> int:
+    members = list(space.members.values())
+    if arguments.json:
+        show_json({"space": space.about, "members": members})
+        return 0
+    for id, name in space.about.memories.items():
+        show(f"memory  {name}  {id}  {space.root_of(id)[1]}")
+    for one in members:
+        show(f"{one.kind:<7} {_title(one)}  {_join(one.roles)}  since {one.added:%Y-%m-%d}")
+    if not members:
+        show("No members. Take somebody in with 'kimi-memory space add NAME --role reader'.")
+    return 0
+
+
+def _add(arguments: Namespace, space: SpaceFolder) -> int:
+    sub, roles = arguments.member, arguments.role
+    if arguments.dry_run:
+        show(f"Would take {sub} into {space.name} as {_join(roles)}.")
+        return 0
+    made = space.add(sub, roles, arguments.kind, name=arguments.name)
+    show_result(arguments, made, f"{sub} is in {space.name} as {_join(roles)}.")
+    return 0
+
+
+def _grant(arguments: Namespace, space: SpaceFolder) -> int:
+    before, roles = space.member(arguments.member), arguments.role
+    if arguments.dry_run:
+        show(f"Would make {before.sub}, who is {_join(before.roles)}, {_join(roles)} instead.")
+        return 0
+    made = space.grant(before.sub, roles)
+    line = f"{before.sub} was {_join(before.roles)} in {space.name}, and is {_join(roles)} now."
+    show_result(arguments, made, line)
+    return 0
+
+
+def _remove(arguments: Namespace, space: SpaceFolder) -> int:
+    sub = space.member(arguments.member).sub
+    if arguments.dry_run:
+        show(f"Would put {sub} out of {space.name}.")
+        return 0
+    gone = space.remove(sub)
+    line = f"{sub} is out of {space.name}; its next request is refused. What it could read "
+    line += "before may have been copied."
+    show_result(arguments, gone, line)
+    return 0
+
+
+def _share(arguments: Namespace, space: SpaceFolder) -> int:
+    with open_memory(arguments) as memory:
+        id, root = memory.settings.memory.id, memory.root.resolve()
+        name = arguments.name or memory.settings.memory.name or root.name
+    if arguments.dry_run:
+        show(f"Would share {root} in {space.name} as {name}.")
+        return 0
+    space.share(id, name, root)
+    line = f"{name} is shared in {space.name}. 'kimi-memory space who {name}' says who may do what."
+    show_result(arguments, {"id": id, "name": name, "folder": str(root)}, line)
+    return 0
+
+
+def _unshare(arguments: Namespace, space: SpaceFolder) -> int:
+    id, root = space.root_of(arguments.name)
+    if arguments.dry_run:
+        show(f"Would take {arguments.name} ({root}) out of {space.name}.")
+        return 0
+    space.unshare(arguments.name)
+    line = f"{arguments.name} ({root}) is in no space any more; nothing in it changed."
+    show_result(arguments, {"id": id, "folder": str(root)}, line)
+    return 0
+
+
+def _find_id(arguments: Namespace, space: SpaceFolder) -> str:
+    """Return the id of the memory that was named, of the one here, or of the only one."""
+    if arguments.name:
+        return space.root_of(arguments.name)[0]
+    held = list(space.about.memories)
+    try:
+        here = str(find_memory(arguments).resolve())
+    except NotAMemoryError:
+        here = ""
+    for id in held:
+        if len(held) == 1 or str(space.root_of(id)[1]) == here:
+            return id
+    names = _join(list(space.about.memories.values())) or "there is none yet"
+    raise UsageError(f"Name a memory of the space {space.name}: {names}.")
+
+
+def _who(arguments: Namespace, space: SpaceFolder) -> int:
+    memory = _find_id(arguments, space)
+    wanted = [arguments.action] if arguments.action else ALL_ACTIONS
+    found = {
+        one.sub: {
+            action: list(decision.policies)
+            for action in wanted
+            if one.kind in ACTING and (decision := space.decide(one.sub, action, memory))
+        }
+        for one in space.members.values()
+    }
+    if arguments.json:
+        show_json(found)
+        return 0
+    for sub, may in found.items():
+        if may or not arguments.action:
+            show(f"{_title(space.member(sub))}  {_join(list(may)) or 'nothing'}")
+    if not any(found.values()):
+        show(f"Nobody may do {'this' if arguments.action else 'anything'} there.")
+    return 0
+
+
+def _check(arguments: Namespace, space: SpaceFolder) -> int:
+    member, action = arguments.member, arguments.action
+    decision = space.decide(member, action, _find_id(arguments, space))
+    show_result(arguments, decision, decision.why if decision else f"denied: {decision.why}")
+    return 0 if decision else DeniedError.exit_code
+
+
+def _log(arguments: Namespace, space: SpaceFolder) -> int:
+    since = _moment(arguments.since) if arguments.since else None
+    found = [
+        one
+        for one in space.log.records()
+        if (not arguments.who or one.sub == arguments.who)
+        and (since is None or one.at >= since)
+        and (not arguments.denied or one.decision == "deny")
+    ]
+    found = found[-arguments.n :] if arguments.n > 0 else found
+    if arguments.json:
+        show_json(found)
+        return 0
+    for one in found:
+        show("  ".join(_format_record(one, space)))
+    if not found:
+        show("Nothing of that was asked for.")
+    return 0
+
+
+def _format_record(record: Audit, space: SpaceFolder) -> Iterator[str]:
+    yield f"{record.at.astimezone():%Y-%m-%d %H:%M:%S}"
+    yield f"{record.sub:<16} {record.action:<10}"
+    yield space.about.memories.get(record.memory, record.memory) or "-"
+    yield record.resource or "-"
+    if record.count:
+        yield f"{record.count} shown"
+    by = _join(record.policies)
+    yield f"{'allowed' if record.decision == 'allow' else 'DENIED'}{f' by {by}' if by else ''}"
+
+
+def _moment(text: str) -> datetime:
+    if found := _AGO.fullmatch(text):
+        unit = "days" if found[2] == "d" else "hours"
+        return utcnow() - timedelta(**{unit: int(found[1])})
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        raise UsageError(f"{text!r} is no date. Write 2026-02-27, 7d or 12h.") from None
+
+
+def _verify(arguments: Namespace, space: SpaceFolder) -> int:
+    found = space.log.verify()
+    if arguments.json:
+        show_json(found)
+    elif found.faults:
+        for fault in found.faults:
+            show(f"✗ {fault.place}: {fault.why}")
+    else:
+        show(
+            f"✓ {found.records} records of this machine follow each other and end where they "
+            f"should; {found.checkpoints} commits name records that are there."
+        )
+    return int(bool(found.faults))
+
+
+def _title(member: Member) -> str:
+    named = f" ({member.name})" if member.name != member.sub else ""
+    return f"{member.sub}{named}"
+
+
+def _join(names: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(names)

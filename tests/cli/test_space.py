@@ -1,0 +1,107 @@
+"""``space``: a team from its making to its log, as a person types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kimi_memory.cli import run
+
+
+@pytest.fixture
+def typed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    """Type a command; returns its exit code and what it said."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def type_line(line: str) -> tuple[int, str]:
+        code = run(["space", *line.split()])
+        said = capsys.readouterr()
+        return code, said.out + said.err
+
+    return type_line
+
+
+@pytest.fixture
+def shop(typed):
+    """A space with a writer, an agent that is an owner, and the memory of the folder."""
+    for line in ("create shop", "add lin --role writer --name 林", "share --name tea",
+                 "add scout --kind agent --role owner"):  # fmt: skip
+        assert typed(line)[0] == 0
+    return typed
+
+
+def test_a_team_is_made_and_asked_about(shop) -> None:
+    assert shop("check lin recall tea") == (0, "allowed by policies/roles.cedar:2\n")
+    code, said = shop("check lin purge")
+    assert (code, said) == (46, "denied: lin (writer) may not purge here: no policy allows it\n")
+    assert shop("check stranger recall")[0] == 46
+    assert shop("who tea")[1].splitlines() == [
+        "lin (林)  recall, get, context, capture, remember, forget",
+        "scout  recall, get, context, capture, remember, forget, consolidate, review, undo, "
+        "conflicts, deploy",
+    ]
+    assert shop("who --action purge") == (0, "Nobody may do this there.\n")
+    assert json.loads(shop("who --action forget --json")[1]) == {
+        "lin": {"forget": ["policies/roles.cedar:4"]},
+        "scout": {"forget": ["policies/roles.cedar:4"]},
+    }
+    assert "members: 2  memories: 1" in shop("list")[1]
+
+
+def test_roles_change_and_members_leave(shop) -> None:
+    assert shop("grant lin --role owner")[1] == "lin was writer in shop, and is owner now.\n"
+    assert shop("check lin purge")[0] == 0
+    assert "its next request is refused" in shop("remove lin")[1]
+    assert shop("check lin recall")[0] == 46
+    assert [line.split("  ")[0] for line in shop("list shop")[1].splitlines()] == [
+        "memory", "agent"
+    ]  # fmt: skip
+    assert "is in no space any more" in shop("unshare tea")[1]
+    assert shop("who tea")[0] == 11
+
+
+def test_what_would_be_done_is_only_said(shop) -> None:
+    before = shop("list shop --json")
+    for line in ("add ann --role reader", "grant lin --role owner", "remove lin", "unshare tea"):
+        code, said = shop(f"{line} --dry-run")
+        assert code == 0 and said.startswith("Would ")
+    assert shop("list shop --json") == before
+
+
+def test_the_log_tells_who_did_what_and_is_checked(shop, tmp_path: Path) -> None:
+    shop("remove lin")
+    lines = shop("log")[1].splitlines()
+    assert len(lines) == 4 and lines[-1].endswith("member      -  lin is out  allowed")
+    assert shop("log --who lin") == (0, "Nothing of that was asked for.\n")
+    assert len(json.loads(shop("log --since 1h -n 2 --json")[1])) == 2
+    assert "is no date" in shop("log --since 7x")[1]
+    code, said = shop("verify")
+    assert code == 0 and said.startswith("✓ 4 records of this machine")
+    (path,) = (tmp_path / "state").rglob("audit/*/*.jsonl")
+    path.write_text(path.read_text().replace("lin is out", "lin is in"))
+    code, said = shop("verify")
+    assert code == 1 and "record 4 was changed" in said
+
+
+def test_what_is_wrong_is_said_in_one_line(typed) -> None:
+    for line, why in (
+        ("who", "There is no space. Make one with"),
+        ("create a/b", "'a/b' is no name"),
+        ("add lin --role king", "invalid choice: 'king'"),
+        ("add lin", "required: --role"),
+        ("list shop", "No space 'shop'"),
+    ):
+        code, said = typed(line)
+        assert code in (2, 11) and why in said and said.count("\n") == 1, said
+    typed("create shop")
+    typed("create other")
+    assert (
+        "There are 2 spaces. Name one with --space: shop, other."
+        in typed("add lin --role owner")[1]
+    )
+    assert typed("who --space shop")[1].endswith(
+        "Name a memory of the space shop: there is none yet.\n"
+    )
+    assert typed("add lin --role owner --space other")[0] == 0
