@@ -26,13 +26,14 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named
 from kimi_memory.nlp.rules.console import is_printed
-from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble, tells_defect
+from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, quote_heaviest
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
+from kimi_memory.nlp.rules.settled import leaves_open, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
@@ -62,32 +63,11 @@ SHORT, BRIEF, NAMED = 160, 48, 300
 one that consists of a line of it may be as long as that."""
 LONG = 3000
 """A person's turn above this length is a document."""
-LAUGHTER, DEFECT, GOAL, PAGE = 0.7, 1.2, 1.0, 4.0
-"""What a clause loses that somebody laughs at, or that tells what fails; what the first words gain;
-what the request of a document is worth."""
+LAUGHTER, DEFECT, COURTESY, GOAL, PAGE = 0.7, 1.2, 2.0, 1.0, 4.0
+"""What a clause loses that somebody laughs at, that tells what fails or only thanks; what the first
+words gain; what the request of a document is worth."""
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
-_OPEN = regex(
-    r"\b(?:to-?dos?\b|still (?:need|have|must|torn|open|undecided|to do|waiting)|undecided|remaining|left to do|follow[- ]up|next steps?|not (?:yet )?(?:done|decided|booked|sorted|finished)|haven't (?:decided|booked|done|started)|need to (?:talk|decide|check|ask|book|call|find))\b"
-    r"|待办|还没(?:定|想好|办|做|买|订|约|决定)|还(?:要|得|需要)(?:办|做|买|去|问|找|等)|没定下来|之后再(?:定|说)|下一步",
-    2,
-)
-_SETTLED = regex(
-    r"\b(?:decid\w+|settled|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
-    r"|决定|定了|定在|就用|就选|选[a-z一二三]|不用了|取消|推迟|就这么办|还是.{1,12}吧"
-    # 把这里改成下单 asks for a change of a word or two.
-    r"|^(?!\W*(?:请|帮我|再|先|那)?(?:把|将)).{0,60}?(?:改成|改为|改到|换成)",
-    2,
-)
-"""What settles something in talk about work, where most of it asks for a change."""
-_SWITCH = regex(
-    _SETTLED.pattern
-    + r"|\b(?:choos\w+|chose|switch\w*|instead|not .{1,30} any ?more|let's|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|cut)\b|改成|改为|改到|换成",
-    2,
-)
-"""What settles something where people talk."""
-
-
 _BOX = regex(r"^\W*\[[ xX]\] ")
 """An item of a check list is a task of its own."""
 _Kept = list[tuple[Clause, float]]
@@ -265,6 +245,8 @@ class _Reader:
             weight -= LAUGHTER * small_talk.laughs(clause.text) + DEFECT * troubled
             if self._named:
                 weight -= small_talk.cheer_of(clause.text, traits)
+            courteous = self._kind == "chat" and small_talk.is_courtesy(clause.text)
+            weight -= COURTESY * (courteous and clause.act is not Act.ORDER)
             # A change of plan around an allergy leaves the allergy as it is.
             lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
@@ -303,10 +285,10 @@ class _Reader:
     def _choose_part(self, kept: _Kept, offered: bool, *, first: bool) -> Part:
         if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:
             return Part.ORDERED
-        settles = _SETTLED if self._kind == "work" else _SWITCH
-        if offered or any(settles.search(c.text) and not tells_defect(c.text) for c, _ in kept):
+        at_work = self._kind == "work"
+        if offered or any(settles(clause.text, at_work=at_work) for clause, _ in kept):
             return Part.DECIDED
-        if any(_OPEN.search(clause.text) for clause, _ in kept):
+        if any(leaves_open(clause.text) for clause, _ in kept):
             return Part.OPEN
         if first or any(clause.act is Act.REQUEST for clause, _ in kept):
             return Part.ASKED

@@ -394,3 +394,16 @@ def test_at_work_an_order_is_a_line_without_the_errand_beside_it() -> None:
         (Part.ORDERED, "You are to ask me before you delete a file.")
     ]
     assert any("Rename the exporter" in line.text and "imports" in line.text for line in lines)
+
+
+def test_thanks_to_an_assistant_make_no_line() -> None:
+    lines = digest(
+        ("user", "I keep bees behind the shed in Leeds, how do I feed them in winter?"),
+        ("agent", "Fondant works well."),
+        ("user", "Thank you for your advice, I'll definitely think about it. My uncle left me 6 hives."),
+        ("agent", "Lovely."),
+    )  # fmt: skip
+    assert [line.text for line in lines] == [
+        "I keep bees behind the shed in Leeds",
+        "My uncle left me 6 hives.",
+    ]

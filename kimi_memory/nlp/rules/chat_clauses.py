@@ -5,6 +5,8 @@ At work most of what is said is to be done now, and between people nothing is or
 agent: there the form alone counts.
 """
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,6 +28,11 @@ LONGEST = {"zh": 28, "en": 112}
 """Of longer clauses a few words of an order say little: they explain, thank and wonder."""
 _REMINDER = regex(r"\bremind me\b|提醒我?", 2)
 """To be reminded once is most often what is meant."""
+_OURS = regex(
+    r"^(?!.*\b(?:you|your|me)\b)\W*(?:(?:and|but|so|then|maybe|perhaps),? )*(?:we|i) (?:can|could|might|will|would)\b|^(?!.*[你您给别])\W*(?:(?:那|所以|也许|其实|而且)[，,]?)*(?:我们?|咱们?)(?:也|还|就|都)?(?:可以|能|会|想|希望|可能)",
+    2,
+)
+"""What the speakers can or will do themselves."""
 _NONE = frozenset(
     {cues.Bar.SECRET, cues.Bar.JOKE, cues.Bar.HEARSAY, cues.Bar.HYPOTHETICAL, cues.Bar.PAST}
 )
@@ -61,6 +68,8 @@ def orders_always(text: str, least: float = STANDING) -> bool:
         return False
     # What names its day is to be done on that day.
     if names_day(text) or _REMINDER.search(text) or traits_of(text).doubt:
+        return False
+    if _OURS.search(text):
         return False
     # "Don't change the port to 9090" is about what is so, not about how to act.
     if hypotheticals.REFUSAL.search(cues.fold_case(text)) or updates.takes_back(text):

@@ -37,6 +37,12 @@ _PICK_LEAD = regex(
 _PICK_TAIL = regex(
     r"(?:[\s,，]*(?:please|pls|sounds good|first|for now|option|approach|方案|吧|好了))*\W*$", 2
 )
+_LATER = regex(
+    r"\b(?:i(?:'ll| will|'m going to)|let me|i can) (?:\w+ )?(?:try|consider|think|look|check|see|keep|remember|give)\b|\b(?:next time|some ?day|maybe|perhaps)\b"
+    r"|我会[^，。]{0,6}(?:试|考虑|尝试|看看|去看|想想|注意|努力|参考)|(?:下次|以后|改天|回头|有空|有机会)[^，。]{0,6}(?:试|看|去|听|可以)|也许|可能",
+    2,
+)
+"""A yes that only thinks of it agrees to nothing yet."""
 _LISTED = regex(r"^[ \t]{0,6}(?:[-*•]|\d{1,2}[.)、]|\*\*|#{2,5}|[A-Za-z][.)])[ \t]*\S")
 _MARKS = regex(r"\*\*|__|`|^[ \t>]*(?:[-*•]|\d{1,2}[.)、]|#{1,6}|[A-Za-z][.)])[ \t]+")
 _HEAD = regex(r"^(?P<head>[^:：\n]{3,80}?)(?:\s*(?:：|:\s)|\s+[—–-]{1,2}\s+|\s*[（(]|$)")
@@ -66,6 +72,8 @@ def action_offered(message: str) -> str:
 
 def agreed_offer(message: str, answer: str) -> str:
     """Return what a short answer agrees to; empty where it agrees to nothing."""
+    if _LATER.search(answer.replace("’", "'")):
+        return ""
     if assents(answer) and (proposal := proposal_in(message)):
         return proposal[:MOST]
     action = action_offered(message)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.lasting import GOING_ON
-from kimi_memory.nlp.rules.salience import Traits
+from kimi_memory.nlp.rules.salience import Traits, traits_of
 
 _JOKE = regex(r"\b(?:just kidding|jk)\b|开个?玩笑", 2)
 _LAUGH = regex(r"\b(?:haha\w*|hehe|lmao|lol)\b|哈哈|嘿嘿|笑死|[😂🤣]", 2)
@@ -80,6 +80,30 @@ _ASIDE = regex(
     2,
 )
 """Praise, what goes with a picture, and what fills the time."""
+
+_COURTESY = regex(
+    r"^\W*(?:(?:and|but|so|well|ok(?:ay)?|yes|yeah|wow|oh)\b,? )*(?:thank(?:s| you)\b|i(?:'m| am)? (?:\w+ )?(?:appreciate|grateful|thankful)\b|(?:that|it|this)(?:'s| is| was)? (?:\w+ ){0,3}(?:of you|good advice|a (?:good|great|nice|fair) (?:idea|point|suggestion|tip)|helps? (?:a lot|me))\b|(?:these|those|they|all (?:of )?(?:these|those)|both)(?: \w+){0,2} (?:all )?(?:sound|are|seem) (?:\w+ )?(?:great|good|helpful|useful|nice|lovely))"
+    r"|\byou(?:'re| are) (?:(?:absolutely|totally|so|quite|completely|very|probably) )*(?:right|welcome|correct|kind|sweet|helpful)\b|\byou(?:'re| are)(?: also| really| truly)? (?:a|an|such an?|the) (?:\w+ ){0,3}(?:companion|assistant|friend|listener|ai|helper|bot|chatbot|lifesaver|star)\b"
+    r"|\b(?:chat(?:t(?:ing|ed))?|talk(?:ing|ed)?|speak(?:ing)?|spoke|conversation|discussion) (?:to|with) you\b|\b(?:our|this) (?:chat|conversation|talk|session)\b|\byour (?:(?:\w+ ){0,2}(?:and )?)?(?:advice|suggestions?|tips|support|companionship|encouragement|guidance|understanding|recommendations?|patience|kind words|concern)\b|\b(?:i'll|i will|let me|i'm going to|i can) (?:(?:definitely|certainly|surely|probably|also|maybe|just) )*(?:try|consider|give|think about|look into|check|remember|keep|follow|take|practi[sc]e|do|use) (?:to (?:do )?)?(?:it|that|this|them|these|those|your|all (?:of )?(?:that|this|these|those))\b|\bi(?:'ve| have)? (?:taken|made) (?:a )?note of (?:that|it|this)"
+    r"|^\W*(?:(?:嗯+|好的?|是的?|对|哇|那|真的|非常|很|太|也|十分|特别|真是)[，,！!]?)*(?:谢谢|感谢|多谢|谢了)|(?:你|您)(?:的|给的?|提的)(?:这些|那些)?(?:建议|推荐|支持|鼓励|理解|陪伴|分享|帮助|回答|安慰|关心|提醒|开导|指导|想法|话)|(?:你|您)说(?:的|得)(?:很|太|都|也|非常)?(?:对|有道理|没错|在理|好)|(?:你|您)推荐的|[和跟](?:你|您)(?:聊|说|谈)(?:天|话)|(?:你|您)(?:真|很|太|好)(?:是)?(?:一位|个)?(?:聪明|厉害|体贴|贴心|好|棒|善解人意|会(?:说|聊|安慰)|懂我)"
+    r"|^\W*(?:(?:嗯+|好的?|是的?|对|那|我)[，,]?)*(?:明白|知道|懂|理解|清楚)了?[，,]我会|我(?:以后|今后|下次|回头|之后)?(?:一定|也|都|就|再|先|去|来|可以|应该)*(?:会|要)(?:好好|多多?|尽量|继续|慢慢|一直|更加|再|去){0,2}(?:努力|尽力|尝试|思考|反思|试试|试着|试一试|考虑|加油|注意的|想想|看看|听从|采纳|参考|调整|改变自己|提升自己|面对)",
+    2,
+)
+"""What is said to the one who helps: thanks, praise, and that the advice will be thought of."""
+TOLD = 4
+"""So many words beside a courtesy tell something."""
+
+
+def is_courtesy(clause: str) -> bool:
+    """Whether a clause only answers an assistant: thanks, praise, "I'll think about it".
+
+    Beside it a day, a figure, a name, somebody's kin or several things tell something.
+    """
+    plain = clause.replace("’", "'")
+    if _COURTESY.search(plain) is None:
+        return False
+    rest = traits_of(_COURTESY.sub(" ", plain))
+    return rest.specific < TOLD and not (rest.name or rest.figure or rest.day or rest.kin)
 
 
 def says_nothing(clause: str) -> bool:

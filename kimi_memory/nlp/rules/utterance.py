@@ -173,6 +173,11 @@ _ORDER_ZH = regex(
     r"|除非我(?:说|问|要|让|叫|明确)|(?:^|[，,；;：:。！!\s]|当|在|请)你[^，。！？]{1,20}(?:的时候|之前|以前)[，,]?(?:请|就|都|要|必须)?(?:先|不要|别|不得|不能|必须)|[^，。！？]{2,16}的时候请(?:尽量|务必|一定|先(?!生)|不要|别(?!人)|使用|按)|(?:都要|都得|必须)先[^。！？]{0,30}(?:[让给]我(?:看|试|审|过目|确认|同意|批)|我(?:确认|同意|审核|批准))|(?:不确定|不清楚|有疑问|不明白|拿不准)[^。！？]{0,10}(?:先?问我|[跟和向]我确认)|(?:^|[，,；;：:。！!\s]|请|你)没有?(?:得到|经过)?我的?(?:同意|确认|允许|批准)[^。！？]{0,10}(?:不要|别|不得|不准|不能|禁止)|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
     r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
 )
+_OWN_HABIT = regex(
+    r"^(?!.*(?:[你您请别]|[给帮提][我醒]|不要|必须|一律|务必|记得)).*?(?:每次|每当|下次|以后|今后|往后|永远|任何时候)[^。！？]{0,40}?(?:[我他她它](?!们)|他们|她们|它们|大家)(?:也|就|都|总是?|还是?|便|只|先)*(?:都|就|总|也|只|会|可以|觉得|感到|想|很)"
+    r"|(?:以后|今后|往后|下次)我(?:可以|能|会|想|再|也许|可能|一定会?)(?!.*你(?:就|要|得|先|必须|别|不要))"
+)
+"""每次见他我都难受, 以后我可以请你帮忙: what the speaker does or may do, and no order."""
 _REMARK = regex(
     r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|signing off|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal|(?:i(?:'m| am) )?off to (?:bed|sleep|work)|(?:i )?(?:gotta|got to|have to) (?:go|run|sleep)|talk (?:later|soon|tomorrow)|ttyl)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
     r"|^\W*(?:嗯+|好+的?|行|可以|对|是的?|没错|谢谢(?:你|您|啦|了)?|谢了|多谢|辛苦了?|哈+|嘿+|呵+|晚安|早安?|再见|拜拜|你好|您好|收到|明白(?:了)?|知道了|了解|懂了|没事|没问题|好吧|继续|嗯嗯|哦+|噢|唉|太好了|厉害|牛|赞|真的|吓人|在吗|来了|(?:我|先|我先|那我先?)(?:去)?(?:睡|撤|下线|忙|休息)(?:了|去了))[\s，,。！!~～、]*(?:\W|好|的|了|啊|呀|哈|吧|谢谢|晚安|拜拜)*$"
@@ -282,7 +287,7 @@ def is_nod(text: str) -> bool:
 
 def is_order(clause: str) -> bool:
     """Whether a clause, in lower case, tells somebody how to act from now on."""
-    if _ORDER_ZH.search(clause) or constrains(clause):
+    if (_ORDER_ZH.search(clause) and not _OWN_HABIT.search(clause)) or constrains(clause):
         return True
     if _NOT_EVER.search(clause):
         return False

@@ -112,3 +112,19 @@ def test_a_pasted_part_of_a_sentence_is_what_shall_be_done() -> None:
 
 def test_code_is_no_line_to_pick() -> None:
     assert line_named("return the cached value", "```\n- return the cached value\n```") == ("", "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Yes, I'll think about it",
+        "ok, maybe next time",
+        "sure, let me look at it first",
+        "好的，我会考虑的",
+        "行，下次我试试",
+        "好，有空去看看",
+    ],
+)
+def test_a_yes_that_only_thinks_of_it_agrees_to_nothing_yet(answer: str) -> None:
+    assert not agreed_offer("I recommend the old lighthouse walk. 我推荐去老灯塔走走。", answer)
+    assert agreed_offer("I recommend the old lighthouse walk.", "Yes, that one")

@@ -9,6 +9,7 @@ import pytest
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.small_talk import (
     cheer_of,
+    is_courtesy,
     is_mood,
     laughs,
     only_points,
@@ -145,3 +146,24 @@ def test_leaving_is_recognised_at_the_start_and_at_the_end(text: str) -> None:
 @pytest.mark.parametrize("text", _lines(STAYING))
 def test_words_of_leaving_may_be_about_something_else(text: str) -> None:
     assert not says_farewell(text)
+
+
+COURTEOUS = """thanks for all the tips|Thank you so much for your patience with me|you're absolutely right
+I'll definitely try it|talking to you always helps|your advice makes sense to me|you are such a good listener
+these all sound great|I really appreciate your support|I've made a note of that|that's a good idea
+谢谢你的建议|非常感谢您的理解和支持|你说的很有道理|我会好好考虑的|和你聊天很轻松|你真体贴|好的，我明白了，我会努力的
+您推荐的书我会看看|我以后会多注意的"""
+TELLING = """thanks, my sister Ann lands on Friday at nine|I'll try the Lisbon office on Monday
+talking to you, I forgot that my son has football at six|that's a good idea, let's book the 9:40 to Leeds
+I keep bees behind the shed|the clinic moved my appointment|I appreciate slow mornings, strong coffee, old maps, wool and rain
+谢谢，我女儿周五下午到上海|我会在三月十五号交稿|我老公说的很对|我和房东聊过了，押金退一半|厨房的推拉门换成了折叠门"""
+
+
+@pytest.mark.parametrize("text", _lines(COURTEOUS))
+def test_what_only_answers_an_assistant_is_a_courtesy(text: str) -> None:
+    assert is_courtesy(text)
+
+
+@pytest.mark.parametrize("text", _lines(TELLING))
+def test_what_stands_beside_a_courtesy_may_tell_something(text: str) -> None:
+    assert not is_courtesy(text)

@@ -331,3 +331,34 @@ def test_a_text_that_tells_its_reader_how_to_act_is_known(text: str) -> None:
 )
 def test_a_text_that_only_states_something_tells_nobody_to_act(text: str) -> None:
     assert not tells_agents(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "每次见到他我都很难受",
+        "每次开会我就犯困",
+        "每次下雨他都迟到",
+        "以后我可以请你帮我挑书",
+        "下次我会早点出门",
+        "以后我能来找你聊吗",
+        "每当想起她，我总是睡不着",
+    ],
+)
+def test_what_the_speaker_does_each_time_is_no_order(text: str) -> None:
+    assert act_of(text) is not Act.ORDER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "每次提交前都要跑一遍测试",
+        "以后我说周报，你就按模板写",
+        "每次我发图，请先描述一下",
+        "以后都用公制单位",
+        "下次别再给我推荐香菜",
+        "每次发布我们都要先备份",
+    ],
+)
+def test_what_is_to_be_done_each_time_is_an_order(text: str) -> None:
+    assert act_of(text) is Act.ORDER

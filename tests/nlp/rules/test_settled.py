@@ -1,0 +1,49 @@
+"""What a clause settles, and what it leaves open."""
+
+# ruff: noqa: E501  short sentences stand side by side
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.settled import leaves_open, settles
+
+SETTLING = """we decided on the oak floor|let's keep the red door|I chose the slate tiles|we'll use the small van
+I went with the second dentist|the party is cancelled|let's take the ferry on Sunday
+就用铝合金的窗|地点定在苏州了|我选了靠窗的位置|婚礼推迟到十月"""
+SETTLING_NOTHING = """I can't decide between oak and pine|not sure which lens to choose|let's chat about something else
+I'm torn, we agreed on nothing|let's play a game|I don't know whether we should switch to gas|confused about what to choose
+不知道选哪个好，还是等等吧|还在纠结要不要换成木地板|没想好定在哪天"""
+OPEN = """we still need a photographer|I still have to call the bank|we still have the guest list to write
+the menu is undecided|I need to book the hall|还没定酒店|还要去买胶带|下一步是联系房东"""
+CLOSED = """we can still have a chat in the future|she still has her old bike|the hall is booked
+酒店订好了|他还在上班"""
+
+
+def _lines(text: str) -> list[str]:
+    return [one for line in text.split("\n") for one in line.split("|")]
+
+
+@pytest.mark.parametrize("text", _lines(SETTLING))
+def test_a_choice_settles_something(text: str) -> None:
+    assert settles(text, at_work=False)
+
+
+@pytest.mark.parametrize("text", _lines(SETTLING_NOTHING))
+def test_who_wonders_or_only_talks_on_settles_nothing(text: str) -> None:
+    assert not settles(text, at_work=False)
+
+
+def test_at_work_a_suggestion_of_the_moment_settles_nothing() -> None:
+    assert settles("let's see the red one", at_work=False)
+    assert not settles("let's see the red one", at_work=True)
+
+
+@pytest.mark.parametrize("text", _lines(OPEN))
+def test_what_is_still_to_do_is_open(text: str) -> None:
+    assert leaves_open(text)
+
+
+@pytest.mark.parametrize("text", _lines(CLOSED))
+def test_what_still_is_leaves_nothing_open(text: str) -> None:
+    assert not leaves_open(text)
