@@ -122,22 +122,26 @@ class _Reader:
         """Return the lines in the order of their sections and turns."""
         bits = sorted(self._yield_bits(), key=lambda bit: -bit.worth)
         kept: dict[int, list[_Bit]] = {}
+        told = set[str]()
         room = self._room
         for bit in _rank_errands(bits) if self._kind == "work" else bits:
             line = kept.get(bit.exchange, [])
             # Joining two texts changes the estimate by three tokens at most (nlp/basic/tokens.py).
             cost = estimate(bit.text) + 3
             # A heading stands once above all that is below it, so it is paid for once.
-            if bit.is_account and any(_says_same(bit, other) for other in line):
+            if bit.is_account and (bit.text in told or any(_says_same(bit, one) for one in line)):
                 continue
             if bit.above and all(bit.above != other.above for other in line):
                 cost += estimate(bit.above) + 3
             if cost <= room and _account_size(line) + bit.is_account * cost <= ACCOUNT:
                 kept[bit.exchange] = [*line, bit]
+                told.add(bit.text)
                 room -= cost
-        told = [bits for bits in kept.values() if self._tells(bits)]
+        telling = [bits for bits in kept.values() if self._tells(bits)]
         parts = list(Part)
-        return sorted(map(_build_line, told), key=lambda line: (parts.index(line.part), line.first))
+        return sorted(
+            map(_build_line, telling), key=lambda line: (parts.index(line.part), line.first)
+        )
 
     def _tells(self, bits: list[_Bit]) -> bool:
         """Whether a line tells enough: a question that no answer stands beside tells nothing."""
@@ -147,8 +151,12 @@ class _Reader:
 
     def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
+        said: list[str] = []
         for at, (turn, answers) in enumerate(self._yield_exchanges()):
             bits = list(self._person_bits(at, turn, first=not asked)) if turn is not None else []
+            # Some programs send what was wanted with each message once more.
+            bits = [bit for bit in bits if not any(bit.text in words for words in said)]
+            said += [bit.text for bit in bits]
             asked = asked or bool(bits)
             yield from bits
             if self._kind == "work":

@@ -133,7 +133,9 @@ class Transcript:
         # and what the agent says that it is looking at.
         texts = [turn.text[:SAMPLE] for turn in self.turns if turn.role is Role.ASSISTANT]
         at_work = sum(bool(_FILE.search(text) or _LOOKING.search(text)) for text in texts)
-        return at_work > max(2, len(texts) // 8)
+        coding = sum("```" in turn.text for turn in self.turns if turn.role is Role.ASSISTANT)
+        # Of a short talk about code most answers show some.
+        return at_work > max(2, len(texts) // 8) or 2 * max(at_work, coding) > len(texts) > 1
 
     def has_several_people(self) -> bool:
         """Whether several named people speak, who each own what they say."""

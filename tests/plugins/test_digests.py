@@ -400,10 +400,37 @@ def test_thanks_to_an_assistant_make_no_line() -> None:
     lines = digest(
         ("user", "I keep bees behind the shed in Leeds, how do I feed them in winter?"),
         ("agent", "Fondant works well."),
-        ("user", "Thank you for your advice, I'll definitely think about it. My uncle left me 6 hives."),
+        ("user", "Thank you for your advice, I'll try it. My uncle left me 6 hives."),
         ("agent", "Lovely."),
-    )  # fmt: skip
+    )
     assert [line.text for line in lines] == [
         "I keep bees behind the shed in Leeds",
         "My uncle left me 6 hives.",
     ]
+
+
+def test_what_is_sent_with_each_message_once_more_stands_once() -> None:
+    wanted = "rename the tins in `tins.css` and `shelf.tsx` to camelCase"
+    lines = digest(
+        *(
+            spoken
+            for file in ("shelf", "oven", "door")
+            for spoken in (
+                ("user", f"{wanted}\n<editor>{file}.tsx</editor>"),
+                ("agent", f"Let me check `{file}.tsx`."),
+                ("agent", f"The root cause: `{file}.tsx` used the old `tin_{file}` of `tins.css`."),
+            )
+        )
+    )
+    assert sum("camelCase" in line.text for line in lines) == 1
+    assert sum("The root cause" in line.text for line in lines) == 3
+
+
+def test_a_short_talk_about_code_is_work() -> None:
+    lines = digest(
+        ("user", "why does my loaf counter render twice?"),
+        ("agent", "Because `Strict` mounts it twice.\n\n```js\nmount(loaf)\n```"),
+        ("user", "and the crumbs on the page are doubled as well"),
+        ("agent", "The cause is the missing key in `crumbs`.\n\n```js\nkey(crumb)\n```"),
+    )
+    assert any("The cause is the missing key" in line.text for line in lines)

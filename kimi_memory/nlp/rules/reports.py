@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
+from itertools import chain
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
@@ -21,8 +22,8 @@ LINK = regex(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
 """A link of Markdown: its words are what is read."""
 _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|ah|aha|oh|hm+|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
-    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
-    r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|(?:^\W*(?:(?:now|next|then|so|and|here)\b[,:]?\s*+)*|[;,.:—–-] *(?:and |so )?(?:next|now|then),? )i'm (?:(?:now|also|currently|just) )*(?!not\b|seeing\b)[a-z]+ing\b|^\W*(?:next|then|now),? i\b|\b(?:string to replace|old_string) (?:was )?not found\b|^\W*请(?!求)|(?:^|[，。；：,;:])\W{0,4}(?:现在|接着|并|同时)?正在(?:阅读|读取|修改|更新|检查|运行|实现|添加|处理|查看|搜索|分析|重构|创建|编写|执行|测试|验证|删除|替换|改|补|写|看|查|跑)|^\W*现在(?:就|你|您)?(?:需要|可以|请|执行)|^\W*(?:(?:你|您)?还?需要(?:你|您)|备选)|^\W*(?:接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您|思考过程|(?:如果|若)?(?:你)?(?:有)?(?:需要|愿意|想|希望)(?:的话)?[，,]?我|如需|[A-D](?:[.)]\s|[）、：]))"
+    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
+    r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|(?:^\W*(?:(?:now|next|then|so|and|here)\b[,:]?\s*+)*|[;,.:—–-] *(?:and |so )?(?:next|now|then),? )i'm (?:(?:now|also|currently|just) )*(?!not\b|seeing\b)[a-z]+ing\b|^\W*(?:next|then|now),? i\b|\b(?:string to replace|old_string) (?:was )?not found\b|^\W*请(?!求)|(?:^|[，。；：,;:])\W{0,4}(?:现在|接着|并|同时)?正在(?:阅读|读取|修改|更新|检查|运行|实现|添加|处理|查看|搜索|分析|重构|创建|编写|执行|测试|验证|删除|替换|改|补|写|看|查|跑)|^\W*现在(?:就|你|您)?(?:需要|可以|请|执行)|^\W*(?:(?:你|您)?还?需要(?:你|您)|备选)|^\W*(?:the )?user (?:wants|says|said|asks|asked|is asking|reports?|mentions?)\b|^\W*todos? (?:list )?(?:update|have|has|is|are|was|were)|^\W*用户(?:说|想|要求|问|希望|提到|反馈|让我)|我(?:现在)?(?:已经?|都)(?:全面|完全|充分|基本|大致)?(?:了解|掌握|收集|获取|看完|读完|理解|清楚|弄清|有了)|有(?:一|几)?个(?:关键|重要)?的?(?:问题|地方)需要(?:你|您)?确认|^\W*(?:接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您|思考过程|(?:如果|若)?(?:你)?(?:有)?(?:需要|愿意|想|希望)(?:的话)?[，,]?我|如需|[A-D](?:[.)]\s|[）、：]))"
     r"|(?<=[.!:] )(?:now,? )?(?:let me|let's|i'll|i will|i'm going to)\b"
     r"|^\W*(?:现在|接着|然后|最后|首先|先|再)(?:来|再|去|先)?(?:修复|检查|更新|创建|添加|修改|删除|运行|测试|查看|实现|重构|编译|验证|处理|优化|完善|编写|安装|启动)(?!了|完|好|过|后)"
     r"|让我(?!们?(?:想起|觉得))|(?:^\W*|[，,；;：:。！]\s*)(?:现在|首先|所以|然后|因此|因而|那么|那|但|但是|不过|接着|看来|而且|同时|于是|为此){0,2}(?:我们?(?:还|现在|首先|先|就|也|仍|再){0,2}(?:需要|要(?!求)|得(?!到|出)|必须|应该|将|会|来|先|再|继续|打算|准备|可以看到|看到了?|看看|想)|首先?需要)",
@@ -80,15 +81,25 @@ _DISCOVERY = regex(
     2,
 )
 """What the agent came to know, which the next session would look for anew."""
+_CONCLUSION = regex(
+    r"^\W*(?:so |and |but )?(?:(?:in (?:short|summary|conclusion|brief|a nutshell)|to (?:sum(?: it)? up|summari[sz]e|conclude)|(?:the )?(?:bottom line|short answer|key (?:point|takeaway|insight|finding)|main (?:reason|cause|point|problem)|takeaway|conclusion|verdict|tl;?dr|summary|upshot)(?: (?:is|was|here is))?(?: that)?)\s*[:：,，—–-]+\s*|(?:the )?(?:bottom line|key (?:point|insight|takeaway)|main (?:reason|cause)|conclusion|verdict|upshot) (?:is|was)\b)"
+    r"|^\W*(?:所以|因此)?[，,]?(?:总结(?:一下|来说)?|总之|总的来说|综上(?:所述)?|一句话(?:总结|概括|来说)?|简而言之|简单(?:来)?说|结论(?:是|就是)?|归根结底|说到底|核心(?:原因|问题|结论)(?:是|在于|就是)?|关键(?:点)?(?:是|在于|就是))\s*[:：,，]",
+    2,
+)
+"""How an answer sums up: what follows is what all of it comes to."""
+_BOLD_SENTENCE = regex(
+    r"\*\*([^*\n]{24,300})\*\*(?=\W*$|\s*[A-Z\u3400-\u9fff])|\*\*([\u3400-\u9fff][^*\n]{11,200})\*\*"
+)
+"""A sentence in bold is what the agent wants to be read."""
 _AS_EXPECTED = regex(
     r"^\W*(?:(?:all|the|unit|full|existing|and|existing) )*(?:\d+ )?(?:tests?|suite|build|lint\w*|type-?check\w*|compil\w+|`[^`]{2,40}`(?: \(?tests?\)?)?)\b[^.;]{0,50}\b(?:pass(?:ed|es|ing)?|green|succe\w+|clean|clear)\b"
     r"|^\W*(?:tests?|build|lint)\w*\s?[:：][^.;]{0,60}\b(?:pass\w*|green|ok|clean)\b"
-    r"|^\W*(?:i(?:'ve| have)? )?(?:re-?installed|installed the|deployed the|captured|took|grabbed|committed|pushed|re-?ran|restarted|re-?built|verified)\b|\b(?:already|now) (?:exists?|up[- ]to[- ]date)\b"
+    r"|^\W*(?:i(?:'ve| have)? )?(?:re-?installed|installed the|deployed the|captured|took|grabbed|committed|pushed|re-?ran|restarted|re-?built|verified)\b|\b(?:already|now) (?:exists?|up[- ]to[- ]date)\b|^\W*(?:all|everything|the|these)(?: (?:\w+ ){0,2}(?:changes?|files?|edits?|work|code))? looks? (?:correct|good|fine|right|clean|consistent|in order)\b|^\W*(?:修改|改动|更新|任务|全部)(?:已)?(?:全部)?完成[。！]?$"
     r"|(?:测试|用例)(?:全部|均|都|已)?(?:通过|绿)|(?:构建|编译|打包)(?:成功|通过)|^\W*(?:已)?(?:提交|推送|重启|重新运行)",
     2,
 )
 """That a step went as it should tells the next session little."""
-DISCOVERED, EXPECTED = 0.9, 1.0
+DISCOVERED, EXPECTED, CONCLUDED, STRESSED = 0.9, 1.0, 1.4, 1.2
 _UNDONE = regex(
     r"\b(?:not (?:yet|done|implemented|tested|verified|fixed)|still (?:needs?|fails?|open|missing|broken|to do)|remaining|to-?dos?|pending|unresolved|left open)\b"
     r"|还没|尚未|未(?:实现|完成|验证|解决|处理|提交)|待(?:办|完成|验证|处理|确认)|仍(?:是|然|未|需)",
@@ -100,6 +111,11 @@ _HOW_TO = regex(
     2,
 )
 """How to use what was made: it stands in the project's own pages."""
+_TELLS_YOU = regex(
+    r"^\W*(?:(?:so|then|also|now|next|finally|and)\b,? )*you(?:'ll| will| would)? (?:(?:also|still|now|then|just|only|first) )*(?:must|should|need(?: to)?|have to|want to|could|might)\b(?! (?:be |have )?(?:seeing|aware))|^\W*(?:然后|接着|另外|同时)?(?:你|您)(?:还|也|只|先|再|现在|可能)*(?:需要|应该|必须|得|要(?!求)|可以)|^\W*(?:还)?(?:需要|请)先?(?:提交|推送|手动|重新|确认|检查|重启|运行|执行)",
+    2,
+)
+"""What the person is told to do."""
 _LISTING = frozenset(("file", "files", "path", "line", "lines", "match", "matches", "content"))
 """The columns of what a search or a read printed."""
 ADVISED, ROW = 1.5, 0.4
@@ -211,7 +227,8 @@ class _Message:
             head = _NODS.sub("", plain, count=1).rstrip(" :：*")
             if claim := _find_claim(head):
                 yield claim
-            self._section = _section_of(head) if heading else self._section
+            if heading or _section_of(head) is _Section.CAUSE:
+                self._section = _section_of(head)
             named = _IDENTIFIER.search(head) or (_DID.search(head) and _FIGURE.search(head))
             if heading or named:
                 kept = named and not _GENERIC.match(head) and len(head) <= WIDEST
@@ -249,16 +266,35 @@ def _comments(text: str) -> bool:
 def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> Iterator[Report]:
     why = section is _Section.CAUSE
     bold = _BOLD.match(line) is not None
+    stressed = " ".join(filter(None, chain.from_iterable(_BOLD_SENTENCE.findall(line))))
     for unit, done in _split_sentences(line):
         worth = _score_unit(unit, done=done, named=bold, why=why)
+        concludes = _CONCLUSION.match(unit) is not None
+        advises = not concludes and (section is _Section.ADVICE or _is_advice(unit))
+        if _is_stressed(unit, stressed) and not (advises or _comments(unit)):
+            worth = max(worth, 1.0) + STRESSED
         bold = False
         listed = item and _DID.search(above) and not _comments(unit)
         if worth <= 0 and listed:
             worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
-        to_do = section is _Section.ADVICE or _UNDONE.search(unit) is not None
-        worth -= ADVISED * (section is _Section.ADVICE or _HOW_TO.match(unit) is not None)
+        advised = section is _Section.ADVICE and not concludes
+        to_do = advised or _UNDONE.search(unit) is not None
+        worth -= ADVISED * advises
         if worth > 0:
             yield Report(unit, worth + (0.5 if above else 0), above, to_do)
+
+
+def _is_stressed(unit: str, stressed: str) -> bool:
+    """Whether a sentence stands in bold, all of it or all but its lead."""
+    if not stressed or unit.endswith(("?", "？", ":", "：")):
+        return False
+    whole = unit.rstrip("。.!！") in stressed
+    return whole or (stressed in unit and 2 * len(stressed) > len(unit))
+
+
+def _is_advice(unit: str) -> bool:
+    """Whether a sentence says what the person is to do, or how to use what was made."""
+    return bool(_HOW_TO.match(unit) or _TELLS_YOU.match(unit.replace("’", "'")))
 
 
 def unfenced_lines(text: str) -> Iterator[str]:
@@ -298,10 +334,20 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
     cause = any(words.search(unit) for words in (_CAUSE, _LABEL, _UNDONE))
     names = min(3, len(set(_IDENTIFIER.findall(unit))))
     figure = _FIGURE.search(unit) is not None
-    if not (did or cause or ((named or why) and (names or figure))):
+    concludes = _CONCLUSION.match(unit) is not None
+    if not (did or cause or concludes or ((named or why) and (names or figure))):
         return 0.0
     traits = traits_of(unit)
-    worth = 1.0 * did + 1.0 * cause + 0.5 * named + 0.7 * why + 0.6 * names + 0.3 * figure
-    worth += 0.1 * min(8.0, traits.specific) - GUESSED * (_GUESS.search(unit) is not None)
+    worth = (
+        CONCLUDED * concludes
+        + 1.0 * did
+        + 1.0 * cause
+        + 0.5 * named
+        + 0.7 * why
+        + 0.6 * names
+        + 0.3 * figure
+    )
+    guessed = not concludes and _GUESS.search(unit) is not None
+    worth += 0.1 * min(8.0, traits.specific) - GUESSED * guessed
     worth += DISCOVERED * (_DISCOVERY.search(unit) is not None)
     return worth - EXPECTED * (_AS_EXPECTED.search(unit) is not None)

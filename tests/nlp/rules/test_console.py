@@ -25,6 +25,7 @@ def shown(text: str) -> list[str]:
 OUTPUT = {
     "merge": "<<<<<<< Updated upstream\nthe one side",
     "prompt": "➜  shop git:(main) ✗ npm test\nall suites are run in watch mode",
+    "prompt of an environment": "(base) ➜ shop git:(main) git push\nTo the shop of loaves",
     "prompt with host": "(env) mia@desk:~/shop$ make\nnothing to be done for all",
     "windows prompt": "PS C:\\work> dotnet build\nBuild succeeded with a few warnings",
     "browser": "This site can’t be reached\nTry:\nERR_CONNECTION_REFUSED",

@@ -246,3 +246,65 @@ def test_a_discovery_weighs_more_than_a_step_that_went_well() -> None:
         "I renamed the helper in `sync.py`.\n"
     )
     assert found.worth > fixed.worth + 1
+
+
+CONCLUSIONS = [
+    "In short, the crumbs come from the second oven and not from the mill.",
+    "Bottom line: the loaves are fine, the scale is off by forty grams.",
+    "The key takeaway is that rye rests longer than wheat.",
+    "To sum up, our flour was never the cause.",
+    "总结：不是面粉的问题，而是烤箱温度偏低二十度。",
+    "一句话总结：发酵箱的风扇坏了，酵母没有问题。",
+    "综上所述，秤偏了四十克，配方本身没错。",
+]
+
+
+@pytest.mark.parametrize("text", CONCLUSIONS)
+def test_how_an_answer_sums_up_is_its_heaviest_sentence(text: str) -> None:
+    said = f"The oven `o2.toml` may be set to 210.\n\n## Next steps\n- Check `o2.toml`.\n\n{text}"
+    reports = reports_in(said)
+    assert max(reports, key=lambda one: one.worth).text == text
+    assert not reports[-1].to_do
+
+
+def test_a_sentence_in_bold_is_what_the_agent_wants_to_be_read() -> None:
+    said = "We looked at the flour first. **The second oven runs colder than its dial says.**"
+    assert [one.text for one in reports_in(said)] == [
+        "The second oven runs colder than its dial says."
+    ]
+    assert not reports_in("Some words are **bold**, and here it is **the oven dial** again.")
+    assert not reports_in("**Which of the two ovens do you want to keep running?**")
+
+
+def test_below_a_line_that_announces_causes_stand_causes() -> None:
+    said = "The crust cracks for these reasons:\n\nThe tin is 3 cm too low for `rye.yml`."
+    assert [one.text for one in reports_in(said)] == ["The tin is 3 cm too low for `rye.yml`."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You must also update your `tins.css` to match.",
+        "You should now restart the `oven.service` unit.",
+        "You'll need to install `flour-cli` 2.3 first.",
+        "你需要确认安装的 `flour` 版本是否支持。",
+        "需要先提交并推送改动，`bake.yml` 才能用到新版本。",
+    ],
+)
+def test_what_the_person_is_told_to_do_is_advice(text: str) -> None:
+    found = reports_in("Fixed `oven.py`: the 210 was hard-wired.")[0]
+    assert all(one.worth < found.worth for one in reports_in(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user says that `bake.py` is slow, so the cache must be checked.",
+        "用户说 `bake.py` 配置无效，需要检查相关代码。",
+        "我已经了解了 `bake.py` 当前的结构。",
+        "Todo update failed because the list was missing",
+        "现在我已经收集到了全部关键信息。",
+    ],
+)
+def test_what_the_agent_thinks_aloud_is_no_report(text: str) -> None:
+    assert reports_in(text) == []
