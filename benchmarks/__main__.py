@@ -191,6 +191,19 @@ BENCHMARKS = (
         quick=("--sample", "20"),
     ),
     Benchmark(
+        name="blocks",
+        module="blocks",
+        what="what stands around an answer in the block of a prompt",
+        files="gold/memory*.jsonl",
+    ),
+    Benchmark(
+        name="blocks-others",
+        module="blocks",
+        what="the same with labelled questions",
+        files="*.dev.jsonl",
+        quick=("--sample", "20"),
+    ),
+    Benchmark(
         name="standing",
         module="standing",
         what="orders and preferences in the blocks of the questions they apply to",

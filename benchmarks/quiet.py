@@ -98,12 +98,12 @@ def _brings(lived: Lived, session: str, item: Mapping[str, Any], prompt: str) ->
 
 def of_questions(paths: Sequence[Path], sample: int) -> Iterator[Shown]:
     """Yield what questions bring from their own memory, and from others in their language."""
-    memories = [(path, memory) for path in paths for memory in _memories(path)]
+    memories = [(path, memory) for path in paths for memory in read_memories(path)]
     for path, memory in memories:
         lang = str(memory["lang"])
-        with _opened(memory) as (opened, written):
+        with written_memory(memory) as (opened, written):
             name = f"{path.name.partition('.')[0]}/{memory['corpus']}"
-            for number, question in enumerate(_sampled(asked(memory), sample)):
+            for number, question in enumerate(sampled(asked(memory), sample)):
                 lines = opened.context("task", question.text).lines
                 found = {written.name_of(id) for id in lines}
                 good = not question.evidence.isdisjoint(found)
@@ -112,22 +112,25 @@ def of_questions(paths: Sequence[Path], sample: int) -> Iterator[Shown]:
                 question.text
                 for other, one in memories
                 if other != path and one["lang"] == lang
-                for question in _sampled(asked(one), sample // 2)
+                for question in sampled(asked(one), sample // 2)
             ]
             yield from _unrelated(name, opened, [*_strangers(lang), *others])
 
 
-def _memories(path: Path) -> Iterator[Mapping[str, Any]]:
+def read_memories(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the memories of a file, with their texts and questions."""
     with path.open(encoding="utf-8") as lines:
         yield from (json.loads(line) for line in lines if line.strip())
 
 
-def _sampled(questions: Sequence[Any], count: int) -> Sequence[Any]:
+def sampled(questions: Sequence[Any], count: int) -> Sequence[Any]:
+    """Return so many questions, from all parts of a list."""
     return questions[:: max(1, len(questions) // count)][:count]
 
 
 @contextmanager
-def _opened(memory: Mapping[str, Any]) -> Iterator[tuple[Memory, Written]]:
+def written_memory(memory: Mapping[str, Any]) -> Iterator[tuple[Memory, Written]]:
+    """Give a memory on disk that holds the texts of one of a file."""
     with tempfile.TemporaryDirectory(prefix="kimi-memory-quiet-") as folder:
         place = Path(folder)
         opening = Opening(
@@ -176,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--record", type=Path, help="write the figures and their setting there")
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")
     given = parser.parse_args(arguments)
-    gold = [path for path in given.files if _is_gold(path)]
+    gold = [path for path in given.files if is_gold(path)]
     named = os.environ.get("KIMI_MEMORY_DATA")
     shown = [
         one
@@ -195,7 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _is_gold(path: Path) -> bool:
+def is_gold(path: Path) -> bool:
+    """Whether a file holds labelled sessions, not memories of questions."""
     with path.open(encoding="utf-8") as lines:
         return '"remember"' in next(lines, "")
 

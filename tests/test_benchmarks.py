@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import house, knowledge, quiet, replies, session, standing
+from benchmarks import blocks, house, knowledge, quiet, replies, session, standing
 from benchmarks.__main__ import BENCHMARKS, Place, chosen_of
 from benchmarks.gold.matching import Words
 from benchmarks.gold.prompts import FOLDER, read_lines, read_prompts
+from benchmarks.gold.sessions import Texts
+from kimi_memory.domain.search_types import Context
 
 ROOT = Path(__file__).parent.parent
 
@@ -209,6 +211,68 @@ def test_quiet_asks_memories_of_questions_what_is_theirs_and_what_is_not(tmp_pat
     related = [one for one in shown if one.related]
     assert [(one.memory, one.good) for one in related] == [("one/one", True), ("two/two", True)]
     assert len(shown) == 2 * (1 + 200 + 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "noise"),
+    [
+        ("| - L4 [agent, 2026-01-02] assistant: Let me read the settings first.", True),
+        ("| - L4 [agent] assistant: Great. Now I'll move the parser into its own file.", True),
+        (
+            "| - [agent] assistant: Todos have been modified successfully. Go on (a/s.jsonl#L2)",
+            True,
+        ),
+        ("| - L9 [agent] Assistant: 好的，我先看看配置文件。", True),
+        ("| - L4 [human] Ann: Wow, great! (episodic/s.jsonl#L7)", True),
+        ("| - L4 [agent] assistant: The parser reads latin-1, so names break. Fixed.", False),
+        ("| - L4 [human] user: Let me keep the tag as it is, releases start there.", False),
+        ("| - [human, 2026-01-02, 0.85] never write to the main branch (semantic/rule.md)", False),
+        ("| - L9 [human] 林: 我们把数据库换成了 SQLite。", False),
+    ],
+)
+def test_noise_is_an_echo_an_announcement_or_no_content(line: str, *, noise: bool) -> None:
+    assert blocks.Entry("x", line, order=False).noise is noise
+
+
+def test_blocks_measure_what_stands_around_the_evidence() -> None:
+    lines = ["| ## Orders", "| - a (a.md)", "| ## Said", "| - s.jsonl, 2026-01-02:"]
+    lines += [f"| - L{n} [human] Ann: a line of several words" for n in (2, 3, 4)]
+    block = Context("\n".join(lines), 80, ("o", "t1", "t2", "t3"), 0)
+    entries = blocks.read_entries(block)
+    assert [(one.id, one.order) for one in entries] == [
+        ("o", True), ("t1", False), ("t2", False), ("t3", False),
+    ]  # fmt: skip
+    one = blocks.Shown("m", "q", entries, 80, frozenset({"t1"}), frozenset({"o"}))
+    nothing = blocks.Shown("m", "q", (), 0, frozenset())
+    row = blocks.figures([one, nothing])["m"]
+    names = ("prompts", "evidence", "silent", "first", "place", "after", "lines", "foreign")
+    assert [row[name] for name in names] == [2, 0.5, 0.5, 1.0, 2, 2, 4, 1.0]
+    with pytest.raises(ValueError, match="3 lines, and 4 are seen"):
+        blocks.read_entries(Context(block.text, 80, ("o", "t1", "t2"), 0))
+
+
+def test_blocks_know_whose_orders_they_show(tmp_path: Path) -> None:
+    said = {
+        "ann": "From now on, always answer in two sentences.",
+        "ben": "Always name the source of a figure.",
+    }
+    gold = [
+        {
+            "set": "own_chat", "corpus": f"own_en_{name}", "session": name, "lang": "en",
+            "remember": [], "never": [],
+            "turns": [
+                {"id": "t1", "role": "user", "text": order, "date": "2026-01-02"},
+                {"id": "t2", "role": "assistant", "text": "Noted.", "date": "2026-01-02"},
+            ],
+        }
+        for name, order in said.items()
+    ]  # fmt: skip
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, gold)), "utf-8")
+    assert list(blocks.of_people(path, [tmp_path])) == []
+    sessions = blocks.shared_sessions(path, Texts([tmp_path]))["en"]
+    assert [one.header["user"] for one in sessions] == ["ann", "ben"]
+    assert blocks.whose("specstory", "x.md") == blocks.CODE
 
 
 def test_standing_looks_for_one_line_or_two() -> None:
