@@ -42,12 +42,14 @@ BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
 An afternoon with an agent is twenty errands, each with what came of it: in 400 tokens half of
 them would be lost, while a chat of that length mostly stays with its subject.
 """
-LINE = {"work": 80, "chat": 110, "people": 110}
-"""Most tokens of a person's words in a line, by the sort of session."""
+LINE, ERRAND = 110, 80
+"""Most tokens of a person's words in a line; where an agent at work has many errands, so many."""
 ACCOUNT = 140
 """Most tokens of an agent's words in a line."""
 CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
+REPEATED = 40
+"""So many characters are not said twice by chance."""
 LEFT = 1.6
 """What gains a line that is left to do when a session ends."""
 OPEN_END, ORDER_LINES = -1, -2
@@ -117,6 +119,7 @@ class _Reader:
         )
         errands = sum(turn.by_person for turn in self._turns) if self._kind == "work" else 0
         self._room = min(MOST, BUDGET + max(0, errands - USUAL) * EACH)
+        self._line = ERRAND if errands > USUAL else LINE
 
     def lines(self) -> list[DigestLine]:
         """Return the lines in the order of their sections and turns."""
@@ -155,7 +158,7 @@ class _Reader:
         for at, (turn, answers) in enumerate(self._yield_exchanges()):
             bits = list(self._person_bits(at, turn, first=not asked)) if turn is not None else []
             # Some programs send what was wanted with each message once more.
-            bits = [bit for bit in bits if not any(bit.text in words for words in said)]
+            bits = [bit for bit in bits if not _is_repeated(bit.text, said)]
             said += [bit.text for bit in bits]
             asked = asked or bool(bits)
             yield from bits
@@ -201,7 +204,7 @@ class _Reader:
 
     def _make_bit(self, at: int, turn: Turn, kept: _Kept, offered: _Offered, first: bool) -> _Bit:
         about, offer, by = offered
-        words = quote_heaviest(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
+        words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
         part = self._choose_part(kept, bool(offer), first=first)
         text = f"{offer} → {words}" if offer and words not in offer else offer or words
         text = f"{about} → {text}" if offer and about else text
@@ -222,7 +225,7 @@ class _Reader:
         ]
         if not asked or traits_of(asked[0].text).specific < 1:
             return
-        words = quote_heaviest(turn.text, [(asked[0], 0.0)], LINE[self._kind])
+        words = quote_heaviest(turn.text, [(asked[0], 0.0)], self._line)
         yield _Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _page_bit(self, at: int, turn: Turn) -> Iterator[_Bit]:
@@ -354,6 +357,11 @@ def _rank_errands(bits: list[_Bit]) -> list[_Bit]:
             -bit.worth,
         ),
     )
+
+
+def _is_repeated(text: str, said: list[str]) -> bool:
+    """Whether more than a few words were said before, word for word."""
+    return len(text) >= REPEATED and any(text in earlier for earlier in said)
 
 
 def _says_same(bit: _Bit, other: _Bit) -> bool:

@@ -83,6 +83,12 @@ _ANNOUNCED = regex(
     2,
 )
 """A line that only says that options follow, or asks which one it shall be."""
+_COUNTED = regex(
+    r"\b(?:two|three|four|five|six|seven|several|some|a (?:few|couple of)|\d) (?:[\w-]+ ){0,3}?[\w-]{3,}s\b[^?]{0,40}$"
+    r"|[两二三四五六几\d](?:个|种|条|套|点|款|类)[^，。？?]{0,10}$|(?:常见|可选|推荐|一般|通常)[^，。？?]{0,4}(?:有|是)\W*$",
+    2,
+)
+"""A line that counts what follows says no more than that it follows: "three directions:"."""
 _ASKS = ("?", "？", ":", "：")
 ASKED = 120
 """A question before options is no longer."""
@@ -139,11 +145,15 @@ def question_in(text: str) -> str:
     lines = text[: first.start()].strip().splitlines() if first else []
     spans = sentences(lines[-1]) if lines else []
     told = [_strip_markup(lines[-1][start:end]) for start, end in spans]
-    said = next((one for one in reversed(told) if not _ANNOUNCED.match(one)), "")
+    said = next((one for one in reversed(told) if not _only_announces(one)), "")
     # A finding that merely stands above the list is not what it asks.
     if not said.endswith(_ASKS) and reports_in(said):
         return ""
     return said.rstrip(" :：.。，,") if 4 <= len(said) <= ASKED else ""
+
+
+def _only_announces(line: str) -> bool:
+    return bool(_ANNOUNCED.match(line) or _COUNTED.search(line))
 
 
 def picked(answer: str, offers: list[Offer]) -> list[Offer]:

@@ -285,11 +285,10 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
 
 
 def _is_stressed(unit: str, stressed: str) -> bool:
-    """Whether a sentence stands in bold, all of it or all but its lead."""
+    """Whether a sentence stands in bold, or the point of it does."""
     if not stressed or unit.endswith(("?", "？", ":", "：")):
         return False
-    whole = unit.rstrip("。.!！") in stressed
-    return whole or (stressed in unit and 2 * len(stressed) > len(unit))
+    return unit.rstrip("。.!！") in stressed or stressed in unit
 
 
 def _is_advice(unit: str) -> bool:

@@ -193,3 +193,20 @@ def test_how_many_there_are_picks_none_of_them(answer: str) -> None:
     offers = offers_in("1. Rename the flag\n2. Cache the token\n3. Pin the version\n")
     assert picked(answer, offers) == []
     assert [one.label for one in picked("take the 3", offers)] == ["3"]
+
+
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("Two common styles:", ""),
+        ("A shed mostly fails on four things:", ""),
+        ("Three directions", ""),
+        ("给你三个思路：", ""),
+        ("常见的有：", ""),
+        ("Is the door one of the three oaks?", "Is the door one of the three oaks?"),
+        ("Colour of the door:", "Colour of the door"),
+        ("屋顶的材料：", "屋顶的材料"),
+    ],
+)
+def test_a_line_that_only_counts_what_follows_asks_nothing(line: str, question: str) -> None:
+    assert question_in(f"{line}\n1. red oak with oil\n2. white ash with wax") == question
