@@ -146,7 +146,9 @@ class Reply:
         """Return the blocks for a prompt, with those of a session's start where it is the first."""
         host, payload = event["host"], event["payload"]
         question = question_of(_typed_prompt(payload))
-        block = self._build_block(host, "task", question, session) if question else ""
+        # Not every program's prompt is stored before it is looked for, so its session may be new.
+        about = {"project": _project_name(payload)}
+        block = self._build_block(host, "task", question, session, **about) if question else ""
         if first:
             standing = self._build_start_block(host, payload, session)
             both = f"{standing}\n{block}".strip()

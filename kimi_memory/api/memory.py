@@ -316,7 +316,7 @@ class Memory(PastReading, Syncing, ChatWindow):
             session: the running session, whose last turns may be repeated.
             beside: a session whose turns are in the prompt already; nothing of it is shown.
             within: private scopes that may be shown, such as ``agent:reviewer``; all if None.
-            project: at the start of a session, the project it is about; all if empty.
+            project: the project it is about; that of the running session if empty, else all.
             narrowed: bounds a query to what the caller may see; no bound if None.
             as_of: a point in the history: the block that was given then.
             valid_at: show what was so then, at the end of a day or at a moment.

@@ -36,7 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--budget", type=int, default=0, help="most tokens")
     parser.add_argument("--session", default="", help="the running session")
-    parser.add_argument("--project", default="", help="at a start: only this project; else all")
+    parser.add_argument(
+        "--project", default="", help="the project it is about; default: that of the session"
+    )
     add_as_of(parser, exact=True)
     parser.add_argument("--valid-at", default="", metavar="DATE", help="what was so then")
     parser.add_argument(

@@ -233,7 +233,7 @@ def _register_read_tools(tool: Tool, desk: Desk) -> None:
         purpose: Literal["start", "task", "live"] = "task",
         query: str = "",
         budget: Annotated[int, Field(ge=0, le=20_000, description="most tokens")] = 0,
-        project: Annotated[str, Field(description="at a start: only this project")] = "",
+        project: Annotated[str, Field(description="the project it is about")] = "",
         *,
         as_of: Annotated[str, Field(description="what was known then: a date, v12")] = "",
         valid_at: Annotated[str, Field(description="what was so then: a date")] = "",

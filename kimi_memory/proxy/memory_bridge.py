@@ -206,6 +206,7 @@ class Companion:
         if not question:
             return None
         asked = {"purpose": "task", "query": question, "budget": budget, "beside": session}
+        asked["project"] = asker.space.project
         found = _fetch_context(memory, asker, asked)
         return found if found.text else None
 

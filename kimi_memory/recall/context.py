@@ -27,6 +27,7 @@ from kimi_memory.recall.hit_lines import in_one_line, line_of, lines_of_hits
 from kimi_memory.recall.people_pages import PageLine, written_lines
 from kimi_memory.recall.render import Line, Section, ordered, shown, under
 from kimi_memory.recall.request import Request
+from kimi_memory.recall.served import served_by
 from kimi_memory.recall.standing_orders import standing_orders
 
 if TYPE_CHECKING:
@@ -129,10 +130,28 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
         if _may_be_shown(hit.unit, request) and not _is_starter(searcher, hit.unit)
     )
     lines = list(lines_of_hits(searcher, hits, request.query, request.zone))
+    lines = _set_orders_of_others_apart(searcher, request, lines, [hit.unit for hit in hits])
     # By value first: what competes later is counted per token, which favours short lines.
     if most := recall.context_hits:
         lines = sorted(lines, key=lambda line: (-line.value, line.id))[:most]
     yield from lines
+
+
+def _set_orders_of_others_apart(
+    searcher: Searcher, request: Request, lines: Sequence[Line], units: Sequence[Unit]
+) -> list[Line]:
+    """Return lines in which orders of another person or project are something known or said."""
+    if not any(line.section is Section.ORDERS for line in lines):
+        return list(lines)
+    served, by_id = served_by(searcher, request), {unit.id: unit for unit in units}
+
+    def placed(line: Line) -> Line:
+        unit = by_id[line.id]
+        if line.section is not Section.ORDERS or served.owns(searcher, unit) is not False:
+            return line
+        return line._replace(section=Section.SAID if unit.kind == "turn" else Section.KNOWN)
+
+    return list(map(placed, lines))
 
 
 def _is_starter(searcher: Searcher, unit: Unit) -> bool:

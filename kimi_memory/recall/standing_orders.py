@@ -1,7 +1,8 @@
 """Standing orders: what a person wants done in every talk, or in those it applies to.
 
 Most are cards. One that was only said counts as well: it is found by words that orders are
-made of, and recognized by its form.
+made of, and recognized by its form. An order of a project stands in blocks of that project,
+one of a person in blocks for that person.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from kimi_memory.recall.filters import allowed
 from kimi_memory.recall.hit_lines import ORDERS, line_of, rests_on
 from kimi_memory.recall.render import Line, Section, alone
 from kimi_memory.recall.replaced import replaced
+from kimi_memory.recall.served import served_by
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Ints, Searcher
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.request import Request
 
-MOST = 10
+MOST = 6
 """So many orders stand in a block, whatever was found."""
 READ = 40
 """So many of the latest cards are looked at, and …"""
@@ -78,10 +80,16 @@ def standing_orders(recall: Recall, request: Request, *, called: bool = False) -
         # A taste by itself is no reason to speak up.
         return unit.type not in _TASTES and calls_for(unit.text, request.query, words, split)
 
-    orders = _yield_orders(recall, request)
-    chosen = [
-        one for one in orders if (is_called(one) if called else suits(one.text, words, split))
-    ]
+    served = served_by(recall.searcher(), request)
+
+    def applies(unit: Unit) -> bool:
+        owned = served.owns(recall.searcher(), unit)
+        by_call = called or owned is None
+        return owned is not False and (
+            is_called(unit) if by_call else suits(unit.text, words, split)
+        )
+
+    chosen = [one for one in _yield_orders(recall, request) if applies(one)]
     # A stable sort: within each group the latest stays first.
     chosen.sort(key=lambda unit: (not is_called(unit), unit.type != _RULE))
     room = SHARE * request.budget

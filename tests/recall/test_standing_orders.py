@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.domain.note import CardType, Status
+from kimi_memory.domain.note import CardType, Quote, Source, Status
 from kimi_memory.domain.search_types import Context
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.context import build
@@ -18,7 +19,7 @@ from kimi_memory.recall.standing_orders import MOST, standing_orders
 NONCE = "abcdef0123456789"
 
 
-def request(query: str, budget: int = 2000, **more: str) -> Request:
+def request(query: str, budget: int = 2000, **more: Any) -> Request:
     return Request(purpose="task", budget=budget, nonce=NONCE, query=query, **more)
 
 
@@ -55,6 +56,80 @@ def test_orders_stand_before_what_a_question_found(ferry: Folder) -> None:
     assert made.text.index("## Orders") < made.text.index("two sentences")
     assert made.text.index("two sentences") < made.text.index("## Said")
     assert {"card-short", "session:boat#3", "card-tea", "session:boat#1"} <= set(made.lines)
+
+
+def rule(folder: Folder, slug: str, value: str, session: str = "", **more: object) -> None:
+    """Write an order that rests on the first turn of a session."""
+    quotes = (Quote(session, 1, value),) if session else ()
+    sources = tuple(map(Source.from_quote, quotes))
+    folder.card(
+        slug, slug, value, type=CardType.RULE, quotes=quotes, sources=sources, **more
+    )  # fmt: skip
+
+
+@pytest.fixture
+def shared(folder: Folder) -> Folder:
+    """A memory that two people share, one of them in two projects."""
+    rule(folder, "web", "Always run the linter before a commit.", "w1", project="website")
+    rule(folder, "app", "Always run the simulator before a commit.", "p1", project="app")
+    rule(folder, "any", "Always answer in two sentences.", "m1")
+    rule(folder, "ben", "Always name the source of a figure.", "b1")
+    rule(folder, "all", "Never mention the surprise party.")
+    for id, user, project in (
+        ("w1", "Ann", "website"),
+        ("p1", "Ann", "app"),
+        ("m1", "Ann", ""),
+        ("b1", "Ben", ""),
+    ):
+        folder.session(id, [("user", "Hello.")], archived=True, user=user, project=project)
+    folder.session("boat", [("user", "The ferry Aurora leaves at seven.")], user="Ann")
+    folder.session("now", [("user", "Good morning.")], user="Ann", project="website")
+    return folder
+
+
+def orders(
+    folder: Folder, query: str = "When does the ferry Aurora leave?", **more: Any
+) -> set[str]:
+    lines = standing_orders(folder.recall(), request(query, **more))
+    return {line.id.removeprefix("card-") for line in lines}
+
+
+def test_an_order_of_a_project_stands_in_its_blocks_alone(shared: Folder) -> None:
+    assert orders(shared, session="now") == {"web", "any", "all"}
+    assert orders(shared, session="now", project="app") == {"app", "any", "all"}
+    assert orders(shared, session="boat") == {"any", "all"}
+    asked = "Which simulator do we run before we commit?"
+    assert orders(shared, asked, session="boat") == {"any", "all"}
+
+
+def test_an_order_of_a_person_stands_in_blocks_for_that_person(shared: Folder) -> None:
+    assert orders(shared, session="b1") == {"ben", "all"}
+    assert orders(shared, beside="b1") == {"ben", "all"}
+    assert orders(shared, within=("user:ben",)) == {"ben", "all"}
+
+
+def test_orders_of_nobody_known_wait_until_a_prompt_calls_for_them(shared: Folder) -> None:
+    assert orders(shared) == {"all"}
+    asked = "Which source has this figure, and who runs the simulator before a commit?"
+    assert orders(shared, asked) == {"ben", "app", "all"}
+
+
+def test_an_order_of_somebody_else_that_a_prompt_finds_is_no_order(shared: Folder) -> None:
+    made = block(shared, "Which source did Ben want named with a figure?", session="now")
+    assert "card-ben" in made.lines
+    assert made.text.index("source of a figure") > made.text.index("## Known")
+
+
+def test_a_name_and_an_account_are_one_person(shared: Folder) -> None:
+    shared.session("c1", [("Benjamin", "Hello.")], archived=True, user="Ben")
+    assert orders(shared, session="c1") == {"ben", "all"}
+
+
+def test_an_order_of_the_only_person_needs_no_name(folder: Folder) -> None:
+    rule(folder, "any", "Always answer in two sentences.", "m1")
+    folder.session("m1", [("user", "Hello.")], archived=True, user="Ann")
+    folder.session("boat", [("user", "The ferry Aurora leaves at seven.")])
+    assert orders(folder) == orders(folder, session="boat") == {"any"}
 
 
 def test_an_order_of_another_occasion_stays_away(ferry: Folder) -> None:

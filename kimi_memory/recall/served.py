@@ -1,0 +1,98 @@
+"""Who a block is for: the person and the project of the running session, and what is theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import owner
+from kimi_memory.recall.hit_lines import rests_on
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.search_types import Unit
+    from kimi_memory.index.searcher import Bools, Searcher
+    from kimi_memory.recall.request import Request
+
+
+class Served(NamedTuple):
+    """The person and the project of a block; empty where they are not known."""
+
+    people: frozenset[str] = frozenset()
+    """Their names, folded."""
+    project: str = ""
+    running: bool = False
+    """Whether the running session, or a project, is named."""
+    several: bool = False
+    """Whether more than one person speaks in the memory."""
+
+    def owns(self, searcher: Searcher, unit: Unit) -> bool | None:
+        """Return whether an order is theirs or everybody's; None where nobody knows.
+
+        Args:
+            searcher: the memory.
+            unit: a card or a turn.
+        """
+        if unit.project and unit.project != self.project:
+            return False if self.running else None
+        if not self.several:
+            return True
+        people = names_of(searcher, unit)
+        if not people or people & self.people:
+            return True
+        return False if self.people else None
+
+
+def served_by(searcher: Searcher, request: Request) -> Served:
+    """Return who a block is for: by its scopes and project, else by the running session."""
+    named = frozenset(owner(scope, "user") for scope in request.within or ()) - {""}
+    project, running = request.project, request.session or request.beside
+    if running:
+        rows = searcher.alive & searcher.column("session").among({running})
+        project = project or next(iter(searcher.column("project").tally(rows)), "")
+        named = named or _names_in(searcher, rows)
+    people = frozenset(map(str.casefold, named))
+    return Served(people, project, bool(running or project), _are_several(searcher))
+
+
+def names_of(searcher: Searcher, unit: Unit) -> frozenset[str]:
+    """Return the folded names of those who said something, or what a card rests on."""
+    named = {unit.speaker, unit.user}
+    if unit.kind != "turn" and not unit.user:
+        for turn in rests_on(searcher, unit):
+            named |= _names_of_session(searcher, turn).get(turn, frozenset())
+    return frozenset(map(str.casefold, named - {""}))
+
+
+def _are_several(searcher: Searcher) -> bool:
+    """Whether more than one person speaks in the memory."""
+
+    def count() -> int:
+        said = searcher.alive & searcher.column("role").among({Role.USER})
+        # A name at a turn is the speaker's own; that of a session may be the name of an account.
+        unnamed = said & searcher.column("speaker").among({""})
+        named = (*searcher.column("speaker").tally(said), *searcher.column("user").tally(unnamed))
+        return len(frozenset(map(str.casefold, named)) - {""})
+
+    return searcher.once("people", count) > 1
+
+
+def _names_in(searcher: Searcher, rows: Bools) -> frozenset[str]:
+    """Return the names of the people who speak in some rows, and of their accounts."""
+    said = rows & searcher.column("role").among({Role.USER})
+    named = (*searcher.column("speaker").tally(said), *searcher.column("user").tally(said))
+    return frozenset(named) - {""}
+
+
+def _names_of_session(searcher: Searcher, turn: str) -> dict[str, frozenset[str]]:
+    """Return whose each turn of the session is that a turn is of, by the ids of the turns."""
+    known = searcher.once("people of sessions", dict[str, dict[str, frozenset[str]]])
+    session = turn.removeprefix("session:").rpartition("#")[0]
+    if session not in known:
+        # A part that continues a session has its own id, and the session's in the column.
+        of = {session, session.rpartition(".")[0]}
+        rows = np.flatnonzero(searcher.alive & searcher.column("session").among(of)).tolist()
+        ids, speaker, user = (searcher.column(name) for name in ("id", "speaker", "user"))
+        known[session] = {ids[row]: frozenset({speaker[row], user[row]}) for row in rows}
+    return known[session]
