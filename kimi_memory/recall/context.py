@@ -3,8 +3,7 @@
 Priorities are those of the tiers: P0 short-term, P1 mid-term, P2 episodic, P3 semantic,
 P4 long-term. Room is given in that order to what is shown in any case, so the last falls
 out first; what a question found then competes by what it adds for each token, where
-priority decides between equals. The block shows what changes least first, so that a
-prompt cache keeps its beginning.
+priority decides between equals. Within a section the block shows what answers best first.
 """
 
 from __future__ import annotations
@@ -204,7 +203,8 @@ def _yield_recent_lines(searcher: Searcher, request: Request) -> Iterator[Line]:
     rows = [row for row in searcher.living() if ids[row] in wanted and held[row]]
     # What was said last has room first, so it is the last to fall.
     latest = sorted(searcher.units(rows).values(), key=lambda unit: unit.n, reverse=True)
-    yield from (line_of(unit, unit.text, request.zone) for unit in latest)
+    # Below what was found: the talk goes on where the block ends.
+    yield from (line_of(unit, unit.text, request.zone)._replace(place=1) for unit in latest)
     if transcript.variables:
         told = f"variables: {_format_values(transcript.variables)}"
         yield _session_line(f"session:{id}#variables", path, told)
@@ -234,4 +234,4 @@ def _format_values(values: Mapping[str, Json]) -> str:
 
 def _session_line(id: str, path: str, said: str) -> Line:
     """Return a line about a whole session."""
-    return Line(id=id, priority=0, path=path, said=said)
+    return Line(id=id, priority=0, path=path, said=said, place=1)

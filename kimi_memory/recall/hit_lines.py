@@ -15,6 +15,7 @@ from kimi_memory.formats.page_lines import split_mark
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.rules.announcements import only_announces, only_echoes
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.utterance import is_nod
 from kimi_memory.recall.render import Line, Section
@@ -78,7 +79,7 @@ def lines_of_hits(
 
 
 def _is_aside(hit: Hit) -> bool:
-    """Whether a turn is a nod, or an assistant's without a word of the question.
+    """Whether a turn is a nod, or an assistant's or a tool's that tells nothing of the question.
 
     Such turns stand beside what answers it: "Fine, I'll do that." A person may answer in other
     words.
@@ -86,7 +87,10 @@ def _is_aside(hit: Hit) -> bool:
     unit = hit.unit
     if unit.kind != "turn":
         return False
-    return is_nod(unit.text) or (unit.role == Role.ASSISTANT and not hit.parts.get("turn"))
+    if unit.role in (Role.ASSISTANT, Role.TOOL):
+        silent = only_announces(unit.text) or (unit.role == Role.TOOL and only_echoes(unit.text))
+        return silent or not hit.parts.get("turn") or is_nod(unit.text)
+    return is_nod(unit.text)
 
 
 def rests_on(searcher: Searcher, unit: Unit) -> tuple[str, ...]:
@@ -157,6 +161,8 @@ def line_of(unit: Unit, text: str, zone: Zone = UTC) -> Line:
     # The title of a card is most often the beginning of what it says.
     title = "" if unit.title.rstrip("… ").lower() in said.lower() else unit.title
     name = f"{who}: " if who else f"{title}: " if title else ""
+    # What is known of long ago may have been written today.
+    when = unit.valid_from or unit.at
     return Line(
         id=unit.id,
         priority=PRIORITY[unit.tier],
@@ -166,7 +172,7 @@ def line_of(unit: Unit, text: str, zone: Zone = UTC) -> Line:
         first=0 if unit.kind in _NOTES else unit.first,
         last=0 if unit.kind in _NOTES else unit.last,
         labels=tuple(_yield_labels(unit, zone)),
-        day=f"{in_zone(unit.at, zone):%Y-%m-%d}" if unit.at else "",
+        day=f"{in_zone(when, zone):%Y-%m-%d}" if when else "",
         section=_unit_section(unit),
     )
 

@@ -1,4 +1,4 @@
-"""Lines of a context and the block that shows them: by section, then by their file."""
+"""Lines of a context and the block that shows them: by section, the best file first."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from kimi_memory.nlp.basic.characters import HAN
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import fence
 
-ORDER = (4, 1, 3, 2, 0)
-"""Priorities in the order they are shown: what changes least first."""
 _HAN = regex(f"[{HAN}]")
 
 
@@ -62,14 +60,18 @@ class Line(NamedTuple):
 
 
 def ordered(lines: Iterable[Line]) -> list[Line]:
-    """Return lines as they are shown: by section, priority, file and place in it."""
-    return sorted(
-        lines,
-        key=lambda line: (
-            *(line.section, line.place, ORDER.index(line.priority)),
-            *(line.path, line.first, line.id),
-        ),
-    )
+    """Return lines as they are shown: by section, the file with the best line first."""
+    known, best = list(lines), dict[tuple[Section, int, str], float]()
+    for line in known:
+        group = line.section, line.place, line.path
+        best[group] = max(best.get(group, 0.0), line.value)
+
+    def rank(line: Line) -> tuple[int, int, float, str, int, str]:
+        value = best[line.section, line.place, line.path]
+        # Turns of one conversation stand as they were said: an answer follows its question.
+        return (line.section, line.place, -value, line.path, line.first, line.id)
+
+    return sorted(known, key=rank)
 
 
 def shown(lines: Sequence[Line], nonce: str) -> str:

@@ -95,6 +95,17 @@ def test_a_task_of_a_named_session_sees_the_other_open_ones(lived: Folder) -> No
     assert not [id for id in beside if "open" in id]
 
 
+def test_what_answers_best_stands_first_in_its_section(folder: Folder) -> None:
+    folder.card("a-paint", "Paint", "The ferry Aurora was painted blue.")
+    folder.card("z-pier", "Pier", "The ferry Aurora leaves from the old pier at seven.")
+    folder.session("a", [("user", "We saw the ferry Aurora leave.")], archived=True)
+    said = [("user", "Ask me about it."), ("user", "The ferry Aurora waits at the old pier.")]
+    folder.session("z", said, archived=True)
+    made = context(folder, "task", query="From which old pier does the ferry Aurora leave?").lines
+    assert made[0] == "card-z-pier"
+    assert made.index("session:z#2") < made.index("session:a#1")
+
+
 def test_so_many_hits_at_most_come_into_a_block(lived: Folder) -> None:
     request = Request("task", 2000, NONCE, query="which port")
     for n in range(5):

@@ -77,6 +77,13 @@ def test_a_card_says_whose_when_how_sure_and_where(boat: Folder) -> None:
     assert line.said.count("ferry Aurora") == 1
 
 
+def test_the_day_of_a_card_is_that_since_when_it_holds(folder: Folder) -> None:
+    folder.card(
+        "wharf", "Wharf", "The ferry leaves from the wharf.", valid_from=NOW - timedelta(40)
+    )
+    assert lines(folder, "ferry wharf")["card-wharf"].day == "2026-01-18"
+
+
 def test_what_was_replaced_says_by_what(folder: Folder) -> None:
     old = Quote("db", 1, "We use Redis for the queue.")
     folder.session("db", [("user", old.text), ("assistant", "Noted.")], archived=True)
@@ -144,6 +151,22 @@ def test_nods_and_asides_of_an_assistant_are_left_out(folder: Folder) -> None:
     assert "session:pier#4" in found and "session:pier#1" in found
     assert not {"session:pier#2", "session:pier#3"} & set(found)
     assert "session:pier#5" in found  # A person may answer in other words.
+
+
+def test_what_an_agent_does_next_and_what_a_tool_echoes_are_left_out(folder: Folder) -> None:
+    folder.session(
+        "pier",
+        [
+            ("user", "The ferry Aurora leaves from the old pier."),
+            ("assistant", "Let me update the old pier of the ferry Aurora first."),
+            ("tool", "The file ferry/aurora_pier.py has been updated."),
+            ("assistant", "The ferry Aurora now leaves from the old pier in the timetable, too."),
+            ("tool", "1 failed: test_ferry reads the old pier of Aurora as a number"),
+        ],
+        archived=True,
+    )
+    found = {int(id.rpartition("#")[2]) for id in lines(folder, "the old pier of ferry Aurora")}
+    assert found == {1, 4, 5}
 
 
 def test_a_source_of_a_whole_session_is_no_quote(folder: Folder) -> None:

@@ -1,0 +1,55 @@
+"""What agents and tools say on the way: what comes next, and that something was done."""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import sentences
+
+LONGEST = 300
+"""A longer message of an agent says more than what comes next."""
+_LEAD = (
+    r"^\W*(?:(?:good|great|perfect|excellent|ok(?:ay)?|sure|right|alright|yes|now|next|first|then|so|and"
+    r"|absolutely|understood|got it|of course|done|thanks?(?: you)?|fair point"
+    r"|(?:great|good|nice) (?:question|idea|direction|point|catch|call))\b[,.!:— –-]*\s*){0,4}"
+)
+# "Let me know", "I'll be honest" and 我来自 are no steps of work.
+_NEXT = regex(
+    _LEAD
+    + r"(?:let me (?!know|be |put it|stress)|i'll (?!be |have |never|always|not)|i will (?!be |have |never|always|not)"
+    r"|i'm (?:now |also )?going to |i need to |now i (?:need|have to|will|want to)|let's (?:start|begin|see|look|check|first) ?"
+    r"|i'm (?:now |also )?(?:checking|reading|looking|searching|running|updating|starting))"
+    r"|^\W*(?:好的?|可以|行|没问题|明白|收到|现在|接下来|首先|然后)?[，,。！ ]{0,2}(?:现在|接下来|首先|然后)?"
+    r"(?:让我(?!们?[想觉])|我(?:来(?!自)|先|这就|马上|现在就?(?:去|来|开始)|接下来|将(?:先|会)?|会先)|我们先来)",
+    2,
+)
+_NOD = regex(_LEAD + r"\W*$|^\W*(?:好的?|可以|行|没问题|明白了?|收到|完成了?)\W*$", 2)
+_ECHO = regex(
+    r"^\W*(?:todos? (?:list )?(?:has|have) been|(?:the )?(?:file|edit|todo|task|change|directory|folder)\b.{0,200}?"
+    r"\b(?:has been |was |were |have been )?(?:created|updated|modified|written|saved|applied|deleted|removed)\b"
+    r"(?: success\w*)?|success(?:fully)?\b|exit code:? ?0\W*$|no (?:matches|files|results|output)\b"
+    r"|found \d+ (?:files?|match(?:es)?)|wrote \d+ (?:bytes|lines)|\(?(?:no|empty) (?:content|output)\)?\W*$"
+    r"|ok\W*$|done\W*$|(?:文件|任务|待办)(?:列表)?已(?:经)?(?:成功)?(?:创建|更新|修改|写入|保存|删除)|(?:操作|写入|保存)成功)",
+    2,
+)
+_NAME = regex(r"^\s*(?:[-dlrwx]{10}\s.*|(?:[-*├└│─]\s*)*[\w.@~-]*[\w./\\@~-]*(?:/|\.\w{1,8}))\s*$")
+"""A name of a file or a folder, or a line of a long list of files."""
+
+
+def only_announces(text: str) -> bool:
+    """Whether a message of an agent says what it is about to do, and nothing else."""
+    plain = text.replace("’", "'")
+    if len(plain) > LONGEST:
+        return False
+    said = [plain[start:end].strip() for start, end in sentences(plain)]
+    steps = [one for one in said if not _NOD.search(one)]
+    return bool(steps) and all(_NEXT.search(one) for one in steps)
+
+
+def only_echoes(text: str) -> bool:
+    """Whether the output of a tool says that it worked, or lists files, and nothing else."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and _ECHO.search(lines[0]) and len(text) <= 2 * LONGEST:
+        return True
+    return len(lines) > 1 and all(_NAME.match(line) for line in lines)
