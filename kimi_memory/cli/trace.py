@@ -53,9 +53,8 @@ def _show_line(name: str, text: str, *, deep: bool = False) -> None:
 def _show_evidence(evidence: Evidence, zone: Zone) -> None:
     # In capitals: a quote that no longer stands in its turn is the one thing to notice here.
     mark = "verified" if evidence.verified else "NOT VERIFIED"
-    _show_line(
-        evidence.source.rel, f"{evidence.source.place}  {say(mark) if evidence.quote else ''}"
-    )
+    stands = say(mark) if evidence.quote else ""
+    _show_line(evidence.source.rel, f"{evidence.source.place}  {stands}")
     if evidence.quote:
         _show_line("quote", evidence.quote, deep=True)
     for turn in evidence.turns:
