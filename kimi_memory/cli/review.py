@@ -157,7 +157,7 @@ def _is_wanted(one: Waiting, ids: list[str]) -> bool:
 
 def _print_waiting(number: str, one: Waiting, zone: Zone) -> None:
     show_title(f"{number} {one.title}")
-    place = f"{one.target}{f' ({one.section})' if one.section else ''}"
+    place = f"{one.target}{f' ({say(one.section)})' if one.section else ''}"
     show_fields(
         {
             say("to"): place,

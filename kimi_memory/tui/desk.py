@@ -70,6 +70,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "states": ("What was so", "历史"),
     "because": ("because", "因为"),
     "to": ("to", "写进"),
+    "beliefs": ("what it believes", "我相信什么"),
+    "abilities": ("what it can do", "我的能力"),
     "problem": ("Cannot be accepted: {why}", "不能接受：{why}"),
     "score": ("Score {score}", "得分 {score}"),
     "file": ("File", "文件"),

@@ -77,8 +77,8 @@ class Waits:
     def _show_waiting(self, one: Waiting) -> Iterator[Part]:
         say = self._reading.say
         yield one.title or one.path, "bold"
-        place = f"{one.target}{f' ({one.section})' if one.section else ''}"
-        yield f"{say['to']} {place}", "dim"
+        section = say.get(one.section, one.section)
+        yield f"{say['to']} {one.target}{f' ({section})' if section else ''}", "dim"
         if one.reason:
             yield f"{say['because']} {one.reason}", "dim"
         for said in one.evidence:

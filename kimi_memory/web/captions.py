@@ -239,6 +239,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "reason": ("Why (kept with the answer)", "理由（一起保存）"),
     "goes_to": ("Goes to", "写进"),
     "because": ("Because", "因为"),
+    "beliefs": ("what it believes", "我相信什么"),
+    "abilities": ("what it can do", "我的能力"),
     "cannot_accept": ("It cannot be accepted as it is:", "现在还不能接受："),
     "all_waiting": ("All that waits", "全部等待的"),
     "all_alike": ("All # of this kind…", "全部 # 个同类…"),

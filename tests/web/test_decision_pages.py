@@ -10,6 +10,7 @@ from fakes.pages import Pages, Reader
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Card, CardType, Origin, Status
+from kimi_memory.domain.pages import Proposal
 from kimi_memory.formats.codec import render
 from kimi_memory.hooks.host import Host
 from kimi_memory.web.seats import OWNER
@@ -280,3 +281,20 @@ def test_decisions_are_those_of_a_person(fresh: Pages) -> None:
     records = b"".join(path.read_bytes() for path in (fresh.root / ".kimi/journal").iterdir())
     assert b"web:owner" in records or b"job:forget" in records
     assert OWNER.actor == Actor("web:owner", Origin.HUMAN)
+
+
+def test_the_section_a_proposal_goes_to_is_named_as_its_heading(fresh: Pages) -> None:
+    waiting = Proposal(
+        id="proposal-b", created=NOW, updated=NOW, title="Ask first",
+        target="long-term/IDENTITY.md",
+        section="beliefs", text="I ask before I delete.", reason="it was said twice",
+    )  # fmt: skip
+    path = fresh.root / "review/b.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(render(waiting), encoding="utf-8")
+    opening = Opening(home=fresh.home, host=Host(entry_points=False), background=False)
+    with Memory.open(fresh.root, opening) as memory:
+        memory.store.reconcile()
+    assert "§ what it believes" in fresh.read("/ui/review")
+    fresh.post("/ui/language", {"lang": "zh"})
+    assert "§ 我相信什么" in fresh.read("/ui/review")
