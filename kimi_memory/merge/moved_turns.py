@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, Note, Quote, Source
-from kimi_memory.domain.pages import Day, Digest, Event
+from kimi_memory.domain.pages import Day, Digest, DigestLine, Event
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.wikilinks import TURN, turn_link
 
@@ -22,12 +22,32 @@ class Moved(NamedTuple):
     """Turns of a session that stand in another one now."""
 
     first: int
-    """Number of the first; all later ones moved as well."""
+    """Number of the first; later ones moved as well, up to where the next move begins."""
     to: str
 
 
-Moves = Mapping[str, Moved]
-"""By the session that the turns were in."""
+Moves = Mapping[str, tuple[Moved, ...]]
+"""By the session that the turns were in; a fork that forked again has several."""
+
+
+class _Part(NamedTuple):
+    """Turns of one session in a row."""
+
+    session: str
+    first: int
+    last: int
+
+
+def _parts(session: str, first: int, last: int, moves: Moves) -> list[_Part]:
+    """Return where turns in a row stand now, in their order."""
+    parts = [_Part(session, first, last)]
+    for moved in moves.get(session, ()):
+        if moved.first <= first:
+            parts = [_Part(moved.to, first, last)]
+        elif moved.first <= last:
+            parts[-1] = parts[-1]._replace(last=moved.first - 1)
+            parts.append(_Part(moved.to, moved.first, last))
+    return parts
 
 
 def repoint_note(note: Note, moves: Moves) -> list[Note]:
@@ -58,54 +78,56 @@ def bar_sessions(stones: Iterable[Tombstone], moves: Moves) -> Iterator[Tombston
     """Yield tombstones, and for those of a session another for the one its turns moved to."""
     for stone in stones:
         yield stone
-        moved = moves.get(stone.scope.removeprefix("session:"))
-        if moved is not None and stone.scope.startswith("session:"):
-            yield replace(stone, scope=f"session:{moved.to}")
+        if stone.scope.startswith("session:"):
+            for moved in moves.get(stone.scope.removeprefix("session:"), ()):
+                yield replace(stone, scope=f"session:{moved.to}")
 
 
 def _repoint_sources(
     sources: Iterable[Source], heard: Mapping[tuple[str, str], int], moves: Moves
 ) -> Iterator[Source]:
     for source in sources:
-        moved = moves.get(source.session)
-        if moved is None or source.last < moved.first:
-            yield source
-        elif source.first >= moved.first:
-            yield replace(source, session=moved.to)
-        else:  # The quote goes with the part that holds its turn.
-            later = heard.get((source.session, source.quote), source.first) >= moved.first
-            yield replace(source, last=moved.first - 1, quote="" if later else source.quote)
-            quote = source.quote if later else ""
-            yield replace(source, session=moved.to, first=moved.first, quote=quote)
+        parts = _parts(source.session, source.first, source.last, moves)
+        # The quote goes with the part that holds its turn.
+        turn = heard.get((source.session, source.quote), source.first)
+        holds = max((part for part in parts if part.first <= turn), default=parts[0])
+        for part in parts:
+            quote = source.quote if part == holds else ""
+            yield replace(source, **part._asdict(), quote=quote)
 
 
 def _repoint_quote(quote: Quote, moves: Moves) -> Quote:
-    moved = moves.get(quote.session)
-    return replace(quote, session=moved.to) if moved and quote.n >= moved.first else quote
+    return replace(quote, session=_parts(quote.session, quote.n, quote.n, moves)[0].session)
 
 
 def _repoint_line(line: str, moves: Moves) -> str:
     def place(found: re.Match[str]) -> str:
-        moved, first = moves.get(found["session"]), int(found["n"] or found["m"])
-        if moved is None or first < moved.first:
+        first = int(found["n"] or found["m"])
+        part = _parts(found["session"], first, first, moves)[0]
+        if part.session == found["session"]:
             return found[0]
-        return turn_link(moved.to, first, int(found["last"] or first))
+        return turn_link(part.session, first, int(found["last"] or first))
 
     return _SAID.sub(place, line)
 
 
 def _new_place(id: str, moves: Moves) -> str:
     found = _TURN.fullmatch(id)
-    moved = moves.get(found["id"]) if found else None
-    moves_too = found and moved and int(found["n"]) >= moved.first
-    return f"session:{moved.to}#{found['n']}" if found and moved and moves_too else ""
+    if found is None:
+        return ""
+    n = int(found["n"])
+    [part] = _parts(found["id"], n, n, moves)
+    return "" if part.session == found["id"] else f"session:{part.session}#{n}"
 
 
 def _split_digest(digest: Digest, moves: Moves) -> list[Note]:
-    moved = moves.get(digest.session)
-    late = tuple(line for line in digest.lines if moved and line.first >= moved.first)
-    if moved is None or not late:
-        return [digest]
-    left = tuple(line for line in digest.lines if line not in late)
-    id = derived_id(Digest.kind, digest.created, moved.to)
-    return [replace(digest, lines=left), replace(digest, id=id, session=moved.to, lines=late)]
+    lines: dict[str, list[DigestLine]] = {digest.session: []}
+    for line in digest.lines:
+        [part] = _parts(digest.session, line.first, line.first, moves)
+        lines.setdefault(part.session, []).append(line)
+    left, *moved = (replace(digest, session=to, lines=tuple(own)) for to, own in lines.items())
+    return [left, *(replace(one, id=_parted_id(one)) for one in moved)]
+
+
+def _parted_id(digest: Digest) -> str:
+    return derived_id(Digest.kind, digest.created, digest.session)

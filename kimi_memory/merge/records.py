@@ -31,7 +31,8 @@ class TombstoneFile(NamedTuple):
 
 def merge_tombstones(base: bytes, ours: TombstoneFile, theirs: TombstoneFile) -> bytes:
     """Return the tombstones of both sides; those that a purge set only grow."""
-    moves = {**ours.moves, **theirs.moves}
+    moved = {*ours.moves, *theirs.moves}
+    moves = {id: (*ours.moves.get(id, ()), *theirs.moves.get(id, ())) for id in moved}
     sides = [_read_tombstones(base, {})]
     sides += [_read_tombstones(side.content, side.moves) for side in (ours, theirs)]
     stones = [_by_name(bar_sessions(found, moves)) for found, _ in sides]

@@ -6,8 +6,9 @@ Lines are never rewritten but for headers: seals and the chain of turns stay as 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -15,11 +16,13 @@ from kimi_memory.domain.session import Session
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import chain_start, context_of, session_line, session_of, turn_of
-from kimi_memory.merge.moved_turns import Moved
+from kimi_memory.merge.moved_turns import Moved, Moves
 from kimi_memory.merge.three_way import pick
 
 ARCHIVE = "episodic/sessions/"
 # In the text of a turn the quotes would be escaped, so this does not hit what was said.
+_PARTED = re.compile(r"(?:\.[0-9]+|-[0-9a-f]{8})+$")
+"""What merges add to the id of a session."""
 _TURN, _END = b'"kind":"turn"', b'"kind":"end"'
 
 
@@ -49,14 +52,13 @@ class SessionFile(NamedTuple):
 Sessions = Mapping[str, SessionFile]
 
 
-@dataclass(slots=True)
-class MergedSessions:
+class MergedSessions(NamedTuple):
     """The sessions of both sides."""
 
-    sessions: dict[str, SessionFile] = field(default_factory=dict)
-    ours: dict[str, Moved] = field(default_factory=dict)
+    sessions: dict[str, SessionFile]
+    ours: Moves
     """Turns of our side that stand in another session now, by the session they were in."""
-    theirs: dict[str, Moved] = field(default_factory=dict)
+    theirs: Moves
 
 
 def read_sessions(path: str, content: bytes) -> dict[str, SessionFile]:
@@ -74,43 +76,76 @@ def read_sessions(path: str, content: bytes) -> dict[str, SessionFile]:
 
 def merge_sessions(base: Sessions, ours: Sessions, theirs: Sessions) -> MergedSessions:
     """Return the sessions of both sides; each turn of either stands in one of them, once."""
-    merged, known = MergedSessions(), {*base, *ours, *theirs}
-    for id in sorted(known):
+    merged = dict[str, SessionFile]()
+    for id in sorted({*base, *ours, *theirs}):
         old, one, other = base.get(id), ours.get(id), theirs.get(id)
-        # A session sorts before its forks: one that was made of it may be there already, from a
-        # merge that one side began, with fewer turns.
-        forked = merged.sessions.pop(id, None)
         if one is None or other is None:
             left = one or other
             # One side removed it: it stays only if the other side went on with it.
             if left is not None and left != old:
-                merged.sessions[id] = left
+                _put(merged, left)
         elif one == other or old in (one, other):
-            merged.sessions[id] = pick(old, one, other, max)
+            _put(merged, pick(old, one, other, max))
         else:
-            _merge_pair(merged, _share_header(old, one, other), known)
-        if forked is not None:
-            _rejoin(merged, forked, id, known)
-    return merged
+            _merge_pair(merged, *_share_header(old, one, other))
+    moves = (_find_moves(side, merged) for side in (ours, theirs))
+    return MergedSessions(merged, *moves)
 
 
-def _rejoin(merged: MergedSessions, forked: SessionFile, id: str, known: set[str]) -> None:
-    """Bring a fork together with what stands under its id."""
-    there = merged.sessions.get(id, forked)
-    merged.sessions[id] = forked
-    if there != forked:
-        _merge_pair(merged, (there, forked), known)
+def _put(merged: dict[str, SessionFile], file: SessionFile) -> None:
+    """Add a session, or bring it together with what stands under its id.
+
+    A fork may be there already, of a merge that one side began, with other turns.
+    """
+    there = merged.pop(_id_of(file), file)
+    if there == file:
+        merged[_id_of(file)] = file
+    else:
+        _merge_pair(merged, there, file)
+
+
+def _find_moves(side: Sessions, merged: Sessions) -> Moves:
+    """Return where the turns of one side stand that are no longer in their session.
+
+    Found by their lines: a fork may have forked again in the same merge.
+    """
+    changed = [id for id, file in side.items() if merged.get(id) != file]
+    if not changed:
+        return {}
+    places = {
+        line.rstrip(): id for id, file in merged.items() for line in file.lines if _TURN in line
+    }
+    moves = {id: tuple(_list_moves(id, side[id].lines, places)) for id in changed}
+    return {id: moved for id, moved in moves.items() if moved}
+
+
+def _list_moves(id: str, lines: Iterable[bytes], places: Mapping[bytes, str]) -> Iterator[Moved]:
+    last = id
+    for line in lines:
+        to = places.get(line.rstrip(), last)
+        if to != last and _TURN in line:
+            last = to
+            yield Moved(turn_of(unseal(line)).n, to)
 
 
 def _share_header(
     base: SessionFile | None, ours: SessionFile, theirs: SessionFile
 ) -> tuple[SessionFile, SessionFile]:
     """Return both sides with one header, where the session began before they parted."""
-    if base is None:
+    if base is not None:
+        header = pick(base.lines[0], ours.lines[0], theirs.lines[0], max)
+    elif _begins(ours) == _begins(theirs):
+        header = max(ours.lines[0], theirs.lines[0])
+    else:
         return ours, theirs
-    header = pick(base.lines[0], ours.lines[0], theirs.lines[0], max)
     one, other = (side._replace(lines=(header, *side.lines[1:])) for side in (ours, theirs))
     return one, other
+
+
+def _begins(file: SessionFile) -> tuple[str, bytes]:
+    """Return what tells where a session begins: the turn that it follows, or its own first."""
+    after = chain_start(file.lines[0])
+    return after, b"" if after else _Rest(file, file.lines).first
 
 
 class _Rest(NamedTuple):
@@ -123,18 +158,19 @@ class _Rest(NamedTuple):
     def turns(self) -> bool:
         return any(_TURN in line for line in self.lines)
 
-    @property
-    def ended(self) -> bool:
-        return self.file.archived or any(_END in line for line in self.file.lines)
-
     def closed_before(self, other: _Rest) -> bool:
         """Whether this side ended, or was distilled, without what the other has."""
         distilled = self.file.archived and not other.file.archived
-        return distilled or (self.ended and not other.ended)
+        return distilled or any(_END in line for line in self.lines)
+
+    @property
+    def first(self) -> bytes:
+        """The line of the first turn, or the first of all."""
+        return next((line for line in self.lines if _TURN in line), self.lines[0])
 
     def order(self) -> tuple[str, bytes]:
-        """Return what ranks two rests: the moment of the first line, then the line itself."""
-        first = next(iter(self.lines), b"")
+        """Return what ranks two rests: the moment of the first turn, then its line."""
+        first = self.first
         return str(_record(first).get("at") or _record(first).get("started") or ""), first
 
 
@@ -145,32 +181,26 @@ def _record(line: bytes) -> Mapping[str, object]:
         return {}
 
 
-def _merge_pair(
-    merged: MergedSessions, sides: tuple[SessionFile, SessionFile], known: set[str]
-) -> None:
+def _merge_pair(merged: dict[str, SessionFile], ours: SessionFile, theirs: SessionFile) -> None:
     """Merge two versions of one session, neither of which is the base."""
-    ours, theirs = (side._replace(lines=_drop_torn(side.lines)) for side in sides)
-    shared = _count_shared(ours.lines, theirs.lines)
-    rests = [_Rest(side, side.lines[shared:]) for side in (ours, theirs)]
-    id = _id_of(ours)
+    sides = [side._replace(lines=_drop_torn(side.lines)) for side in (ours, theirs)]
+    sides = [*_share_header(None, *sides)]
+    shared = _count_shared(*(side.lines for side in sides))
+    rests = [_Rest(side, side.lines[shared:]) for side in sides]
     if shared and not all(rest.turns for rest in rests):
         more, less = sorted(rests, key=lambda rest: (rest.turns, rest.lines), reverse=True)
         # What was said after an end needs a session of its own, as what came before is distilled.
         if not (more.turns and less.closed_before(more)):
-            merged.sessions[id] = _extend(more, less)
+            _put(merged, _extend(more, less))
             return
-        stays, moves, new = less, more, _continuation(less.file, known)
+        stays, moves, new = less, more, replace(_fork(more), continues=less.file.header.id)
     else:
         # The earlier one keeps the id, whichever copy merges.
         stays, moves = sorted(rests, key=_Rest.order)
-        new = _fork(moves, id, shared)
+        new = _fork(moves)
     header = replace(new, after=_chain_end(moves.file.lines[:shared])) if shared else new
-    lines = moves.lines[0 if shared else 1 :]
-    merged.sessions[id] = stays.file
-    merged.sessions[new.id] = moves.file.at(header, lines)
-    first = next((turn_of(unseal(line)).n for line in lines if _TURN in line), 1)
-    gone = merged.ours if moves.file is ours else merged.theirs
-    gone[id] = Moved(first, new.id)
+    _put(merged, stays.file)
+    _put(merged, moves.file.at(header, moves.lines[0 if shared else 1 :]))
 
 
 def _drop_torn(lines: tuple[bytes, ...]) -> tuple[bytes, ...]:
@@ -200,21 +230,28 @@ def _extend(more: _Rest, less: _Rest) -> SessionFile:
     return SessionFile(path, (*start, *lines, *ends[:1]))
 
 
-def _continuation(ended: SessionFile, known: set[str]) -> Session:
-    """Return the header of what was said after the end that the other side set."""
-    id = _id_of(ended)
-    root, _, number = id.rpartition(".")
-    name = f"{root}.{int(number) + 1}" if root and number.isdigit() else f"{id}.2"
-    if name in known:
-        # The number is taken. This name is the same in every copy that merges the two.
-        name = f"{id}-{hashlib.sha256(ended.lines[-1]).hexdigest()[:8]}"
-    return replace(ended.header, id=name, continues=ended.header.id)
+def _fork(moves: _Rest) -> Session:
+    """Return the header of the side whose turns move; its name is the same in every copy.
 
-
-def _fork(moves: _Rest, id: str, shared: int) -> Session:
-    """Return the header of the side whose turns move; its name is the same in every copy."""
-    mark = hashlib.sha256(moves.lines[0]).hexdigest()[:8]
+    It is named by the session that all forks come from: which of them forked again depends on
+    the order of merges.
+    """
+    id, mark = _root_of(moves.file), _mark(moves.first)
+    if f"{id}-{mark}" == _id_of(moves.file):
+        # The other version has its first turn washed.
+        id = _id_of(moves.file)
     return replace(moves.file.header, id=f"{id}-{mark}")
+
+
+def _root_of(file: SessionFile) -> str:
+    """Return the session that merges parted this one from, or its own id."""
+    id, first = _id_of(file), _Rest(file, file.lines).first
+    parted = chain_start(file.lines[0]) or file.header.continues or id.endswith(f"-{_mark(first)}")
+    return _PARTED.sub("", id) if parted else id
+
+
+def _mark(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()[:8]
 
 
 def _chain_end(lines: Sequence[bytes]) -> str:

@@ -199,7 +199,8 @@ def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
 def _report(
     source: str, theirs: str, made: str, changes: list[Change], merged: Joined
 ) -> MergeReport:
-    moved = {**merged.sessions.ours, **merged.sessions.theirs}
+    sides = (merged.sessions.ours, merged.sessions.theirs)
+    forks = {one.to for side in sides for moved in side.values() for one in moved}
     return MergeReport(
         source,
         theirs,
@@ -207,7 +208,7 @@ def _report(
         tuple(change.path for change in changes),
         len(merged.notes.joined),
         tuple(merged.notes.variants),
-        tuple(sorted(one.to for one in moved.values())),
+        tuple(sorted(forks)),
         merged.kept,
     )
 

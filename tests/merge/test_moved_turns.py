@@ -10,7 +10,7 @@ from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.merge.moved_turns import Moved, bar_sessions, repoint_note, repoint_tombstones
 from tests.merge.values import NOW, card, said
 
-MOVES = {"s1": Moved(3, "s1-aa")}
+MOVES = {"s1": (Moved(3, "s1-aa"),)}
 
 
 def test_sources_and_quotes_of_moved_turns_name_the_session_they_are_in() -> None:
@@ -37,6 +37,22 @@ def test_a_quote_of_a_run_of_turns_goes_with_its_turn() -> None:
         "session:s1#2 supports",
         f"session:s1-aa#3-4 supports {quote.hash}",
     ]
+
+
+def test_turns_that_parted_twice_have_each_their_place() -> None:
+    twice = {"s1": (Moved(3, "s1-aa"), Moved(5, "s1-bb"))}
+    quotes = (Quote("s1", 2, "tea"), Quote("s1", 4, "milk"), Quote("s1", 6, "coffee"))
+    whole = Source("s1", 2, 6, quote=quotes[1].hash)
+    [new] = repoint_note(card(quotes=quotes, sources=(whole,)), twice)
+    assert [str(one) for one in new.sources] == [
+        "session:s1#2 supports",
+        f"session:s1-aa#3-4 supports {quotes[1].hash}",
+        "session:s1-bb#5-6 supports",
+    ]
+    assert [one.session for one in new.quotes] == ["s1", "s1-aa", "s1-bb"]  # type: ignore[attr-defined]  # a card
+    stone = Tombstone("session:s1", "", "", NOW, "li")
+    scopes = [found.scope for found in bar_sessions([stone], twice)]
+    assert scopes == ["session:s1", "session:s1-aa", "session:s1-bb"]
 
 
 def test_lines_of_a_digest_about_moved_turns_become_one_of_their_own() -> None:

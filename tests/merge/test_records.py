@@ -42,7 +42,7 @@ def test_lines_that_are_no_tombstones_are_kept() -> None:
 def test_a_forgotten_session_stays_forgotten_where_the_other_side_moved_its_turns() -> None:
     whole = replace(STONE, scope="session:s1", value="")
     ours = TombstoneFile(lines(whole), {})
-    theirs = TombstoneFile(b"", {"s1": Moved(3, "s1-aa")})
+    theirs = TombstoneFile(b"", {"s1": (Moved(3, "s1-aa"),)})
     found = merge_tombstones(b"", ours, theirs)
     assert found == merge_tombstones(b"", theirs, ours)
     assert b'"session:s1"' in found

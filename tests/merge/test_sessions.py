@@ -92,7 +92,7 @@ def test_a_session_that_went_on_in_both_copies_is_forked_and_says_where() -> Non
     assert said(found.sessions["s1"]) == ["hello", "tea"]
     assert said(found.sessions[fork]) == ["coffee", "sugar"]
     assert session_of(unseal(found.sessions[fork].lines[0])).after == base.context
-    assert (found.ours, found.theirs) == ({}, {"s1": Moved(2, fork)})
+    assert (found.ours, found.theirs) == ({}, {"s1": (Moved(2, fork),)})
 
 
 def test_a_fork_that_went_on_where_it_came_from_has_all_its_turns() -> None:
@@ -114,11 +114,38 @@ def test_turns_after_the_end_in_another_copy_become_a_continuation() -> None:
     archived, further = base.copy().end(), base.copy().say("one more")
     found = merged(base, archived, further)
     assert found.sessions["s1"] == archived.file
-    more = found.sessions["s1.2"]
-    assert more.path == "short-term/session_s1.2.jsonl"
+    [(id, more)] = [(id, file) for id, file in found.sessions.items() if id != "s1"]
+    assert more.path == f"short-term/session_{id}.jsonl"
     assert said(more) == ["one more"]
     assert session_of(unseal(more.lines[0])).continues == "s1"
-    assert found.theirs == {"s1": Moved(2, "s1.2")}
+    assert found.theirs == {"s1": (Moved(2, id),)}
+
+
+def test_turns_after_an_end_are_where_they_are_also_when_that_copy_ended_later() -> None:
+    base = Talk().say("hello")
+    archived, further = base.copy().end(), base.copy().say("tea")
+    here = merged(base, archived, further).sessions
+    later = further.copy().say("milk").end(200)
+    found = merge_sessions({"s1": further.file}, here, {"s1": later.file})
+    assert found.sessions["s1"] == archived.file
+    [more] = [file for id, file in found.sessions.items() if id != "s1"]
+    assert said(more) == ["tea", "milk"]
+    assert more.archived
+
+
+def test_evidence_follows_turns_that_move_twice_in_one_merge() -> None:
+    base = Talk().say("hello")
+    one, other = base.copy().say("tea", 2), base.copy().say("coffee", 1)
+    both = merged(base, one, other).sessions
+    further = one.copy().say("milk", 2)
+    third = {"s1": one.copy().say("sugar", 3).file}
+    found = merge_sessions({"s1": one.file}, {**both, **third}, {"s1": further.file})
+    for side, file in ((found.ours, third["s1"]), (found.theirs, further.file)):
+        for turn in assert_chained(file.lines):
+            place = "s1"
+            for moved in side.get("s1", ()):
+                place = moved.to if turn.n >= moved.first else place
+            assert turn.text in said(found.sessions[place])
 
 
 def test_one_session_that_ended_in_both_copies_ends_at_the_earlier_moment() -> None:
@@ -133,7 +160,7 @@ def test_two_sessions_of_one_name_get_a_file_each() -> None:
     assert {id: said(file) for id, file in found.sessions.items() if id == "s1"} == {"s1": ["tea"]}
     [fork] = found.sessions.keys() - {"s1"}
     assert said(found.sessions[fork]) == ["coffee"]
-    assert found.theirs == {"s1": Moved(1, fork)}
+    assert found.theirs == {"s1": (Moved(1, fork),)}
 
 
 def test_a_header_that_one_copy_changed_parts_nothing() -> None:
