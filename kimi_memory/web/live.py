@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from kimi_memory.server import events
 from kimi_memory.server.principal import Namespace
@@ -29,8 +29,15 @@ class Live:
     def __init__(self, stop: asyncio.Event) -> None:
         self._stop, self._open = stop, 0
 
-    async def follow(self, desk: Desk, space: Namespace) -> AsyncGenerator[str, None]:
+    async def follow(
+        self, desk: Desk, space: Namespace, seated: Callable[[], bool]
+    ) -> AsyncGenerator[str, None]:
         """Return the stream of one page, from now on.
+
+        Args:
+            desk: of the memory.
+            space: what the page may be told of.
+            seated: whether who looks still may; else the stream ends.
 
         Raises:
             ServerError: too many are open.
@@ -38,16 +45,16 @@ class Live:
         if self._open >= MOST:
             raise busy()
         seq = await asyncio.to_thread(events.head, desk.memory)
-        return self._yield_lines(desk, space, seq)
+        return self._yield_lines(desk, space, seated, seq)
 
     async def _yield_lines(
-        self, desk: Desk, space: Namespace, seq: int
+        self, desk: Desk, space: Namespace, seated: Callable[[], bool], seq: int
     ) -> AsyncGenerator[str, None]:
         self._open += 1
         said = time.monotonic()
         try:
             yield "retry: 2000\n\n"
-            while not self._stop.is_set():
+            while not self._stop.is_set() and seated():
                 seq, found = await asyncio.to_thread(events.since, desk.memory, seq, space)
                 for event in found:
                     # No words: a page that is open learns that there is news, and what kind.

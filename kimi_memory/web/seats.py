@@ -37,6 +37,8 @@ class Seat:
     """The language they chose; that of the browser if empty."""
     root: str = ""
     """The one memory they may see, of several; all if empty."""
+    token: str = ""
+    """What they showed; the seat ends with it. Empty where a code opened it."""
 
 
 class Seats:
@@ -58,20 +60,25 @@ class Seats:
     def take(self, code: str, token: str) -> str:
         """Return the secret of a new seat; empty where neither code nor token opens one."""
         owner = bool(code) and self._consume(code)
-        caller, root = (OWNER, "") if owner else self._person(token.strip())
+        token = "" if owner else token.strip()
+        caller, root = (OWNER, "") if owner else self._person(token)
         if caller is None:
             return ""
         secret = secrets.token_urlsafe(32)
         while len(self._seats) >= MOST:
             # A dictionary keeps the order in which its keys came.
             del self._seats[next(iter(self._seats))]
-        self._seats[_hash(secret)] = Seat(caller, self._clock() + SEAT_SECONDS, root=root)
+        until = self._clock() + SEAT_SECONDS
+        self._seats[_hash(secret)] = Seat(caller, until, root=root, token=token)
         return secret
 
     def find(self, secret: str) -> Seat | None:
         """Return the seat of a secret; None where there is none, or it is over."""
         seat = self._seats.get(_hash(secret)) if secret else None
-        return seat if seat is not None and seat.until > self._clock() else None
+        if seat is None or seat.until <= self._clock():
+            return None
+        # A token that was taken back, or bound anew, ends the seats it opened.
+        return seat if not seat.token or self._person(seat.token)[0] == seat.caller else None
 
     def speak(self, secret: str, lang: str) -> None:
         """Keep the language that a seat chose."""

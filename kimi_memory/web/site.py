@@ -84,7 +84,9 @@ class Site:
             seat = self._find_seat(request, room)
             if seat is None:
                 raise HTTPException(401)
-            lines = await self._live.follow(room.desk, seat.caller.space)
+            lines = await self._live.follow(
+                room.desk, seat.caller.space, lambda: self._find_seat(request, room) is not None
+            )
             return StreamingResponse(lines, media_type="text/event-stream", headers=dict(PAGE))
 
         yield Way(f"{below}/live", follow, methods=["GET"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,16 @@ def test_a_seat_ends_after_its_hours_and_when_it_is_left(home: Home, tmp_path: P
     assert not seats.find(other)
     now[0] += SEAT_SECONDS + 1
     assert not seats.find(one)
+
+
+def test_a_seat_ends_with_the_token_that_opened_it(home: Home, tmp_path: Path) -> None:
+    tokens = Tokens(home, tmp_path)
+    seats = Seats(home, {tmp_path: tokens}, lambda: NOW)
+    _, secret = tokens.add("phone", [Scope.PERSON], Namespace(), datetime.fromtimestamp(NOW, UTC))
+    taken = seats.take("", secret)
+    assert seats.find(taken)
+    tokens.remove("phone")
+    assert not seats.find(taken)
 
 
 def test_old_seats_go_for_new_ones(seats: Seats, home: Home, tmp_path: Path) -> None:
