@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -173,6 +174,29 @@ def broken(page: Path) -> Iterator[str]:
 @pytest.mark.parametrize("page", PAGES + TRANSLATED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     assert not list(broken(page))
+
+
+def _read_named_options() -> Iterator[tuple[str, str, str]]:
+    """Yield page, command and option of every option that a page names with its command."""
+    for page in [*PAGES, *TRANSLATED]:
+        for code in re.findall(r"`([^`\n]+)`", page.read_text("utf-8")):
+            for part in re.split(r"[;|&]", code):
+                words = part.removeprefix("kimi-memory ").split() or [""]
+                for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", part):
+                    yield page.name, words[0], option
+
+
+def test_every_option_that_a_page_names_is_one_of_its_command() -> None:
+    """A page that says of an option that it is there, or that it is not, is held to it."""
+    known = defaultdict[str, str](str)
+    page = (ROOT / "docs/commands.md").read_text("utf-8")
+    for found in re.finditer(r"^#+ kimi-memory (\w+).*?(?=^#+ |\Z)", page, re.M | re.S):
+        known[found[1]] += found[0] + "--json --memory --help"
+    named = [one for one in _read_named_options() if one[1] in known]
+    assert len(named) > 90
+    assert ("README.md", "recall", "--as-of") in named
+    wrong = {one for one in named if one[2] not in known[one[1]]}
+    assert wrong == {("agents.md", "agent", "--local")}  # OpenClaw's own command.
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ def list_branches(memory: Memory) -> list[Branch]:
 
 def check_name(memory: Memory, name: str) -> None:
     """Refuse a name that no branch may have, or that one on this machine has already."""
-    if not is_plain_name(name, "-_"):
+    # Beside a branch of this name, git calls its own HEAD ambiguous.
+    if not is_plain_name(name, "-_") or name.upper() == "HEAD":
         raise UsageError(f"{name!r} cannot be a branch. Use letters, digits, '-' and '_'.")
     if memory.is_secret(name):
         raise UsageError("The name holds a secret, which git would keep. Choose another.")

@@ -157,8 +157,9 @@ def test_the_commands(memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixt
     beside = tmp_path / "memory-exp"
     assert capsys.readouterr().out.endswith(f": {beside}\n")
     assert run(["branch", "add", "two", "--at", "v1", "--dir", str(tmp_path / "t"), *root]) == 0
-    assert run(["branch", "add", "a/b", *root]) == UsageError.exit_code
-    assert "'a/b' cannot be a branch" in capsys.readouterr().err
+    for name in ("a/b", "HEAD", "../up", "x\n✓ y", "-rf", ".git"):
+        assert run(["branch", "add", *root, "--", name]) == UsageError.exit_code
+        assert f"{name!r} cannot be a branch" in capsys.readouterr().err
     assert run(["branch", "list", *root]) == 0
     assert "exp              0 ahead" in capsys.readouterr().out
     assert run(["branch", "list", "--json", *root]) == 0
