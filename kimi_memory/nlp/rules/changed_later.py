@@ -12,7 +12,8 @@ from operator import itemgetter
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.dates.vocabulary import MONTH, month_number, names_day
+from kimi_memory.nlp.dates.named_days import share_day
+from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules.lasting import worth_of
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.subjects import subject_of
@@ -61,12 +62,6 @@ _ALTERS = regex(
     r"\b(?:can|may|now|instead|but|except|ok|okay|fine|allowed|rather|only|too|also|no longer|any ?more)\b|改|可以|能|但是?|不过|除了|换|不用|别|也",
     2,
 )
-_NAMED_DAY = regex(
-    rf"\b(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{MONTH})"
-    rf"|\b(?P<m2>{MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b"
-    r"|\bthe (?P<d3>\d{1,2})(?:st|nd|rd|th)\b|(?:(?P<m4>\d{1,2})月)?(?P<d4>\d{1,2})[号日](?!楼|线|院|门|店|机|位)",
-    2,
-)
 _FIGURE = regex(r"\d+(?:[.:,]\d+)*")
 _UNIT = regex(r" ?([A-Za-z]{2,}|(?![万千百亿元块])[\u3400-\u9fff])")
 _LISTED = regex(r"(?:^|[\s，,；;。：:])(?:\(?\d{1,2}[).、）]|[①-⑨])")
@@ -77,6 +72,12 @@ _UNSURE = regex(
     2,
 )
 """What somebody only heard, or is not sure of, takes the place of nothing."""
+_LEANING = regex(
+    r"\b(?:he|she|him|his|hers?|they|them|theirs?|it|its|this|that|these|those|there|then|so|such|too|also|an?other|others|rest|remaining|both)\b"
+    r"|[他她它这那此其剩另也]|同样",
+    2,
+)
+"""Words for what the sentences before name."""
 _FORBIDS = regex(r"\b(?:never|don'?t|do not|stop|avoid|no)\b|不要|不准|不许|不用|别", 2)
 _PERMITS = regex(
     r"\byou(?:'re| are)? (?:may|can|allowed to|free to) (?:now )?(?P<verb>[a-z]+) (?:on |in |to |at )?(?:the |a |any |my |our )?(?P<thing>[\w./-]+)",
@@ -95,10 +96,21 @@ _AHEAD = regex(
 )
 """Words of what is still to come."""
 _MINOR = regex(
-    r"^(?:\d{1,2}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan\w*|feb\w*|march|april|may|june|july|aug\w*|sept\w*|oct\w*|nov\w*|dec\w*|sec(?:ond)?|min(?:ute)?|hr|hour|day|night|week|weekend|month|year|km|kg|mg|mile|pound|euro|dollar|gb|mb|percent|morning|evening|friday|thank|thx|guy|stuff|half|[点号月年天周时分秒块元万岁半早晚]{1,2}|[一二三四五六七八九十两百千\d]+[\u3400-\u9fff]|[\u3400-\u9fff][点号月年天周]|[早晚上下中][上午天面次]|[今明昨后][天年]|手机|电脑|医生|公司|东西)$",
+    r"^(?:\d{1,2}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan\w*|feb\w*|march|april|may|june|july|aug\w*|sept\w*|oct\w*|nov\w*|dec\w*|sec(?:ond)?|min(?:ute)?|hr|hour|day|night|week|weekend|month|year|km|kg|mg|mile|pound|euro|dollar|gb|mb|percent|morning|evening|friday|thank|thx|guy|stuff|half|[点号月年天周时分秒块元万岁半早晚]{1,2}|[一二三四五六七八九十两百千\d]+[\u3400-\u9fff]|[\u3400-\u9fff][点号月年天周]|周[一二三四五六日天末]|[早晚上下中][上午天面次]|[今明昨后][天年]|手机|电脑|医生|公司|东西)$",
     2,
 )
 """A figure, a unit or a time that both name says little: they may be of different things."""
+_SHELLS = specific_words(
+    """
+    plan planned planning schedule scheduled original originally arrangement adjust adjusted
+    adjustment adjusting change changed switch switched switching cancel cancelled canceled
+    postpone postponed move record log note memo summary review detail activity event appointment
+    thing stuff item time date goal task progress status situation afterward recently
+    计划 安排 调整 改变 变化 推迟 取消 切换 改成 改为 改到 换成 记录 总结 复盘 备忘 活动 日程 时间
+    事项 任务 进度 情况 内容 目标 方案 原定 原本 状态 完成 重新 定义 近期 最近 建议 准备 打算 决定
+    """
+)
+"""Words for a plan, a note or a change: they say of anything that it was planned or noted."""
 _TELLING_FIGURE = regex(r"(?!(?:19|20)\d\d$)\d[\d.,]{3,}")
 """A figure that tells by itself which value is meant; a year or a time is that of many things."""
 TELLING = 3.0
@@ -192,16 +204,39 @@ def replaces(earlier: str, later: str) -> bool:
     if _UNSURE.search(later) or _name_two_things(earlier, later):
         return False
     old, new = specific_words(earlier), specific_words(later)
-    shared = _count_names(old & new) + _share_day(earlier, later)
     forbids = _FORBIDS.search(earlier) is not None
     if is_order(earlier.lower()) or (
         forbids and (revisits(later) or _is_permission(earlier, later))
     ):
+        shared = _count_names(old & new) + share_day(earlier, later)
         return _ends_order(earlier, later, shared)
+    # A change says in one sentence what it changes. Two notes of a page each share words by
+    # chance: the week, the plan, a person who stands in both.
+    told = _told_parts(earlier)
+    return any(_ends_part(one, other) for other in _told_parts(later) for one in told)
+
+
+@keep_results(4096)
+def _told_parts(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text, one that names nothing with the one after it."""
+    parts: list[str] = []
+    lead: int | None = None
+    for start, end in sentences(text):
+        begin = start if lead is None else lead
+        lead = begin if not _drop_minor_words(specific_words(text[begin:end])) else None
+        if lead is None:
+            parts.append(text[begin:end])
+    return tuple(parts) if lead is None else (*parts, text[lead:])
+
+
+def _ends_part(earlier: str, later: str) -> bool:
+    """Whether a sentence takes the place of an earlier one."""
+    old, new = specific_words(earlier), specific_words(later)
     named = ended_values(later)
     if named and not (old & named or old & changed_objects(later)):
         return False  # It names what it changes, and that is something else.
-    return _ends_value(earlier, later, old & named) or _ends_state(earlier, later, shared)
+    shared = _count_names(old & new) + share_day(earlier, later)
+    return _ends_value(earlier, later) or _ends_state(earlier, later, shared)
 
 
 def _name_two_things(earlier: str, later: str) -> bool:
@@ -221,8 +256,8 @@ def unchanged_part(earlier: str, later: str) -> str:
     Of "Ann studies in Leeds. I send her 250 a month." the first stands when the sum changes.
 
     Returns:
-        neighbouring sentences that tell something by themselves, the most telling ones;
-        empty where all of the statement is changed.
+        neighbouring whole sentences that stand alone and tell something, the most telling
+        ones; empty where there are none.
     """
     spans = sentences(earlier)
     changed = [replaces(earlier[start:end], later) for start, end in spans]
@@ -230,28 +265,49 @@ def unchanged_part(earlier: str, later: str) -> str:
         return ""
     both = zip(spans, changed, strict=True)
     runs = [[span for span, _ in run] for done, run in groupby(both, itemgetter(1)) if not done]
-    parts = [earlier[run[0][0] : run[-1][1]].strip() for run in runs]
+    found = [(run[0][0], run[-1][1]) for run in runs]
+    parts = [earlier[start:end] for start, end in found if _stands_alone(earlier, start, end)]
     best = max(parts, key=worth_of, default="")
     # "Never push to main" tells little of anybody, and stands all the same.
     return best if worth_of(best) >= TELLING or is_directive(best) else ""
 
 
-def _ends_value(earlier: str, later: str, ended: frozenset[str]) -> bool:
-    """Whether an earlier statement holds the value that a later one names as ended."""
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether a reader of these sentences of a text misses none of those around them."""
+    before, part = text[:start].rstrip(), text[start:end]
+    # A semicolon joins the items of one list; what is left of them is another list.
+    if before.endswith((";", "；", ":", "：")) or part.endswith((";", "；", ":", "：")):
+        return False
+    return not before or _LEANING.search(part) is None
+
+
+def _ends_value(earlier: str, later: str) -> bool:
+    """Whether an earlier sentence holds the value that a later one names as ended."""
+    held = [words for words in _matched_words(_ENDED, later) if _are_held(words, earlier)]
+    ended = frozenset().union(*held) & specific_words(earlier)
     if not ended:
         return False
     beside = (specific_words(earlier) & specific_words(later)) - ended
-    whole = len(_drop_minor_words(ended)) > 1
+    whole = _count_names(ended) > 1
     return whole or bool(_drop_minor_words(beside)) or _have_unit(ended, earlier, later)
 
 
 def _ends_state(earlier: str, later: str, shared: int) -> bool:
-    """Whether a later statement changes the things that both name, or reports them as done."""
-    if shared >= SHARED and _DONE.search(later) and _AHEAD.search(earlier):
+    """Whether a later sentence changes the things that both name, or reports them as done."""
+    least = min(map(_count_names, (specific_words(earlier), specific_words(later))))
+    same = shared >= max(SHARED, least / 3)
+    if same and _DONE.search(later) and _AHEAD.search(earlier):
         return not _DONE.search(earlier)
-    told = shared >= SHARED and tells_change(later)
-    dated = names_day(earlier) or traits_of(earlier).figure
-    return told or bool(dated and specific_words(earlier) & changed_objects(later))
+    if same and tells_change(later):
+        return True
+    objects = map(_drop_minor_words, _matched_words(_OBJECT, later))
+    meant = any(words and _are_held(words, earlier) for words in objects)
+    return meant and (names_day(earlier) or traits_of(earlier).figure)
+
+
+def _are_held(words: frozenset[str], text: str) -> bool:
+    """Whether a text has the words of a name, or of a Chinese one at least half of its pairs."""
+    return 2 * len(words & specific_words(text)) >= len(words)
 
 
 def _ends_order(earlier: str, later: str, shared: int) -> bool:
@@ -282,30 +338,9 @@ def _is_permission(earlier: str, later: str) -> bool:
     )
 
 
-def _share_day(earlier: str, later: str) -> bool:
-    """Whether two texts name the same day of a month; one of them may leave out the month."""
-    return any(
-        day == other and (month == its or not month or not its)
-        for month, day in _find_named_days(earlier)
-        for its, other in _find_named_days(later)
-    )
-
-
-def _find_named_days(text: str) -> list[tuple[str, str]]:
-    """Return the days that a text names, each with its month or nothing."""
-    found = []
-    for match in _NAMED_DAY.finditer(text.lower()):
-        said = match.groupdict()
-        name = said["m1"] or said["m2"]
-        month = str(month_number(name)) if name else said["m4"] or ""
-        day = said["d1"] or said["d2"] or said["d3"] or said["d4"]
-        found.append((month, day))
-    return found
-
-
 def _drop_minor_words(words: frozenset[str]) -> frozenset[str]:
-    """Return the words that name things, without figures, units and times."""
-    return frozenset(word for word in words if not _MINOR.match(word))
+    """Return the words that name things, without figures, units, times and words for a plan."""
+    return frozenset(word for word in words if not _MINOR.match(word) and word not in _SHELLS)
 
 
 def _have_unit(figures: frozenset[str], earlier: str, later: str) -> bool:
@@ -334,7 +369,9 @@ def changed_objects(text: str) -> frozenset[str]:
 
 
 def _find_matched_words(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    found: set[str] = set()
-    for match in pattern.finditer(text):
-        found |= specific_words(next(value for value in match.groups() if value))
-    return frozenset(found)
+    return frozenset().union(*_matched_words(pattern, text))
+
+
+def _matched_words(pattern: re.Pattern[str], text: str) -> list[frozenset[str]]:
+    found = (next(value for value in match.groups() if value) for match in pattern.finditer(text))
+    return [specific_words(value) for value in found]

@@ -152,6 +152,30 @@ def test_an_old_value_that_is_named_or_revisited_is_replaced(earlier: str, later
         ("1) never use nicknames 2) always sign", "you said no nicknames before, you can now"),
         # ranges are no changes
         ("the shop in Lund has 9 shelves", "the shop is open from 9 to 5"),
+        # words for a plan, a note and a week are of any plan
+        (
+            "note of the week: Ida plans the fair on 3 May",
+            "week plan changed, the boat is postponed",
+        ),
+        ("本周记录：计划周六和小荷去看灯展", "本周计划调整，周六的羽毛球推迟到下周"),
+        ("复习计划：5月3日前读完第二章", "原定的搬家计划推迟到6月"),
+        # the shared words stand in sentences of their own, apart from the change
+        (
+            "Ida and Per tune the organ. The chapel in Visby has rooms for 12 guests on 3 May.",
+            "The oven moved to the cellar. Guests love the chapel, Ida says, and Visby is lovely.",
+        ),
+        (
+            "沈师傅在南桥修钟表。他5月3日教小荷吹笛子。",
+            "烤箱换到地下室了。南桥的笛子铺真好看，小荷也喜欢。",
+        ),
+        # what is done is another piece of work on some of the same things
+        (
+            "the roof tiles must reach the barn before the storm, Odo orders slate from Ghent",
+            "the count of spare tiles in the barn was completed, with a look at cracks and moss",
+        ),
+        # a compound is another thing than one of its words
+        ("写作计划：每天写作500字，周五交稿", "毛笔写作大赛推迟了"),
+        ("我在整理工作台，周五前弄完", "这样能从工作脑换到休息脑"),
     ],
 )
 def test_what_names_something_else_replaces_nothing(earlier: str, later: str) -> None:
@@ -196,6 +220,15 @@ def test_words_of_leave_and_change_are_told_apart() -> None:
             "Never mail the landlord at night.",
         ),
         ("I send her 2500 a month.", "it went from 2500 to 3000 a month", ""),
+        # an item of a list, and what names nobody, do not stand alone
+        ("Rent is 1450 a month; a third of it for the barn.", "rent went from 1450 to 1600", ""),
+        (
+            "The rent is 1450. Her uncle Bo in Lund owns the barn.",
+            "rent went from 1450 to 1600",
+            "",
+        ),
+        ("七成（1450元）付房租；两成存进教育账户，备着开学用。", "房租从1450涨到1600", ""),
+        ("房租每月1450。她舅舅在昆明读考古，今年毕业。", "房租从1450涨到1600", ""),
         ("ok so. I send her 2500 a month.", "it went from 2500 to 3000 a month", ""),
         ("Ann studies in Leeds. I send her 2500.", "the bakery opens at six", ""),
     ],
