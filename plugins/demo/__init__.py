@@ -37,6 +37,8 @@ QUESTIONS = (
     "What must never happen on a Friday?",
     "上次部署失败的教训是什么？",
 )
+GIVEN_TOKENS = 800
+"""Room of the block that is shown."""
 _INSIDE = {"": "", "time": "memory", "cluster": "edge-1/memory"}
 """Where the memory of each demonstration lies in its folder."""
 
@@ -125,6 +127,9 @@ def _show_steps(memory: Memory) -> Iterator[str]:
         yield from _show_answers(memory, question)
     yield "6 · Where a belief comes from"
     yield from _show_trace(memory)
+    yield "7 · What an agent is given when a session about the club's app begins"
+    given = memory.context("start", project="trailhead", budget=GIVEN_TOKENS)
+    yield from (f"    {line}" for line in given.text.splitlines())
     yield f"Look around: {memory.root}/MEMORY.md, episodic/, semantic/, git log"
 
 

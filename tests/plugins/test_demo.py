@@ -11,6 +11,8 @@ from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.operations.doctor import verify
 
+ROOT = Path(__file__).parent.parent.parent
+
 
 def test_the_story_of_a_belief_is_told_by_real_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -33,6 +35,26 @@ def test_the_story_of_a_belief_is_told_by_real_commands(
     assert "is not empty" in capsys.readouterr().err
     assert run(["demo", "one", "two"]) != 0
     assert "one folder too many" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh.md"])
+def test_the_readme_shows_what_the_demonstration_prints(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["demo"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    given = [line for line in printed if line.startswith("    | ")]
+    assert len(given) > 10
+    quoted = (ROOT / page).read_text(encoding="utf-8")
+    kept = Path("demo-memory/MEMORY.md").read_text(encoding="utf-8")
+    for line in quoted.splitlines():
+        if line.startswith(
+            ("    | ", "    xiaozao-", "    … ended", "    quote ")
+        ):
+            assert line in printed
+        if line.startswith("- ") and line.endswith(("0.80)", "0.80）", "0.85）")):
+            assert line in kept
 
 
 def test_both_languages_tell_the_same_steps() -> None:
