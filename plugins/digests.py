@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.pages import DigestLine, Part
-from kimi_memory.domain.session import Transcript, Turn
+from kimi_memory.domain.session import Transcript, Turn, exchanges_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
@@ -33,7 +33,7 @@ from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, quo
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
-from kimi_memory.nlp.rules.settled import leaves_open, settles
+from kimi_memory.nlp.rules.settled import leaves_open, refuses, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
@@ -155,7 +155,8 @@ class _Reader:
     def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
         said: list[str] = []
-        for at, (turn, answers) in enumerate(self._yield_exchanges()):
+        exchanges = list(exchanges_of(self._turns))
+        for at, (turn, answers) in enumerate(exchanges):
             bits = list(self._person_bits(at, turn, first=not asked)) if turn is not None else []
             # Some programs send what was wanted with each message once more.
             bits = [bit for bit in bits if not _is_repeated(bit.text, said)]
@@ -163,21 +164,10 @@ class _Reader:
             asked = asked or bool(bits)
             yield from bits
             if self._kind == "work":
-                yield from _yield_account_bits(at, answers, last=self._turns[-1])
-
-    def _yield_exchanges(self) -> Iterator[tuple[Turn | None, list[Turn]]]:
-        """Yield each turn of a person with the turns of the agent that answer it."""
-        asker: Turn | None = None
-        answers: list[Turn] = []
-        for turn in self._turns:
-            if turn.by_person:
-                if asker or answers:
-                    yield asker, answers
-                asker, answers = turn, []
-            else:
-                answers.append(turn)
-        if asker or answers:
-            yield asker, answers
+                after = exchanges[at + 1][0] if at + 1 < len(exchanges) else None
+                # What the person refuses next does not stand.
+                if after is None or not refuses(after.text):
+                    yield from _yield_account_bits(at, answers, last=self._turns[-1])
 
     def _person_bits(self, at: int, turn: Turn, *, first: bool) -> Iterator[_Bit]:
         """Yield what a person says in one exchange, and what it is worth.

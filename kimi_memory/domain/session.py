@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from itertools import islice, pairwise
@@ -144,6 +144,21 @@ class Transcript:
     def turn(self, n: int) -> Turn | None:
         """Return turn number `n`, or None."""
         return next((turn for turn in self.turns if turn.n == n), None)
+
+
+def exchanges_of(turns: Iterable[Turn]) -> Iterator[tuple[Turn | None, list[Turn]]]:
+    """Yield each turn of a person with the turns of the agent that answer it."""
+    asker: Turn | None = None
+    answers: list[Turn] = []
+    for turn in turns:
+        if turn.by_person:
+            if asker or answers:
+                yield asker, answers
+            asker, answers = turn, []
+        else:
+            answers.append(turn)
+    if asker or answers:
+        yield asker, answers
 
 
 def last_rounds(turns: Sequence[Turn]) -> Sequence[Turn]:

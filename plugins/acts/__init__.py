@@ -26,6 +26,7 @@ from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_abo
 from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing, tells_defect
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
+from kimi_memory.nlp.rules.settled import wonders
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
@@ -261,7 +262,9 @@ def _find_plans_and_changes(
             start, done = widen(own, at, at, _max_context_chars(turn.text), beside)
         words = turn.text[start:done].strip()
         # Words that lean on the sentence before, or announce a list, say nothing alone.
-        if cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
+        # 不想再上班了，不知道该不该辞职 changes nothing yet.
+        unsettled = change and wonders(words)
+        if unsettled or cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
             continue
         name = slug(headline(words), 40)
         draft = make_draft(session, turn, words, f"user.dates.{name}")

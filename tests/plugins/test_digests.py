@@ -434,3 +434,19 @@ def test_a_short_talk_about_code_is_work() -> None:
         ("agent", "The cause is the missing key in `crumbs`.\n\n```js\nkey(crumb)\n```"),
     )
     assert any("The cause is the missing key" in line.text for line in lines)
+
+
+def test_what_the_person_refuses_next_does_not_stand_as_done() -> None:
+    def told(answer: str) -> str:
+        lines = digest(
+            ("user", "the shelf needs a place for the long tins of `tins.css`"),
+            ("agent", "Let me check `shelf.tsx`."),
+            ("agent", "I've added a second shelf in `shelf.tsx` with `tinsLong`."),
+            ("agent", "The tests are green."),
+            ("user", answer),
+            ("agent", "The root cause: `shelf.tsx` measured `tins.css` without its lid."),
+        )
+        return " ".join(line.text for line in lines)
+
+    assert "added a second shelf" in told("now give `tins.css` the colour of the door")
+    assert "added a second shelf" not in told("no, I don't want a second shelf in `shelf.tsx`")

@@ -60,11 +60,20 @@ _PART_ZH = regex(
     r"|你是来[^，。！？]{1,12}的[，,]不是(?:来|让你)|(?:决定|主意|拍板|取舍)(?:都|权)?(?:由我(?:来)?(?:做|定|拿)|我来(?:做|定|拿)|在我)|(?:由我(?:来)?(?:决定|拍板|拿主意|做主)|(?:拿主意|做决定|拍板|决定权?)是我的(?:事|活))[，,。！]?(?!吗)"
     r"|(?:不要|别|不许|不准|禁止|不得|不能)(?:再|总是|老是|老|随便)?(?:替|代|帮)我(?:们)?(?:做(?:任何)?决定|做主|拿主意|决定|拍板)|(?:不要|别|不许|不准|禁止|不得)(?:再|总是|老是|老|随便)?(?:自作主张|擅自|私自|自己(?:做(?:任何)?决定|做主|拿主意|决定)))"
 )
+_WE_DO = r"(?:we|you|they|it|all|each|every|everything|nothing|no|never|always|only|the (?:\w+ ){1,4}?(?:is|are|must|should|has|have|needs?|stays?|goes)|there (?:is|are|must|should))\b"
+# "I remind you that I have a meeting" is of the speaker's day.
+_AGAIN_EN = regex(
+    rf"{_LEAD}(?:(?:let me|i(?:'ll| will| must| have to| need to| want to| would like to)?|may i|just|a) )*(?:remind(?:ing)? you|reminder|to remind you|i repeat|as a reminder)\b(?! me\b)(?:(?: (?:of|about))? ?(?:(?:the|our|my) (?:\w+ ){{0,2}}?(?:rule|directive|principle|guideline|agreement|convention|policy|instruction|requirement)s?\b[ ,:]*)?(?:that |: ?|, ?|- ?|is |again )*{_WE_DO}| (?:of|about) (?:the|our|my) (?:\w+ ){{0,2}}?(?:rule|directive|principle|guideline|agreement|convention|policy|instruction)s?\b)"
+)
+_AGAIN_ZH = regex(
+    r"^(?:[^，。！？]{0,6}[，,])?(?:我|再)?(?:再次?|又|最后)?(?:提醒(?:你|一下|一遍|下)+|强调(?:一下|一遍|下)?|重申(?:一下|一遍)?|重复(?:一下|一遍)?|再(?:说|讲)一(?:遍|次))[^，。！？]{0,10}[，,：:]?(?:我们|你|所有|一切|每|任何|永远|都|只|必须|不要|不能|不许|别|绝不|统一|一律)(?!(?:的|们)?(?:在|去|有没有|记得吗))"
+)
+"""A rule that somebody is reminded of was given before, and holds."""
 _TAG = regex(
     r"[,，]? ?(?:\b(?:ok(?:ay)?|alright|yeah|k|pls|please|deal)|好吗|行吗|好不好|行不行|可以吗|好么|行么)\s?[?？]+$"
 )
 
-_ENGLISH = (_MUST_EN, _WORK_EN, _PART_EN)
+_ENGLISH = (_MUST_EN, _WORK_EN, _PART_EN, _AGAIN_EN)
 
 
 def without_tag(clause: str) -> str:
@@ -76,5 +85,7 @@ def constrains(clause: str) -> bool:
     """Whether a clause, in lower case, says what must always or never be, or how work goes on."""
     if len(clause) > LONGEST:
         return False
-    patterns = _ENGLISH if clause.isascii() else (_MUST_ZH, _WORK_ZH, _PART_ZH, *_ENGLISH)
+    patterns = (
+        _ENGLISH if clause.isascii() else (_MUST_ZH, _WORK_ZH, _PART_ZH, _AGAIN_ZH, *_ENGLISH)
+    )
     return any(words.search(clause) for words in patterns)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.lasting import tells_defect
+from kimi_memory.nlp.rules.salience import traits_of
 
 _OPEN = regex(
     r"\b(?:to-?dos?\b|still (?:need|have (?:to|no|\d+)\b|have [^,.;]{2,40}\bto\b|must|torn|open|undecided|to do|waiting)|undecided|remaining|left to do|follow[- ]up|next steps?|not (?:yet )?(?:done|decided|booked|sorted|finished)|haven't (?:decided|booked|done|started)|need to (?:talk|decide|check|ask|book|call|find))\b"
@@ -33,6 +34,14 @@ _WONDERS = regex(
 )
 """Who wonders has settled nothing, and "let's chat" settles nothing."""
 
+_REFUSES = regex(
+    r"^\W*(?:(?:hm+|wait|ok(?:ay)?|um+|oh|so|well|stop|please|sorry|but|hey|guys?)\b[,.! …]*){0,3}"
+    r"(?:(?:no|nope|nah)\b(?=[,.!…]|$| (?:i|we|you|that|this|it|not|don't|the)\b)(?!,? (?:problem|worries|need|questions?|idea|thanks?)\b)|(?:please )?(?:revert|undo|roll ?back|discard|reject(?:ed|ing)?|cancel)\b(?= (?:it|this|that|these|those|them|all|the|your|my|to|back|everything)\b|\W*$)|(?:i|we) (?:really )?(?:don't|do not|didn't|did not|never) (?:want|like|need|ask(?:ed)?)\b|(?:that|this|it)(?:'s| is| was) (?:(?:so|just|completely|totally|simply) )*(?:not (?:right|what|how|it|ok(?:ay)?|correct|good|true|the|a|an|my|our|needed|necessary|acceptable)|wrong|a (?:bad|terrible))\b|not (?:what|like (?:that|this)|quite)\b|(?:why (?:did|are|would|have) you|you (?:should(?:n't| not)|were not supposed)|what did you do)\b|(?:take|put|change|set|bring) (?:it|that|this|them|the \w+) back\b|(?:remove|delete|drop|throw away) (?:that|it|this|what you)\b|go back to\b)"
+    r"|^\W*(?:(?:等等|等一下|嗯+|呃|哎|喂|那个)[，,。…]*)*(?:不(?:对|是(?:这样|的|这个|我)|行(?!不)|要这[样么个]|用这|需要这|好(?=[，。！]|$))|撤[销回]|回[退滚](?!不)|(?:改|换|恢复|退|调|还原)回|还原(?!度)|恢复(?:原|到|成|之前)|错了|别这[样么]|没必要这|我(?:不想要|不喜欢|不要|没让|没说)|谁让你|你(?:为什么|怎么)(?:要|把|改|删|又|自己)|不是让你)",
+    2,
+)
+"""How a turn begins that takes back what an agent has just made."""
+
 
 def settles(text: str, *, at_work: bool) -> bool:
     """Whether a clause settles something, and does not only wonder or tell what fails.
@@ -42,7 +51,22 @@ def settles(text: str, *, at_work: bool) -> bool:
         at_work: whether it is said to an agent at work, where most asks for a change.
     """
     words = _SETTLED if at_work else _SWITCH
-    return bool(words.search(text)) and not (_WONDERS.search(text) or tells_defect(text))
+    if words.search(text) is None or wonders(text) or tells_defect(text):
+        return False
+    return not traits_of(text).doubt
+
+
+def wonders(text: str) -> bool:
+    """Whether somebody has not made up their mind."""
+    return _WONDERS.search(text) is not None
+
+
+def refuses(text: str) -> bool:
+    """Whether a turn begins by refusing what was just done or offered.
+
+    "No worries" and "don't forget the tests" refuse nothing.
+    """
+    return _REFUSES.match(text.replace("’", "'")) is not None
 
 
 def leaves_open(text: str) -> bool:

@@ -166,3 +166,43 @@ def test_only_the_question_behind_an_order_is_cut_off() -> None:
     assert without_tag("keep the answers short, ok?") == "keep the answers short"
     assert without_tag("用中文回答，好吗？") == "用中文回答"
     assert without_tag("is it ok? tell me") == "is it ok? tell me"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i remind you of the main rule: we only ship on mondays",
+        "let me remind you that we never touch the old scale",
+        "reminder: all the labels must be bilingual",
+        "just a reminder that you always ask before deleting",
+        "i repeat, never round the sums",
+        "to remind you, every loaf has a label",
+        "i must remind you about our convention on names",
+        "再说一遍，所有标签都要双语",
+        "我再强调一下，不要四舍五入",
+        "重申一遍：只用公制单位",
+        "提醒你一下，我们统一用北京时间",
+    ],
+)
+def test_a_rule_that_somebody_is_reminded_of_holds(text: str) -> None:
+    assert constrains(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remind me to buy flour",
+        "i remind you that i have a dentist at nine",
+        "this smell reminds you of bread",
+        "the reminder goes off at six",
+        "she had to remind me twice",
+        "reminder: dentist at nine",
+        "i repeat the dough in the evening",
+        "提醒我买面粉",
+        "提醒你一下，明天我请假",
+        "我妈强调了好几次",
+        "他重复说了一遍",
+    ],
+)
+def test_a_reminder_of_the_day_is_no_rule(text: str) -> None:
+    assert not constrains(text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.settled import leaves_open, settles
+from kimi_memory.nlp.rules.settled import leaves_open, refuses, settles
 
 SETTLING = """we decided on the oak floor|let's keep the red door|I chose the slate tiles|we'll use the small van
 I went with the second dentist|the party is cancelled|let's take the ferry on Sunday
@@ -47,3 +47,31 @@ def test_what_is_still_to_do_is_open(text: str) -> None:
 @pytest.mark.parametrize("text", _lines(CLOSED))
 def test_what_still_is_leaves_nothing_open(text: str) -> None:
     assert not leaves_open(text)
+
+
+REFUSING = """no, that's not what I asked for|No. Put the oven back|revert it|undo that please|I don't want a second tin
+we don't like the blue door|that's wrong, the mill is closed|why did you delete my notes?|take it back|not like that
+wait, no, I meant the other shed|go back to the old door|this is not right
+不对，不是这个门|撤销刚才的修改|改回原来的颜色|我不想要第二个按钮|别这样写|你为什么把表删了|恢复原状|等等，不要这样"""
+GOING_ON = """no problem, thanks|no worries|now paint the door|not bad at all|I don't know yet|never eat there
+we don't have a mill|remove the crumbs from the tray|it's not raining|the revert button is blue|nothing else
+不错，继续|不用谢|我不知道|不要紧|还原度很高|别忘了备份"""
+
+
+@pytest.mark.parametrize("text", _lines(REFUSING))
+def test_what_was_made_is_refused(text: str) -> None:
+    assert refuses(text)
+
+
+@pytest.mark.parametrize("text", _lines(GOING_ON))
+def test_a_no_may_refuse_nothing(text: str) -> None:
+    assert not refuses(text)
+
+
+def test_who_is_afraid_or_hopes_has_settled_nothing() -> None:
+    for text in (
+        "maybe we should switch to gas",
+        "我害怕以后会后悔这个决定",
+        "I hope we decide on oak",
+    ):
+        assert not settles(text, at_work=False)
