@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.search_types import Hit, Unit
-from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.page_lines import split_mark
-from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.announcements import only_announces, only_echoes
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.utterance import is_nod
+from kimi_memory.recall.quoted_turns import NOTES, rests_on
 from kimi_memory.recall.render import Line, Section
 from kimi_memory.recall.replaced import successor
+from kimi_memory.recall.served import person_of
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
@@ -36,14 +35,7 @@ LEAST = 0.25
 """What is worth less than this share of the best line adds more words than sense."""
 ORDERS = frozenset({"rule", "preference"})
 """Types of cards that tell an agent how to work."""
-_NOTES = frozenset({"card", "event"})
 _DOUBTED = frozenset({"stale", "conflicted"})
-# "session:chat-7#3-5 supports …", as the front matter of a note names what it rests on.
-_SOURCE = regex(
-    r"session:(?P<session>[^\s\"'#]{1,255}+)#(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))? supports\b"
-)
-_LONGEST_RUN = 50
-"""A source of more turns is a whole session, which no note restates."""
 _REPLACED_CHARS = 80
 
 
@@ -74,7 +66,8 @@ def lines_of_hits(
         if alone[unit.id] < least or _is_aside(hit):
             continue
         if not _is_said_again(searcher, unit, told, prompt):
-            line = line_of(unit, hit.snippet, zone)._replace(value=scores[unit.id])
+            line = line_of(unit, hit.snippet, zone, person_of(searcher, unit))
+            line = line._replace(value=scores[unit.id])
             yield with_successor(searcher, unit, line)
 
 
@@ -91,26 +84,6 @@ def _is_aside(hit: Hit) -> bool:
         silent = only_announces(unit.text) or (unit.role == Role.TOOL and only_echoes(unit.text))
         return silent or not hit.parts.get("turn") or is_nod(unit.text)
     return is_nod(unit.text)
-
-
-def rests_on(searcher: Searcher, unit: Unit) -> tuple[str, ...]:
-    """Return the ids of the turns that a card or an event quotes."""
-    if unit.kind not in _NOTES:
-        return ()
-    known = searcher.once("quoted turns", dict[str, tuple[str, ...]])
-    if unit.id not in known:
-        content = b""
-        with suppress(OSError, KimiMemoryError):
-            content = searcher.files.served(unit.path).content
-        known[unit.id] = tuple(_yield_turn_ids(content.decode("utf-8", "replace")))
-    return known[unit.id]
-
-
-def _yield_turn_ids(text: str) -> Iterator[str]:
-    for found in _SOURCE.finditer(text):
-        first, last = int(found["first"]), int(found["last"] or found["first"])
-        if last - first < _LONGEST_RUN:
-            yield from (f"session:{found['session']}#{n}" for n in range(first, last + 1))
 
 
 def _is_said_again(searcher: Searcher, unit: Unit, notes: Iterable[str], prompt: str) -> bool:
@@ -155,12 +128,19 @@ def _successor_of(searcher: Searcher, unit: Unit) -> str | None:
     return after
 
 
-def line_of(unit: Unit, text: str, zone: Zone = UTC) -> Line:
-    """Return the line of a unit: who said it, what, where, when, how sure, until when."""
-    said, who = in_one_line(text), unit.speaker or unit.role
+def line_of(unit: Unit, text: str, zone: Zone = UTC, person: str = "") -> Line:
+    """Return the line of a unit: who said it, what, where, when, how sure, until when.
+
+    Args:
+        unit: a hit.
+        text: what is shown of it.
+        zone: the zone of shown days.
+        person: whose words it rests on, where several people speak.
+    """
+    said, who = in_one_line(text), unit.speaker or person or unit.role
     # The title of a card is most often the beginning of what it says.
     title = "" if unit.title.rstrip("… ").lower() in said.lower() else unit.title
-    name = f"{who}: " if who else f"{title}: " if title else ""
+    name = "".join(f"{one}: " for one in (who, title if unit.kind != "turn" else "") if one)
     # What is known of long ago may have been written today.
     when = unit.valid_from or unit.at
     return Line(
@@ -169,8 +149,8 @@ def line_of(unit: Unit, text: str, zone: Zone = UTC) -> Line:
         path=unit.path,
         said=f"{name}{said}",
         # A note is its whole file.
-        first=0 if unit.kind in _NOTES else unit.first,
-        last=0 if unit.kind in _NOTES else unit.last,
+        first=0 if unit.kind in NOTES else unit.first,
+        last=0 if unit.kind in NOTES else unit.last,
         labels=tuple(_yield_labels(unit, zone)),
         day=f"{in_zone(when, zone):%Y-%m-%d}" if when else "",
         section=_unit_section(unit),

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kimi_memory.domain.note import Role
+from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import owner
-from kimi_memory.recall.hit_lines import rests_on
+from kimi_memory.recall.quoted_turns import rests_on
 
 if TYPE_CHECKING:
     from kimi_memory.domain.search_types import Unit
     from kimi_memory.index.searcher import Bools, Searcher
     from kimi_memory.recall.request import Request
+
+
+class _Names(NamedTuple):
+    """Who said a turn."""
+
+    speaker: str = ""
+    user: str = ""
+    """The account of its session."""
+
+
+_NOBODY = _Names()
+_MOST = 2
+"""No line names more people."""
 
 
 class Served(NamedTuple):
@@ -61,8 +75,21 @@ def names_of(searcher: Searcher, unit: Unit) -> frozenset[str]:
     named = {unit.speaker, unit.user}
     if unit.kind != "turn" and not unit.user:
         for turn in rests_on(searcher, unit):
-            named |= _names_of_session(searcher, turn).get(turn, frozenset())
+            named |= set(_names_of_session(searcher, turn).get(turn, _NOBODY))
     return frozenset(map(str.casefold, named - {""}))
+
+
+def person_of(searcher: Searcher, unit: Unit) -> str:
+    """Return the name to show with a person's words; empty where only one person speaks."""
+    if not _are_several(searcher) or unit.trust != Origin.HUMAN:
+        return ""
+    if unit.kind == "turn":
+        return unit.speaker or unit.user
+    said = (
+        _names_of_session(searcher, turn).get(turn, _NOBODY) for turn in rests_on(searcher, unit)
+    )
+    names = dict.fromkeys(name for one in said if (name := one.speaker or one.user))
+    return " & ".join(islice(names, _MOST)) or unit.user
 
 
 def _are_several(searcher: Searcher) -> bool:
@@ -85,14 +112,14 @@ def _names_in(searcher: Searcher, rows: Bools) -> frozenset[str]:
     return frozenset(named) - {""}
 
 
-def _names_of_session(searcher: Searcher, turn: str) -> dict[str, frozenset[str]]:
+def _names_of_session(searcher: Searcher, turn: str) -> dict[str, _Names]:
     """Return whose each turn of the session is that a turn is of, by the ids of the turns."""
-    known = searcher.once("people of sessions", dict[str, dict[str, frozenset[str]]])
+    known = searcher.once("people of sessions", dict[str, dict[str, _Names]])
     session = turn.removeprefix("session:").rpartition("#")[0]
     if session not in known:
         # A part that continues a session has its own id, and the session's in the column.
         of = {session, session.rpartition(".")[0]}
         rows = np.flatnonzero(searcher.alive & searcher.column("session").among(of)).tolist()
         ids, speaker, user = (searcher.column(name) for name in ("id", "speaker", "user"))
-        known[session] = {ids[row]: frozenset({speaker[row], user[row]}) for row in rows}
+        known[session] = {ids[row]: _Names(speaker[row], user[row]) for row in rows}
     return known[session]

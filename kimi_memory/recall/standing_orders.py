@@ -20,10 +20,11 @@ from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.occasions import calls_for, signs_of_order, signs_of_prompt, suits
 from kimi_memory.recall.conversation import sides
 from kimi_memory.recall.filters import allowed
-from kimi_memory.recall.hit_lines import ORDERS, line_of, rests_on
+from kimi_memory.recall.hit_lines import ORDERS, line_of
+from kimi_memory.recall.quoted_turns import rests_on
 from kimi_memory.recall.render import Line, Section, alone
 from kimi_memory.recall.replaced import replaced
-from kimi_memory.recall.served import served_by
+from kimi_memory.recall.served import person_of, served_by
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Ints, Searcher
@@ -94,7 +95,9 @@ def standing_orders(recall: Recall, request: Request, *, called: bool = False) -
     chosen.sort(key=lambda unit: (not is_called(unit), unit.type != _RULE))
     room = SHARE * request.budget
     for place, unit in enumerate(chosen[:MOST]):
-        line = line_of(unit, unit.text, request.zone)._replace(place=place, section=Section.ORDERS)
+        person = person_of(recall.searcher(), unit)
+        line = line_of(unit, unit.text, request.zone, person)
+        line = line._replace(place=place, section=Section.ORDERS)
         # The first that does not fit ends it: a later one is less called for, however short it is.
         room -= estimate(alone(line))
         if room < 0:

@@ -12,7 +12,7 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query
 from kimi_memory.formats.codec import render
 from kimi_memory.recall.hit_lines import lines_of_hits as made
-from kimi_memory.recall.hit_lines import rests_on
+from kimi_memory.recall.quoted_turns import rests_on
 from kimi_memory.recall.render import Line, Section
 
 SAID = "The ferry Aurora leaves from the old pier at seven."

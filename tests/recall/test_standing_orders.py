@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.domain.note import CardType, Quote, Source, Status
+from kimi_memory.domain.note import CardType, Origin, Quote, Source, Status
 from kimi_memory.domain.search_types import Context
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.context import build
@@ -62,9 +62,8 @@ def rule(folder: Folder, slug: str, value: str, session: str = "", **more: objec
     """Write an order that rests on the first turn of a session."""
     quotes = (Quote(session, 1, value),) if session else ()
     sources = tuple(map(Source.from_quote, quotes))
-    folder.card(
-        slug, slug, value, type=CardType.RULE, quotes=quotes, sources=sources, **more
-    )  # fmt: skip
+    fields = {"type": CardType.RULE, "trust": Origin.HUMAN, **more}
+    folder.card(slug, slug, value, quotes=quotes, sources=sources, **fields)
 
 
 @pytest.fixture
@@ -118,6 +117,26 @@ def test_an_order_of_somebody_else_that_a_prompt_finds_is_no_order(shared: Folde
     made = block(shared, "Which source did Ben want named with a figure?", session="now")
     assert "card-ben" in made.lines
     assert made.text.index("source of a figure") > made.text.index("## Known")
+
+
+def test_lines_say_whose_they_are_where_several_people_speak(shared: Folder) -> None:
+    quote = Quote("b1", 1, "The source of the figure of 40 tonnes is the harbour office.")
+    source = Source.from_quote(quote)
+    shared.card(
+        "tonnes", "Tonnes", quote.text, quotes=(quote,), sources=(source,), trust=Origin.HUMAN
+    )
+    shared.session("b2", [("user", "The 40 tonnes of the figure are coal.")], user="Ben")
+    made = block(shared, "Which source has the figure of 40 tonnes?", beside="now").text
+    assert "Ben: Tonnes: The source of the figure" in made or "Ben: The source of" in made
+    assert "Ben: The 40 tonnes of the figure are coal." in made
+    assert "Ann: any: Always answer in two sentences." in made
+
+
+def test_a_memory_of_one_person_names_nobody(folder: Folder) -> None:
+    rule(folder, "any", "Always answer in two sentences.", "m1")
+    folder.session("m1", [("user", "The ferry leaves at seven.")], archived=True, user="Ann")
+    made = block(folder, "When does the ferry leave at the pier?").text
+    assert "ferry" in made and "Ann" not in made
 
 
 def test_a_name_and_an_account_are_one_person(shared: Folder) -> None:
