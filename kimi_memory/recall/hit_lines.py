@@ -12,7 +12,7 @@ from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.formats.page_lines import split_mark
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.nlp.rules.announcements import only_announces, only_echoes
+from kimi_memory.nlp.rules.announcements import is_marker, only_announces, only_echoes
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.utterance import is_nod
 from kimi_memory.recall.quoted_turns import NOTES, rests_on
@@ -83,7 +83,7 @@ def _is_aside(hit: Hit) -> bool:
     if unit.role in (Role.ASSISTANT, Role.TOOL):
         silent = only_announces(unit.text) or (unit.role == Role.TOOL and only_echoes(unit.text))
         return silent or not hit.parts.get("turn") or is_nod(unit.text)
-    return is_nod(unit.text)
+    return is_nod(unit.text) or is_marker(unit.text)
 
 
 def _is_said_again(searcher: Searcher, unit: Unit, notes: Iterable[str], prompt: str) -> bool:

@@ -24,7 +24,13 @@ _NEXT = regex(
     r"(?:让我(?!们?[想觉])|我(?:来(?!自)|先|这就|马上|现在就?(?:去|来|开始)|接下来|将(?:先|会)?|会先)|我们先来)",
     2,
 )
-_NOD = regex(_LEAD + r"\W*$|^\W*(?:好的?|可以|行|没问题|明白了?|收到|完成了?)\W*$", 2)
+_NOD = regex(
+    _LEAD
+    + r"(?:\W*$|i (?:now )?have (?:everything|what i need|(?:the |a )?(?:full|complete|clear) (?:context|picture))"
+    r"|the (?:\w+ ){0,2}(?:section|file|part|step|function|one)s?\W*$)"
+    r"|^\W*(?:好的?|可以|行|没问题|明白了?|收到|完成了?)\W*$",
+    2,
+)
 _ECHO = regex(
     r"^\W*(?:todos? (?:list )?(?:has|have) been|(?:the )?(?:file|edit|todo|task|change|directory|folder)\b.{0,200}?"
     r"\b(?:has been |was |were |have been )?(?:created|updated|modified|written|saved|applied|deleted|removed)\b"
@@ -35,6 +41,17 @@ _ECHO = regex(
 )
 _NAME = regex(r"^\s*(?:[-dlrwx]{10}\s.*|(?:[-*├└│─]\s*)*[\w.@~-]*[\w./\\@~-]*(?:/|\.\w{1,8}))\s*$")
 """A name of a file or a folder, or a line of a long list of files."""
+
+
+_MARKER = regex(
+    r"^\s*\[(?:request interrupted|no response|image|local command|command output)[^\]]{0,80}\]\s*$",
+    2,
+)
+
+
+def is_marker(text: str) -> bool:
+    """Whether a program wrote a turn in the person's place: "[Request interrupted by user]"."""
+    return _MARKER.search(text) is not None
 
 
 def only_announces(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.announcements import only_announces, only_echoes
+from kimi_memory.nlp.rules.announcements import is_marker, only_announces, only_echoes
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,8 @@ from kimi_memory.nlp.rules.announcements import only_announces, only_echoes
         "Sure! Let me check the logs of the worker.",
         "Perfect! Now let me add that to the list.",
         "I'm going to compare both branches.",
+        "Now let me read the settings. First, the imports section.",
+        "Now I have everything. Let me update the plan.",
         "好的，我先看看配置文件。",
         "接下来我来修改数据库的迁移脚本。",
         "让我检查一下日志。",
@@ -38,6 +40,7 @@ def test_only_what_comes_next(text: str) -> None:
         "I need to tell you that " + "the archive holds two copies of each page, " * 9,
         "数据库换成了 SQLite。让我再测一次。",
         "我来自杭州的分公司。",
+        "First, the imports section is wrong. Let me move it.",
         "Good question: the queue is drained every night.",
         "",
     ],
@@ -82,3 +85,8 @@ def test_only_that_it_worked(text: str) -> None:
 )
 def test_what_a_tool_found_stays(text: str) -> None:
     assert not only_echoes(text)
+
+
+def test_what_a_program_wrote_for_the_person_is_a_marker() -> None:
+    assert is_marker("[Request interrupted by user for tool use]")
+    assert not is_marker("[x] the request was interrupted")
