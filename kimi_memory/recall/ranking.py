@@ -25,6 +25,7 @@ from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.query_analysis import Question, read_question
 from kimi_memory.recall.relevance import relevant_rows
 from kimi_memory.recall.replaced import favour_previous, stand_behind
+from kimi_memory.recall.served import notes_about
 
 SPEAKER = 1.5
 """Factor of the turns of the one speaker a question names."""
@@ -127,6 +128,11 @@ def _look_closer(
 ) -> list[int]:
     """Return the best rows by factors that need them read, which are added to the others."""
     rows = _best_rows(scores, searcher, room)
+    if len(question.names) == 1 and "speaker" in factors:
+        about = notes_about(searcher, rows, question.names)
+        factors["speaker"] = np.where(about, _speaker_boost(question), factors["speaker"])
+        scores = _restrict_scores(rows, np.where(about, scores * _speaker_boost(question), scores))
+        rows = _best_rows(scores, searcher, room)
     # A replaced value must not stand before the one that took its place.
     behind = stand_behind(searcher, rows) if current else None
     if behind is not None:
@@ -242,9 +248,12 @@ def _speaker_factor(searcher: Searcher, question: Question) -> Floats:
     """Favour the turns of a speaker when the question names exactly one."""
     factor = np.ones(len(searcher))
     if len(question.names) == 1:
-        boost = SPEAKER_BROAD if question.broad else SPEAKER
-        factor[searcher.column("speaker").among(question.names)] = boost
+        factor[searcher.column("speaker").among(question.names)] = _speaker_boost(question)
     return factor
+
+
+def _speaker_boost(question: Question) -> float:
+    return SPEAKER_BROAD if question.broad else SPEAKER
 
 
 def _role_factor(searcher: Searcher, question: Question, lexical: Lexical) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import owner
-from kimi_memory.recall.quoted_turns import rests_on
+from kimi_memory.recall.quoted_turns import NOTES, rests_on
 
 if TYPE_CHECKING:
     from kimi_memory.domain.search_types import Unit
@@ -77,6 +78,17 @@ def names_of(searcher: Searcher, unit: Unit) -> frozenset[str]:
         for turn in rests_on(searcher, unit):
             named |= set(_names_of_session(searcher, turn).get(turn, _NOBODY))
     return frozenset(map(str.casefold, named - {""}))
+
+
+def notes_about(searcher: Searcher, rows: Sequence[int], names: Collection[str]) -> Bools:
+    """Return which of some rows are notes that name a person, or rest on that person's words."""
+    found, kinds = np.zeros(len(searcher), dtype=bool), searcher.column("kind")
+    folded = frozenset(map(str.casefold, names))
+    notes = [row for row in rows if kinds[row] in NOTES]
+    for row, unit in searcher.units(notes, sure=False).items():
+        said = f"{unit.title} {unit.text}".casefold()
+        found[row] = any(name in said for name in folded) or bool(names_of(searcher, unit) & folded)
+    return found
 
 
 def person_of(searcher: Searcher, unit: Unit) -> str:

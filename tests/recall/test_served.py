@@ -1,0 +1,46 @@
+"""Whose notes are: by the turns they rest on, and by the names they say."""
+
+from __future__ import annotations
+
+import pytest
+from folders import Folder
+
+from kimi_memory.domain.note import Origin, Quote, Source
+
+
+@pytest.fixture
+def shop(folder: Folder) -> Folder:
+    """A memory of two people, and cards of the databases that they use."""
+    quotes = {
+        "ben": Quote("b1", 1, "The shop uses MongoDB as its database."),
+        "cara": Quote("c1", 1, "For reports a database named DuckDB is enough."),
+    }
+    for slug, quote in quotes.items():
+        folder.card(
+            slug, slug, quote.text, quotes=(quote,), sources=(Source.from_quote(quote),),
+            trust=Origin.HUMAN,
+        )  # fmt: skip
+        name = slug.title()
+        said = [(name, quote.text), ("assistant", "Fine."), (name, "Thanks, that was all.")]
+        folder.session(quote.session, said, archived=True)
+    folder.card("dana", "Database of Dana", "Dana picked PostgreSQL.")
+    said = [("Dana", "A database is a table with locks."), ("assistant", "It is.")]
+    folder.session("d1", said, archived=True)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["Ben", "Cara"])
+def test_a_card_counts_as_the_words_of_who_said_what_it_rests_on(shop: Folder, name: str) -> None:
+    hits = {hit.unit.id: hit for hit in shop.ask(f"Which database does {name} use?").hits}
+    boosted = {id for id, hit in hits.items() if "speaker" in hit.parts and hit.unit.kind == "card"}
+    assert boosted == {f"card-{name.lower()}"}
+
+
+def test_a_card_that_names_a_person_counts_as_about_them(shop: Folder) -> None:
+    hits = {hit.unit.id: hit for hit in shop.ask("Which database does Dana use?").hits}
+    assert "speaker" in hits["card-dana"].parts
+    assert "speaker" not in hits["card-ben"].parts
+
+
+def test_nobody_is_favoured_where_no_speaker_is_named(shop: Folder) -> None:
+    assert not [hit for hit in shop.ask("Which database do we use?").hits if "speaker" in hit.parts]
