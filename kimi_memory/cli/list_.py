@@ -98,7 +98,7 @@ def _format_lines(listing: Listing, width: int) -> Iterator[str]:
 def _describe(unit: Unit) -> Iterator[str]:
     """Yield what stands behind the text: where it belongs, since when, and if it holds no more."""
     if unit.status != Status.ACTIVE:
-        yield unit.status
+        yield say(unit.status)
     if unit.project:
         yield unit.project
     since = unit.valid_from or unit.at

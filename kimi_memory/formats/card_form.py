@@ -188,8 +188,8 @@ class Head(NamedTuple):
         confidence, importance, *moments, sourced, quoted, suggests, text = rest
         created, verified, valid_from, expires, valid_to = map(_parse_moment, moments)
         return cls(
-            id, key, CardType(type), Status(status), Lang(lang), category, project,
-            scope, Origin(trust), confidence, importance, created or _NEVER, verified,
+            id, key, _TYPES[type], _STATES[status], _LANGS[lang], category, project,
+            scope, _ORIGINS[trust], confidence, importance, created or _NEVER, verified,
             valid_from, expires, valid_to, sourced, tuple(quoted), suggests, text,
         )  # fmt: skip
 
@@ -233,6 +233,11 @@ def says_open(told: Card | Head, task: Card) -> bool:
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
+# To call an enum for each of 100,000 rows takes half of the time that reading them takes.
+_TYPES = {str(one): one for one in CardType}
+_STATES = {str(one): one for one in Status}
+_LANGS = {str(one): one for one in Lang}
+_ORIGINS = {str(one): one for one in Origin}
 
 
 def _parse_moment(text: str | None) -> datetime | None:
