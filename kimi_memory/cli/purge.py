@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.terminal import cut
 from kimi_memory.errors import UsageError
+from kimi_memory.jobs.purge import DoomedLine
 from kimi_memory.nlp.basic.safe_text import printable_line
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
 # The whole list stands in the JSON; on a terminal the counts would scroll away behind it.
 _SHOWN = 20
+_LINES, _LONGEST = 5, 160
+"""So many lines of each file are shown, each up to so many columns."""
+_OF_WORDS = (".md", ".jsonl")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -122,6 +128,16 @@ def _purge_everywhere(arguments: Namespace, doomed: Doomed) -> int:
     return 0
 
 
+def _show_lines(lines: Sequence[DoomedLine]) -> None:
+    """Print the first lines of a file that would go: words that nobody meant show here."""
+    # Records of jobs repeat what stands in the files they changed.
+    words = [one for one in lines if one.path.endswith(_OF_WORDS)]
+    for one in words[:_LINES]:
+        show(f"      {one.number}: {cut(one.text.strip(), _LONGEST)}")
+    if len(words) > _LINES:
+        show(f"      … {len(words) - _LINES} more")
+
+
 def _print_report(report: PurgeReport) -> None:
     if report.empty and not report.done:
         show("Not found: nothing in files, history or index holds it.")
@@ -130,6 +146,7 @@ def _print_report(report: PurgeReport) -> None:
     show(f"  {report.lines} lines in {len(report.files)} files")
     for path in report.files[:_SHOWN]:
         show(f"    {path}")
+        _show_lines([one for one in report.shown if one.path == path])
     show(f"  {len(report.notes)} cards and events as a whole")
     show(f"  {report.objects} git objects; {report.commits} commit messages among them")
     show(f"  {report.private} hidden and machine-local files")

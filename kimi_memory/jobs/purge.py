@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from kimi_memory.config import Settings
 from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
@@ -64,14 +65,22 @@ class Doomed:
     """Ids and hashes made of the texts, with what another copy put in their place."""
 
 
+class DoomedLine(NamedTuple):
+    """A line that holds a target, as it stands in its file."""
+
+    path: str
+    number: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Removal:
     """What purging does to the files of truth."""
 
     changes: tuple[Change, ...]
     operations: tuple[Operation, ...]
-    lines: int
-    """Lines that hold a target now."""
+    lines: tuple[DoomedLine, ...]
+    """Those that hold a target now."""
     found: bool
     """Whether any file besides the tombstones changes."""
 
@@ -94,6 +103,12 @@ def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
                 f"Give at least {SHORTEST} letters or {SHORTEST // 2} Chinese characters."
             )
     return found
+
+
+def _find_doomed_lines(scrub: Scrub, path: str, content: bytes) -> Iterator[DoomedLine]:
+    for number, line in enumerate(content.splitlines(), 1):
+        if scrub.count(line) > 0:
+            yield DoomedLine(path, number, line.decode("utf-8", "replace"))
 
 
 class Purge:
@@ -128,14 +143,14 @@ class Purge:
         changes: list[Change] = []
         kept: list[Card] = []
         touched: list[Note] = []
-        lines = 0
+        lines: list[DoomedLine] = []
         files = self._order_files(but=(TOMBSTONES, job_path(self.id_of(doomed))))
         # A note that holds the text in its words goes whole: what is left of a sentence could be
         # guessed.
         gone = find_gone_notes(files, self._store.read, scrub, doomed.sessions)
         for path in files:
             before = self._store.read(path)
-            lines += sum(scrub.count(line) > 0 for line in before.splitlines())
+            lines += _find_doomed_lines(scrub, path, before)
             if path in gone:
                 changes.append(Delete(path, digest(before)))
                 continue
@@ -163,7 +178,7 @@ class Purge:
             *(Operation(Op.FORGET, scrub.name(note.id), "", "purged") for note in gone.values()),
             *(Operation(Op.REFINE, scrub.name(note.id), "", _TAKEN_OUT) for note in touched),
         ]
-        return Removal((*changes, *stones), tuple(operations), lines, bool(changes))
+        return Removal((*changes, *stones), tuple(operations), tuple(lines), bool(changes))
 
     def _order_files(self, but: tuple[str, ...]) -> list[str]:
         """Return all files but some; those that repeat or name others come last."""

@@ -19,7 +19,7 @@ from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
 from kimi_memory.jobs.job_records import job_path
 from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
-from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
+from kimi_memory.jobs.purge import Doomed, DoomedLine, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.lazy_dataclass import dataclass
@@ -60,6 +60,8 @@ class PurgeReport:
     remotes: tuple[str, ...] = ()
     """Where the history was pushed to, and must be purged as well."""
     commit: str = ""
+    shown: tuple[DoomedLine, ...] = ()
+    """The lines that would go; none once they are gone."""
 
     @property
     def empty(self) -> bool:
@@ -216,8 +218,8 @@ class _Purge:
         notes = tuple(one.target for one in removal.operations if one.op is Op.FORGET)
         files = tuple(path for path in removal.paths if path in truth) if removal.found else ()
         report = PurgeReport(
-            False, "", files, notes, removal.lines, len(private), found.objects,
-            found.commits, remotes,
+            False, "", files, notes, len(removal.lines), len(private), found.objects,
+            found.commits, remotes, shown=removal.lines,
         )  # fmt: skip
         return report, removal
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 
 import pytest
@@ -69,3 +70,14 @@ def test_a_repository_around_the_memory_is_warned_of(told, capsys) -> None:
     (told.parent / "own").rename(told / ".git")
     assert run(["purge", "--text", TEXT, "--yes"]) == 0
     assert f"the repository {told.parent}, which holds files" in capsys.readouterr().err
+
+
+def test_a_preview_shows_the_lines_that_hold_the_words(folder, capsys) -> None:
+    run(["remember", "The payload1 test sends payload10 as well, to Biscuit."])
+    capsys.readouterr()
+    assert run(["purge", "--text", "payload1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line for line in lines if re.match(r"      \d+: ", line)]
+    # Whole lines, so that a person sees words that nobody meant; and what was made of the words.
+    assert any("payload10 as well" in line for line in shown)
+    assert any("key: note.the-payload1-test" in line for line in shown)

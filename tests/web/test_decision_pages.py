@@ -82,6 +82,7 @@ def test_a_purge_needs_its_word_and_leaves_a_receipt(fresh: Pages) -> None:
     fresh.sit()
     first = fresh.post("/ui/purge", {"text": "staging port is 6543"})
     assert "Type DESTROY" in first.text
+    assert re.search(r"<li>\d+: .*6543", first.text)
     wrong = fresh.post("/ui/purge", {"text": "staging port is 6543", "word": "yes"})
     assert wrong.status_code == 400
     assert "6543" in held(fresh)
