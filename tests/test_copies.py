@@ -25,6 +25,7 @@ from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git import attributes
 from kimi_memory.store.notes import sessions
+from tests.copy_laws import LAWS
 from tests.jobs.edited_pages import TEXTS, edit, fill
 
 OLD_ATTRIBUTES = """\
@@ -453,3 +454,15 @@ def test_undo_of_a_day_keeps_its_counts(memory: Memory) -> None:
     assert USAGE in {effect.path for effect in job.effects} and counts
     memory.undo(job.id)
     assert Usage(memory.store).all() == counts
+
+
+def test_every_law_of_copies_is_tested() -> None:
+    names = {law.partition(":")[0] for law in LAWS}
+    assert names == {*(f"L{n}" for n in range(1, 21)), *(f"D{n}" for n in range(1, 17))}
+    missing = [
+        test
+        for test in {test for tests in LAWS.values() for test in tests}
+        for path, _, name in [test.partition("::")]
+        if f"\ndef {name}(" not in (Path(__file__).parent / path).read_text("utf-8")
+    ]
+    assert not missing

@@ -40,7 +40,8 @@ def _format_lines(found: Counterfactual) -> Iterator[str]:
     since = f"v{found.begins}" if found.begins else "an empty memory"
     yield f"run again from {since}, without a model: turns {found.turns}, jobs {found.jobs}"
     yield from map(format_change, found.changes)
-    yield f"{len(found.changes)} beliefs would differ; held now: {found.total}"
+    count = len(found.changes)
+    yield f"{count} belief{'s' * (count != 1)} would differ; held now: {found.total}"
     if found.same < found.total:
         yield f"With the turns, {found.same} of the {found.total} beliefs of now come out again."
     if found.not_again:

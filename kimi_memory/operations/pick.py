@@ -56,7 +56,7 @@ def pick(memory: Memory, what: str, source: str, *, dry_run: bool = False) -> Pi
         job = Pick(memory, Choice(commit or theirs, what, before))
         report = memory.run(job, dry_run=dry_run)
         if not job.found:
-            raise NotFoundError(f"change or note of {source}", what)
+            raise NotFoundError("change or note", what)
         if dry_run or not report.id:
             return PickReport(source, commit or theirs, paths=report.paths)
         write_views(memory, job.files)

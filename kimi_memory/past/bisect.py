@@ -111,10 +111,18 @@ def _yield_flips(
                 there[state.note] = note
         now = bool(there) and wrong.holds(list(there.values()))
         if now != was:
-            # Of several notes that one commit changed, the live one is what it says since.
-            live = [one for one in changed if (note := notes[one]) and note.status in LIVE]
-            yield (live or changed)[-1], now, before
+            yield _choose(changed, notes, wrong if now else None), now, before
         was = now
+
+
+def _choose(changed: list[State], notes: dict[State, Note | None], wrong: Wrong | None) -> State:
+    """Return which of several notes that one commit changed is shown for it."""
+    if wrong is not None and wrong.status:
+        found = [one for one in changed if (note := notes[one]) and wrong.holds([note])]
+        changed = found or changed
+    # Else the live one is what it says since.
+    live = [one for one in changed if (note := notes[one]) and note.status in LIVE]
+    return (live or changed)[-1]
 
 
 def _make_flip(reader: PastReader, state: State, begins: bool, before: dict[str, Note]) -> Flip:

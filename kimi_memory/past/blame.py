@@ -128,7 +128,7 @@ class Blame:
         lines = decode(place.content, place.path).splitlines()
         first, last = place.first or 1, place.last or len(lines)
         if first > len(lines):
-            raise UsageError(f"{place.path} has {len(lines)} lines then. Name one of them.")
+            raise UsageError(f"{place.path} has {len(lines)} lines. Name one of them.")
         numbers = range(first, min(last, len(lines)) + 1)
         if note:
             yield from self._blame_note_lines(place, note, lines, numbers)

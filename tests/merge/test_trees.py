@@ -549,6 +549,39 @@ def statements(tree: Tree) -> set[tuple[str, object, object]]:
     return {(note.id, note.body_texts, note.status) for note in notes}
 
 
+@given(st.permutations(["card-01m828aa9e-z7peq2d8g", "card-01m828a95s-z7peq2d8g", "card-2"]))
+@examples(6)
+def test_cards_that_want_one_name_have_a_file_each_in_any_order(ids: list[str]) -> None:
+    """Ids that are made of one session, turn, key and type end alike."""
+    one, other, last = (file_of(replace(PORT, id=id, value=id), CARD) for id in ids)
+    found = joined({}, joined({}, one, other).files, last).files
+    assert len(found) == 3
+    assert {note.id: f"{note.id}" in found[CARD].decode() for note in notes_of(found)} == {
+        id: id == min(ids) for id in ids
+    }
+    again = joined({}, one, joined({}, other, last).files).files
+    assert found == again
+
+
+def test_of_a_deleted_card_the_weights_are_as_the_last_merge_has_them() -> None:
+    """The bound of the law: which weight stays depends on the order, whether it stays does not."""
+    proven = edit(PORT, sources=(*PORT.sources, said("s2", 1)))
+    weighed = edit(PORT, temperature=0.25)
+    base = file_of(PORT)
+
+    def meet(*trees: Tree) -> Card:
+        first, *more = trees
+        for other in more:
+            first = join(base, first, other).files
+        [note] = notes_of(first)
+        assert isinstance(note, Card)
+        return note
+
+    ends = [meet(*sides) for sides in permutations([proven, {}, weighed])]
+    assert {end.temperature for end in ends} == {PORT.temperature, 0.25}
+    assert len({replace(end, temperature=1.0) for end in ends}) == 1
+
+
 def test_views_and_pages_of_joined_sessions_are_made_of_their_records() -> None:
     one, other = talk("tea", who=1, base=HELLO), talk("coffee", who=2, base=HELLO)
     trees = []

@@ -12,8 +12,10 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cli import run
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.formats import codec
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.purge import Doomed
 from kimi_memory.merge.marks import has_marks
@@ -173,6 +175,58 @@ def test_what_was_forgotten_in_one_copy_stays_forgotten_in_both(
         assert errors(one) == []
 
 
+def say_again(memory: Memory) -> None:
+    memory.remember("The dentist is Dr Abernathy.", key="health.dentist")
+
+
+def say_otherwise(memory: Memory) -> None:
+    memory.remember("The dentist is Dr Berg.", key="health.dentist")
+
+
+def tag_by_hand(memory: Memory) -> None:
+    [path] = [p for p in memory.store.files("semantic") if p.endswith("health.dentist.md")]
+    text = (memory.root / path).read_text("utf-8")
+    (memory.root / path).write_text(f"{text}\nAsk at the desk.\n", "utf-8")
+    memory.take_edits()
+
+
+def run_daily(memory: Memory) -> None:
+    memory.consolidate("daily", memory.clock().date())
+
+
+def believed(memory: Memory) -> set[tuple[str, str]]:
+    paths = (path for path in memory.store.files("semantic") if path.count("/") > 1)
+    cards = (codec.parse(memory.store.read(path).decode(), path) for path in paths)
+    return {
+        (one.key, one.value)
+        for one in cards
+        if isinstance(one, Card) and one.status is Status.ACTIVE
+    }
+
+
+@pytest.mark.parametrize("act", [say_again, say_otherwise, tag_by_hand, run_daily])
+def test_forgetting_and_merging_lead_to_the_same_in_either_order(
+    pair: tuple[Memory, Memory], act: Callable[[Memory], None], clone: Clone, clock: Clock
+) -> None:
+    """Law L7."""
+    memory, other = pair
+    memory.remember("The dentist is Dr Abernathy.", key="health.dentist")
+    memory.remember("Ann likes tea.", key="ann.tea")
+    merge(other, memory)
+    later, about = clone("later"), Wanted(query="Abernathy")
+    clock.move(hours=1)
+    act(other)
+    clock.move(hours=1)
+    memory.run(Forget(memory, about))
+    merge(memory, other)
+    merge(later, other)
+    later.run(Forget(later, about))
+    assert believed(memory) == believed(later)
+    assert "ann.tea" in {key for key, _ in believed(memory)}
+    assert not [value for _, value in believed(memory) if "Abernathy" in value]
+    assert errors(memory) == errors(later) == []
+
+
 def test_copies_that_merged_each_other_crosswise_still_merge(pair: tuple[Memory, Memory]) -> None:
     memory, other = pair
     memory.remember("Ann likes tea.", key="ann.tea")
@@ -306,7 +360,7 @@ def test_what_is_no_copy_of_this_memory_is_refused(
     (tmp_path / "empty").mkdir()
     with pytest.raises(HistoryError, match="no history"):
         merge_copy(memory, str(tmp_path / "empty"))
-    with pytest.raises(HistoryError, match="No commit 'nowhere'"):
+    with pytest.raises(HistoryError, match="No folder, branch or commit 'nowhere'"):
         merge_copy(memory, "nowhere")
     third = clone("c")
     git(third.root, "checkout", "-q", "--orphan", "apart")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -13,7 +14,9 @@ from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, UsageError
 from kimi_memory.formats.page_lines import sign_of
 from kimi_memory.jobs.forget import Forget
+from kimi_memory.jobs.purge import Doomed
 from kimi_memory.jobs.usage import RECALLS
+from kimi_memory.operations.forget import purge
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.rollback import roll_back
 from kimi_memory.store.files.paths import TOMBSTONES
@@ -81,6 +84,41 @@ def test_what_was_known_then_is_known_again_and_what_was_said_stays(
     memory.undo(report.job)
     assert files_of(memory) == before
     assert errors(memory) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_to_whatever_point_what_is_never_rolled_back_stays(
+    memory: Memory, clock: Clock, seed: int
+) -> None:
+    """Law L17."""
+    chance = Random(seed)
+    for n in range(6):
+        clock.move(hours=5)
+        match chance.choice(["say", "say", "change", "forget", "daily", "purge"]):
+            case "say":
+                memory.remember(f"The colour of room {n} is blue.", key=f"room{n}.colour")
+            case "change":
+                memory.remember(f"The deploy port is {8000 + n}.", key="deploy.port")
+            case "forget":
+                memory.run(Forget(memory, Wanted(query="colour of room")))
+            case "daily":
+                memory.consolidate("daily", clock().date())
+            case _:
+                memory.remember(f"The vault code is {7391 + n}.", key="vault.code")
+                purge(memory, Doomed((f"{7391 + n}",)), yes=True)
+        memory.batch.flush()
+    kept = ("short-term/session", "episodic/sessions/", "mid-term/jobs/", TOMBSTONES)
+    for version in range(2, int(git(memory.root, "rev-list", "--count", "HEAD")), 2):
+        before, spoken = files_of(memory), said(memory)
+        report = roll_back(memory, f"v{version}", sure=True)
+        after = files_of(memory)
+        assert said(memory) == spoken
+        stays = {path for path in before if path.startswith(kept)}
+        assert {path: after.get(path) for path in stays} == {path: before[path] for path in stays}
+        assert errors(memory) == []
+        if report.job:
+            memory.undo(report.job)
+        assert files_of(memory) == before
 
 
 def test_going_back_twice_changes_nothing_the_second_time(memory: Memory, clock: Clock) -> None:

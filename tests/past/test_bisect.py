@@ -60,6 +60,7 @@ def test_points_bound_it(memory: Memory, ports: list[str]) -> None:
 def test_status_and_confidence(memory: Memory, past: Past) -> None:
     [flip] = memory.bisect("deploy.port", Wrong(status="superseded"))
     assert flip.cause.job == past.second
+    assert "8080" in flip.says, "not what came in its place"
     assert memory.bisect("deploy.port", Wrong(below=0.1)) == []
     assert memory.bisect("deploy.port", Wrong(below=0.99))[0].cause.job == past.first
 

@@ -135,7 +135,7 @@ def test_what_was_forgotten_has_no_origin_at_any_point(memory: Memory, past: Pas
     [
         ("deploy.port size", UsageError, "no field 'size'. Known are"),
         ("USER.md value", UsageError, "is no note"),
-        ("USER.md:999", UsageError, "lines then"),
+        ("USER.md:999", UsageError, r"has \d+ lines\. Name one"),
         ("nowhere.md:3", NotFoundError, "nowhere.md"),
         ("nothing", NotFoundError, "nothing"),
         ("../secret", NotFoundError, "secret"),

@@ -99,7 +99,13 @@ class Merger:
         Raises:
             HistoryError: there is none, or it is from before.
         """
-        found = resolve(self._git, name)
+        try:
+            found = resolve(self._git, name)
+        except HistoryError:
+            raise HistoryError(
+                f"No folder, branch or commit {name!r}. "
+                "Name the folder of a copy, or one of 'kimi-memory branch list'."
+            ) from None
         self._check_purges(self._git, found, name, purged=purged)
         return found
 

@@ -1,0 +1,157 @@
+"""What holds of a memory's past and of its copies, and the tests that hold it there.
+
+The numbers are those that docstrings of tests name. `test_every_law_of_copies_is_tested` sees to
+it that the tests exist.
+"""
+
+from __future__ import annotations
+
+TREES, NOTES = "merge/test_trees.py", "merge/test_notes.py"
+FORKS = "faults/test_forks.py::test_no_turn_is_lost_or_doubled_in_any_order_of_merges"
+MONTH = "faults/test_sync_months.py::test_a_month_of_copies_and_a_hub"
+WHOLE = f"{TREES}::test_the_laws_hold_for_whole_memories"
+KINDS = f"{TREES}::test_every_kind_in_every_pair_of_changes"
+MERGE, SYNC = "operations/test_merge_copy.py", "operations/test_sync_remotes.py"
+BACK, PAST = "operations/test_rollback.py", "past/test_past_memory.py"
+
+LAWS: dict[str, tuple[str, ...]] = {
+    "L1: either side may be called ours: the merged files have the same bytes": (WHOLE, KINDS),
+    "L2: merging itself, or what it has already, changes nothing": (WHOLE, KINDS),
+    "L3: the order of merges does not matter, but for weights of a card that one copy deleted": (
+        f"{TREES}::test_a_card_of_three_copies_is_the_same_in_any_order",
+        f"{TREES}::test_a_card_of_four_copies_is_the_same_in_any_order",
+        f"{TREES}::test_three_copies_say_the_same_in_any_order",
+        f"{TREES}::test_of_a_deleted_card_the_weights_are_as_the_last_merge_has_them",
+        f"{NOTES}::test_the_order_of_merges_does_not_matter",
+        FORKS,
+    ),
+    "L4: no turn is lost and none stands twice": (
+        FORKS,
+        "merge/test_sessions.py::test_no_turn_is_lost_or_doubled_and_every_chain_is_whole",
+    ),
+    "L5: no statement is lost": (WHOLE, f"{NOTES}::test_no_statement_and_no_evidence_is_lost"),
+    "L6: evidence names the turn that has its words": (
+        FORKS,
+        WHOLE,
+        f"{BACK}::test_evidence_follows_turns_that_a_merge_moved",
+    ),
+    "L7: what was forgotten stays so; forgetting and merging may change places": (
+        f"{MERGE}::test_forgetting_and_merging_lead_to_the_same_in_either_order",
+        f"{MERGE}::test_what_was_forgotten_in_one_copy_stays_forgotten_in_both",
+        MONTH,
+    ),
+    "L8: what was purged comes back on no way": (
+        f"{MERGE}::test_what_was_purged_does_not_come_back_by_a_merge",
+        f"{SYNC}::test_what_a_purge_destroyed_comes_back_by_no_sync",
+        "operations/test_bundles.py::test_what_was_purged_does_not_come_back_by_a_bundle",
+        "operations/test_follow_purge.py::"
+        "test_a_copy_destroys_what_another_one_purged_and_goes_on_with_it",
+    ),
+    "L9: unknown keys, comments and prose of both sides stay": (
+        "merge/test_note_texts.py::test_words_around_the_note_are_never_lost",
+        "merge/test_note_texts.py::"
+        "test_unknown_keys_comments_and_prose_of_both_sides_stand_in_the_result",
+    ),
+    "L10: the result parses and verifies, and no file holds the marks of a merge": (MONTH, WHOLE),
+    "L11: copies with kills and lost pushes come to equal heads": (
+        MONTH,
+        "faults/test_sync_months.py::test_a_kill_at_any_step_of_a_sync_loses_nothing",
+        "operations/test_drop_folders.py::"
+        "test_three_copies_that_meet_late_and_in_parts_become_equal",
+    ),
+    "L12: a merge has the same commit wherever it is made": (
+        f"{MERGE}::test_two_machines_that_merge_the_same_commits_make_the_same_one",
+    ),
+    "L13: a question of the past is answered by the files of then": (
+        f"{PAST}::test_a_question_is_answered_by_the_tree_of_the_point",
+        f"{PAST}::test_it_finds_what_a_copy_of_that_day_finds",
+        "past/test_bisect_versions.py::test_a_memory_laid_out_at_a_point_answers_as_it_did",
+    ),
+    "L14: as of now is now; differences add up; timeline and blame say what the trees say": (
+        f"{PAST}::test_as_of_now_is_now_with_what_is_not_committed_yet",
+        "past/test_beliefs.py::test_differences_add_up",
+        "past/test_timeline.py::test_what_it_says_is_what_the_tree_of_the_commit_says",
+        "past/test_blame.py::test_the_commit_is_the_newest_whose_parent_lacks_the_value",
+    ),
+    "L15: bisect finds a point at which the answer changes": (
+        "past/test_bisect.py::test_every_flip_is_one_in_the_trees_on_both_sides",
+        "past/test_bisect_versions.py::test_every_change_is_found_where_all_are_tested",
+    ),
+    "L16: the import of an export is the memory; a flipped byte is refused": (
+        "operations/test_bundles.py::"
+        "test_import_of_an_export_is_the_memory_and_one_flipped_bit_is_refused",
+    ),
+    "L17: going back keeps turns, tombstones and records; undoing it is where it began": (
+        f"{BACK}::test_to_whatever_point_what_is_never_rolled_back_stays",
+        f"{BACK}::test_what_was_known_then_is_known_again_and_what_was_said_stays",
+    ),
+    "L18: without the table of the past every answer is the same": (
+        "past/test_table.py::test_deleting_it_changes_no_answer",
+    ),
+    "L19: nothing that a repository names is run": (
+        f"{MERGE}::test_nothing_of_the_repository_is_run",
+        f"{SYNC}::test_nothing_that_a_repository_names_is_run",
+        "past/test_table.py::test_no_program_of_the_repository_is_run",
+    ),
+    "L20: nothing of a stranger is the owner's word": (
+        f"{SYNC}::test_a_stranger_who_may_push_is_not_believed",
+        "jobs/test_vouching.py::"
+        "test_nothing_of_a_stranger_counts_also_where_the_owner_signed_upon_it",
+    ),
+    "D1: two copies that remembered on one day are readable after a plain pull": (
+        "test_copies.py::test_two_copies_that_remembered_on_one_day_are_joined_by_a_plain_pull",
+        "test_copies.py::test_a_file_in_which_git_joined_two_sessions_is_read_and_repaired",
+    ),
+    "D2: a file from elsewhere is not the owner's word": (
+        "test_unconfirmed.py::test_what_nobody_confirmed_is_never_served_as_the_owners_word",
+    ),
+    "D3: a merge of git under way stops no reading and shows no marks": (
+        "test_copies.py::test_what_is_stored_is_answered_as_stored_and_reading_goes_on",
+        "test_copies.py::test_a_session_that_goes_on_in_two_copies_is_a_conflict_without_marks",
+    ),
+    "D4: a pull brings nothing purged back": (
+        f"{MERGE}::test_what_was_purged_does_not_come_back_by_a_merge",
+    ),
+    "D5: no hash gives a purged secret away": (
+        "test_purged.py::test_no_hash_of_a_purged_code_is_left",
+    ),
+    "D6: two values of one key after a merge are a dispute": (
+        "jobs/test_settle.py::test_one_slot_with_two_values_said_at_one_moment_is_a_dispute",
+    ),
+    "D7: a clone raises no alarm": (
+        "test_copies.py::test_a_clone_and_what_it_pulls_give_no_alarm",
+    ),
+    "D8: days on which both copies ran their jobs merge": (
+        f"{MERGE}::test_days_of_two_copies_end_in_equal_trees",
+    ),
+    "D9: one edit of a page is taken in once": (
+        "test_copies.py::test_one_edit_of_a_page_that_two_copies_take_in_is_one_session",
+    ),
+    "D10: a job that both copies ran is one; receipts of a copy stay there": (
+        KINDS,
+        "test_copies.py::test_receipts_that_an_earlier_version_committed_leave_git_and_stay_here",
+    ),
+    "D11: a conflict copy of folder sync is no note": (
+        "index/test_locate.py::test_a_conflict_copy_is_no_note",
+    ),
+    "D12: a daily job is undone after the next one ran": (
+        "jobs/test_undo.py::test_a_daily_job_is_undone_after_the_next_one_ran",
+    ),
+    "D13: cards that want one name have a file each": (
+        f"{TREES}::test_cards_that_want_one_name_have_a_file_each_in_any_order",
+    ),
+    "D14: no merge driver of a repository is run": (
+        f"{MERGE}::test_nothing_of_the_repository_is_run",
+    ),
+    "D15: every point has a name, bundles are read, a purge refuses what it cannot reach": (
+        "past/test_points.py::test_every_form_names_a_state",
+        "operations/test_bundles.py::test_a_memory_comes_out_of_a_bundle_as_it_went_in",
+        "jobs/test_purge.py::test_a_linked_worktree_is_refused_before_anything",
+    ),
+    "D16: a merge is no edit, counts count once, the past knows nothing of later": (
+        "jobs/test_day_page.py::"
+        "test_an_edit_in_another_copy_takes_out_nothing_that_only_this_one_had",
+        "test_copies.py::test_what_two_copies_showed_on_a_day_counts_once",
+        f"{PAST}::test_known_then_and_so_then_are_two_things",
+    ),
+}
