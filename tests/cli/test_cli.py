@@ -268,6 +268,20 @@ def test_the_nearest_folder_above_is_found(
     assert answer(capsys, "status")["root"] == str(folder)
 
 
+@pytest.mark.parametrize("steps", ["session list", "serve token list", "branch list"])
+def test_what_every_command_takes_may_stand_before_and_behind_its_step(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys, steps: str
+) -> None:
+    monkeypatch.delenv("KIMI_MEMORY")
+    monkeypatch.chdir(folder.parent)
+    step, shared, said = steps.split(), ["--memory", str(folder), "--json"], set()
+    for at in range(len(step) + 1):
+        assert run([*step[:at], *shared, *step[at:]]) == 0
+        said.add(capsys.readouterr().out)
+    assert len(said) == 1
+    json.loads(said.pop())
+
+
 def test_control_characters_never_reach_the_terminal(folder: Path, capsys) -> None:
     page = folder / "semantic/evil.md"
     page.write_text("# evil \u202egnp.exe\u009b31m page\n", encoding="utf-8")

@@ -12,10 +12,12 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.change import Create
+from kimi_memory.domain.health import Severity
 from kimi_memory.domain.job import JobReport, Plan, Spent
 from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.errors import GateError, NotFoundError
 from kimi_memory.jobs import runner
+from kimi_memory.operations.doctor import verify
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
@@ -112,6 +114,32 @@ def test_a_batch_of_another_process_leaves_a_job_its_commit(memory: Memory) -> N
     assert job.returncode == 0
     trailers = [commit.trailers.get("Job") for commit in memory.history.log(limit=5)]
     assert said.strip() in trailers
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("We decided to use Redis for the queue.", "We decided to use RabbitMQ for the queue."),
+        ("I live in Oslo.", "I live in Bergen.", "I live in Oslo."),
+        (
+            "数据库我们决定用 MongoDB。",
+            "数据库我们决定用 PostgreSQL。",
+            "不，数据库还是用 MongoDB。",
+        ),
+    ],
+    ids=["decision", "there and back", "decision in Chinese"],
+)
+def test_a_session_that_decides_two_ways_is_distilled_once_and_for_all(
+    memory: Memory, said: tuple[str, ...]
+) -> None:
+    """Cards were captured while it was said; the drafts of the session meet them."""
+    session = memory.session("s")
+    for text in said:
+        session.turn(Role.USER, text)
+    memory.mark_ended("s")
+    assert memory.distil("s").id
+    assert not memory.distil("s").id
+    assert not [one.message for one in verify(memory) if one.severity is not Severity.OK]
 
 
 def test_the_same_inputs_give_nothing_to_do(memory: Memory) -> None:

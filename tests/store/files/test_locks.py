@@ -330,6 +330,25 @@ def test_a_waiter_gets_the_lock_when_it_is_free(locks: Locks) -> None:
     thread.join()
 
 
+def test_who_waits_is_not_passed_by_one_that_takes_the_lock_again_at_once(locks: Locks) -> None:
+    got = threading.Event()
+
+    def wait_for_it() -> None:
+        with locks.hold("job", timeout_seconds=20):
+            got.set()
+
+    waiting, turns = threading.Thread(target=wait_for_it), 0
+    with locks.hold("job"):
+        waiting.start()
+        time.sleep(0.1)  # Now it stands in front of the door.
+    while not got.is_set() and turns < 50:
+        with locks.hold("job", timeout_seconds=20):
+            turns += 1
+            time.sleep(0.02)
+    waiting.join()
+    assert turns <= 2
+
+
 def test_owners_that_are_gone_are_known() -> None:
     pid, start, boot = owner().split("-")
     assert not is_dead(owner())
