@@ -150,6 +150,23 @@ def test_vectors_come_back_in_order_and_of_unit_length() -> None:
     assert found.weight == 2.0
 
 
+def test_a_server_is_asked_no_faster_than_it_may_be() -> None:
+    """Over real sockets, from several threads: six requests, a tenth of a second apart."""
+    began: list[float] = []
+
+    def embed(text: str) -> list[float]:
+        began.append(time.monotonic())
+        return [float(text), 1.0]
+
+    with serve(Script(embed=embed)) as host:
+        paced = plugin(host, batch=1, at_once=4, per_minute=600)
+        assert paced.embed_texts(["0"], "note") is not None  # What loads its modules.
+        began.clear()
+        assert paced.embed_texts([str(n) for n in range(1, 7)], "note") is not None
+    assert len(began) == 6
+    assert max(began) - min(began) >= 0.45  # Five spans; the first answer may have been late.
+
+
 def test_the_key_is_that_of_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SILICON", "sk-7")
     script = Script()
