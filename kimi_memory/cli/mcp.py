@@ -19,6 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address, of this machine only")
     parser.add_argument("--port", type=int, default=8377, help="port; default: 8377")
     add_space(parser, "the client")
+    parser.add_argument("--member", default="", help="the member of a space that the client is")
     parser.add_argument(
         "--compat",
         choices=[GRAPH],
@@ -40,5 +41,6 @@ def run(arguments: Namespace) -> int:
         http=(arguments.host, arguments.port) if arguments.http else None,
         graph=arguments.compat == GRAPH,
         space=space_of(arguments),
+        member=arguments.member,
     )
     return 0

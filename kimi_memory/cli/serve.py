@@ -15,6 +15,8 @@ from kimi_memory.server.principal import Scope
 from kimi_memory.server.rate_limit import Limits
 from kimi_memory.server.server import Serving
 from kimi_memory.server.tokens import Tokens, hidden
+from kimi_memory.spaces.space_folder import find_space_of
+from kimi_memory.spaces.space_types import ACTING
 from kimi_memory.web.serving import serve
 
 _SCOPES = ("read", "write", "admin", "person")
@@ -59,6 +61,7 @@ def _add_tokens(parser: ArgumentParser) -> None:
         "--scope", action="append", choices=_SCOPES, help="what it may do; default: read, write"
     )
     add_space(add, "it")
+    add.add_argument("--member", default="", help="the member of a space who shows it")
     steps.add_parser("list", help="list tokens, without their secrets")
     remove = steps.add_parser("remove", help="take a token back at once")
     remove.add_argument("id", help="its id or name")
@@ -103,18 +106,32 @@ def serving_of(arguments: Namespace) -> Serving:
     )
 
 
-def _open_tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  imported when needed
-
+def _open_tokens(arguments: Namespace) -> Tokens:
     home = Home.of_user()
     with Memory.open(find_memory(arguments), Opening(home=home, background=False)) as memory:
+        if member := getattr(arguments, "member", ""):
+            _check_member(memory, member)
         return Tokens(home, memory.root)
+
+
+def _check_member(memory: Memory, member: str) -> None:
+    """Refuse a token for somebody whom the server would refuse."""
+    space = find_space_of(memory.home, memory.settings.memory.id, memory.root)
+    if space is None:
+        raise UsageError(
+            "This memory belongs to no space. Share it with 'kimi-memory space share' first."
+        )
+    if space.member(member).kind not in ACTING:
+        raise UsageError(f"{member} is a {space.member(member).kind}, which asks for nothing.")
 
 
 def _create_token(arguments: Namespace) -> int:
     # Admin has to be asked for: it can forget whole sessions and take jobs back.
     scopes = [Scope(one) for one in arguments.scope or ("read", "write")]
     space = space_of(arguments)
-    token, secret = _open_tokens(arguments).add(arguments.name, scopes, space, utcnow())
+    token, secret = _open_tokens(arguments).add(
+        arguments.name, scopes, space, utcnow(), member=arguments.member
+    )
     if arguments.json:
         show_json({"token": hidden(token), "secret": secret})
     else:
@@ -130,7 +147,7 @@ def _list_tokens(arguments: Namespace) -> int:
         show_json([hidden(token) for token in found])
         return 0
     for token in found:
-        parts = ("project", "agent", "user", "session")
+        parts = ("project", "agent", "user", "session", "member")
         bound = [f"{part} {name}" for part in parts if (name := getattr(token, part))]
         bound += ["shared"] if token.shared else []
         show(f"{token.id}  {token.name}  {', '.join(token.scopes)}  {' '.join(bound)}".rstrip())

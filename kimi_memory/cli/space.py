@@ -142,7 +142,10 @@ def _add(arguments: Namespace, space: SpaceFolder) -> int:
         show(f"Would take {sub} into {space.name} as {_join(roles)}.")
         return 0
     made = space.add(sub, roles, arguments.kind, name=arguments.name)
-    show_result(arguments, made, f"{sub} is in {space.name} as {_join(roles)}.")
+    line = f"{sub} is in {space.name} as {_join(roles)}."
+    if made.kind in ACTING:
+        line += f" A token for it: 'kimi-memory serve token add {sub} --member {sub}'."
+    show_result(arguments, made, line)
     return 0
 
 
@@ -216,7 +219,7 @@ def _who(arguments: Namespace, space: SpaceFolder) -> int:
         one.sub: {
             action: list(decision.policies)
             for action in wanted
-            if one.kind in ACTING and (decision := space.decide(one.sub, action, memory))
+            if (decision := space.decide(one.sub, action, memory))
         }
         for one in space.members.values()
     }

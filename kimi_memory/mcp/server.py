@@ -36,19 +36,22 @@ SessionId = Annotated[str, Field(description="that holds the chat; found by its 
 Limit = Annotated[int, Field(ge=1, le=50, description="most results")]
 
 
-def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple[Any, Desk]:
+def build(
+    root: Path, *, graph: bool = False, space: Namespace = WHOLE, member: str = ""
+) -> tuple[Any, Desk]:
     """Return a server for a memory folder, and what it opened.
 
     Args:
         root: the folder.
         graph: offer the tools of the server ``server-memory`` instead of ours.
         space: what the client is bound to; it sees, and writes, nothing else.
+        member: the member of a space who asks, where the memory belongs to one.
 
     Raises:
-        UsageError: the library mcp is not installed.
+        UsageError: the library mcp is not installed, or a member must be named.
     """
     Server, Annotations, refuse = _load_library()  # noqa: N806  classes
-    desk = Desk(root, space=space)
+    desk = Desk(root, space=space, member=member)
     server = _create_server(_refuse_in_one_line(Server, refuse))
 
     def tool(name: str, *, reads: bool = True, destroys: bool = False) -> Callable[[F], F]:
@@ -93,9 +96,10 @@ def serve(
     http: tuple[str, int] | None = None,
     graph: bool = False,
     space: Namespace = WHOLE,
+    member: str = "",
 ) -> None:
     """Serve over standard input and output, or over HTTP on an address of this machine."""
-    server, desk = build(root, graph=graph, space=space)
+    server, desk = build(root, graph=graph, space=space, member=member)
     try:
         with keep_index_informed(desk.memory):
             if http is None:

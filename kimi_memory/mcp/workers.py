@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
@@ -17,7 +18,7 @@ from kimi_memory.domain.note import Origin
 from kimi_memory.domain.operation_types import Said, Wanted
 from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Hit
-from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.errors import KimiMemoryError, NotFoundError, UsageError
 from kimi_memory.mcp import responses
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
 from kimi_memory.operations.entities import Entities
@@ -26,6 +27,7 @@ from kimi_memory.operations.memory_state import status
 from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.server.chats import find_owner, limits_of
+from kimi_memory.server.guard import GuardPost, Request
 from kimi_memory.server.looking_back import blame_of, timeline_of
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.simple import of_sources
@@ -43,36 +45,53 @@ class Desk:
         root: the folder.
         client: who asks, for the journal.
         space: what the client is bound to; it sees, and writes, nothing else.
+        member: the member of a space who asks, where the memory belongs to one.
+
+    Raises:
+        UsageError: no member was named and one must be, or the reverse.
     """
 
-    def __init__(self, root: Path, client: str = "mcp", space: Namespace = WHOLE) -> None:
-        self._guard = threading.RLock()
-        self._caller, self._space = Caller(client, space=space), space
-        actor = Actor(client, Origin.AGENT)
+    def __init__(
+        self, root: Path, client: str = "mcp", space: Namespace = WHOLE, *, member: str = ""
+    ) -> None:
+        self._lock = threading.RLock()
+        self._caller, self._space = Caller(client, space=space, member=member), space
+        actor = self._caller.actor if member else Actor(client, Origin.AGENT)
         self.memory = Memory.open(root, Opening(actor=actor, background=True))
         """For what may be asked of it from any thread."""
+        self._post = GuardPost(self.memory.home, self.memory.settings.memory.id, root)
+        try:
+            self._post.bind(self._caller)
+        except KimiMemoryError:
+            self.memory.close()
+            raise
 
     def close(self) -> None:
         """Close the memory."""
-        with self._guard:
+        with self._lock:
             self.memory.close()
+            self._post.close()
 
     @contextmanager
-    def _open_memory(self) -> Iterator[Memory]:
-        with self._guard:
+    def _open_memory(self, name: str, *, whole: bool = False, **given: Any) -> Iterator[Memory]:
+        """Open the memory for something that a space has to allow, where it belongs to one.
+
+        What concerns the whole memory is refused to a client that is bound to a part.
+        """
+        with self._lock:
+            # A memory can be shared, and left, while this runs.
+            guard = self._post.bind(self._caller)
+            if guard is not None:
+                request = Request(name, "mcp", given=given)
+                self._space = guard.admit(self._caller, request).space
+            elif whole:
+                self._caller.need(Scope.READ, whole=True)
             yield self.memory
-
-    @contextmanager
-    def _open_entire_memory(self) -> Iterator[Memory]:
-        """Open what concerns the whole memory; refused to a client that is bound to a part."""
-        self._caller.need(Scope.READ, whole=True)
-        with self._open_memory() as memory:
-            yield memory
 
     @contextmanager
     def entities(self) -> Iterator[Entities]:
         """Give the graph that agents keep over this protocol."""
-        with self._open_entire_memory() as memory:
+        with self._open_memory("graph", whole=True) as memory:
             yield Entities(memory, _AGENT)
 
     def search(
@@ -82,7 +101,7 @@ class Desk:
         """Find lines; see `Memory.recall`."""
         if not query.strip():
             raise UsageError("There is nothing to look for. Give a question or words.")
-        with self._open_memory() as memory:
+        with self._open_memory("recall", query=query) as memory:
             # The schema has the same bounds, but a client may not heed them.
             asked = parse(query, memory.now(), limit=max(1, min(limit, MOST_HITS)))
             asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
@@ -99,7 +118,7 @@ class Desk:
             first: first line, counted from 1; that of the citation, or 1, if 0.
             last: last line; that of the citation, or the end, if 0.
         """
-        with self._open_memory() as memory:
+        with self._open_memory("get", path=path) as memory:
             asked, cited, until = split_citation(self._space.cite_turn(memory, path))
             where, text = self._read_text(memory, asked)
         first, last = first or cited or 1, last or until
@@ -129,13 +148,13 @@ class Desk:
         area = whose.pop("area", "")
         space = self._space.within(**whose)
         of = {"project": space.project, "agent": space.agent, "user": space.user}
-        with self._open_memory() as memory:
+        with self._open_memory("remember", text=text, key=key) as memory:
             of |= {"area": self._space.area(memory, area), "session": self._space.session}
             return _format_report(memory.remember(text, key=key, type=type, **of))
 
     def forget(self, note: str = "", key: str = "", dry_run: bool = True) -> responses.Done:
         """Archive a note or what is known under a key, so that it does not come back."""
-        with self._open_memory() as memory:
+        with self._open_memory("forget", note=note, key=key) as memory:
             # Cards of one key may lie in several projects: a bound client could archive another's.
             if self._space and not note:
                 raise UsageError("A bound client forgets one note at a time: give 'note', its id.")
@@ -148,7 +167,7 @@ class Desk:
         *, force: bool = False,
     ) -> responses.Compacted:  # fmt: skip
         """Make a chat fit its window; see `Memory.compact`."""
-        with self._open_memory() as memory:
+        with self._open_memory("compact", session=session) as memory:
             owner = find_owner(memory, self._space, messages, {"session": session})
             limits = limits_of(memory, window_tokens)
             done = memory.compact(
@@ -166,7 +185,7 @@ class Desk:
 
     def flush(self, messages: Sequence[Message], session: str = "") -> responses.Flushed:
         """Store what of a chat is not stored yet; see `Memory.flush`."""
-        with self._open_memory() as memory:
+        with self._open_memory("flush", session=session) as memory:
             owner = find_owner(memory, self._space, messages, {"session": session})
             done = memory.flush(messages, session=owner.session, **owner.whose)
         remembered = [path for report in done.remembered for path in report.paths]
@@ -179,7 +198,7 @@ class Desk:
 
     def trace(self, id: str) -> responses.Origins:
         """Say where a note comes from."""
-        with self._open_memory() as memory:
+        with self._open_memory("get", id=id) as memory:
             found = memory.trace(self._space.filed(memory, id).note.id)
             evidence = [
                 one
@@ -203,13 +222,13 @@ class Desk:
 
     def timeline(self, key: str, since: str = "", until: str = "") -> responses.Timeline:
         """List the states of a note or a key."""
-        with self._open_memory() as memory:
+        with self._open_memory("get", key=key) as memory:
             found = timeline_of(memory, self._space, key, since, until)
         return {"states": list(map(_format_state, found))}
 
     def blame(self, id: str, field: str = "") -> responses.Blamed:
         """Say since when a note says what it says."""
-        with self._open_memory() as memory:
+        with self._open_memory("get", id=id) as memory:
             found = blame_of(memory, self._space, id, field)
         return {"fields": list(map(_format_blame, found))}
 
@@ -221,7 +240,7 @@ class Desk:
         if purpose not in ("start", "task", "live"):
             raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
         most = min(max(budget, 0), MOST_TOKENS)
-        with self._open_memory() as memory:
+        with self._open_memory("context", query=query) as memory:
             asked = {"purpose": purpose, "query": query, "budget": most, "project": project}
             asked |= {"as_of": as_of, "valid_at": valid_at or None}
             built = self._space.context(memory, asked)
@@ -229,7 +248,7 @@ class Desk:
 
     def state(self) -> responses.State:
         """Count what is there."""
-        with self._open_entire_memory() as memory:
+        with self._open_memory("status", whole=True) as memory:
             found = status(memory)
         return {
             "turns": found.turns,
@@ -242,7 +261,7 @@ class Desk:
 
     def waiting(self) -> responses.Waiting:
         """List what waits for a person's word; only a person can give it."""
-        with self._open_entire_memory() as memory:
+        with self._open_memory("review", whole=True) as memory:
             found = review(memory)
         items: list[responses.Item] = [
             {

@@ -23,6 +23,7 @@ from kimi_memory.proxy.protocols import Dialect
 from kimi_memory.proxy.upstream import HOP, Upstream, pieces
 from kimi_memory.server import errors
 from kimi_memory.server.auth import Door, Names, headers_of
+from kimi_memory.server.errors import status_of
 from kimi_memory.server.principal import Caller, Namespace
 from kimi_memory.server.rate_limit import BODY_SECONDS, too_large, too_slow
 from kimi_memory.server.tokens import PREFIX as OUR_TOKEN
@@ -115,6 +116,7 @@ class Proxy:
     """The ASGI application in front of one model server."""
 
     def __init__(self, station: Station) -> None:
+        self._desk = station.desk
         self._upstream, self._names, self._space = station.upstream, station.names, station.space
         self._door = Door(station.tokens, station.names)
         self._companion = Companion(station.desk, station.budgets)
@@ -165,6 +167,7 @@ class Proxy:
             headers += [(b"content-length", length.encode())] if length else []
             await self._relay_answer(request, answer, (url, headers, content), None)
             return
+        caller = await asyncio.to_thread(self._admit, caller)
         raw = await request.whole()
         exchange = await self._chat_exchange(dialect, self._build_asker(request, caller), raw)
         content = _with_memory(dialect, raw, exchange) if exchange else raw
@@ -188,6 +191,21 @@ class Proxy:
                 status=401,
                 code="unauthorized",
             ) from error
+
+    def _admit(self, caller: Caller) -> Caller:
+        """Return who chats, with what a space of the memory lets them: to be told, to be kept.
+
+        Raises:
+            ServerError: it lets them do neither, or nobody knows.
+        """
+        try:
+            guard = self._desk.guard
+            return guard.narrow(caller) if guard else caller.of_no_space()
+        except ServerError:
+            raise
+        except KimiMemoryError as error:
+            status = status_of(error)
+            raise ServerError(str(error), status=status, code="forbidden") from error
 
     def _build_asker(self, request: Request, caller: Caller) -> Asker:
         headers = request.headers

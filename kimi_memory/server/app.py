@@ -27,6 +27,7 @@ from kimi_memory.formats.json_values import plain
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server import errors, events
 from kimi_memory.server.auth import Door, Names, headers_of
+from kimi_memory.server.guard import Request as Asked
 from kimi_memory.server.metrics import Metrics
 from kimi_memory.server.openapi import document
 from kimi_memory.server.principal import Caller, Scope
@@ -136,7 +137,12 @@ class App:
         deed = made[special.name]
 
         async def answer(request: Request) -> Response:
-            return await deed(request, self._come_in(request, special.scope, whole=special.whole))
+            caller = self._come_in(request, special.scope, whole=special.whole)
+            guard = self._desk.guard
+            if guard is not None and special.scope is not None:
+                asked = Asked(special.name, "http", special.scope)
+                caller = await asyncio.to_thread(guard.admit, caller, asked)
+            return await deed(request, caller)
 
         answer.__name__ = special.name
         return answer
@@ -155,7 +161,9 @@ class App:
                 raise
             # By token and not by address: clients behind one address do not slow each other down.
             self._pace.count_request(f"{caller.name}\0token")
-            caller.need(scope, whole=whole)
+            # In a space the guard decides instead, and writes it down.
+            if self._desk.guard is None:
+                caller.need(scope, whole=whole)
         request.state.caller = caller
         return caller
 
@@ -219,11 +227,10 @@ class App:
         if last and not (last.isascii() and last.isdigit() and len(last) < 16):
             raise UsageError("'Last-Event-ID' is no number. Send one of an event.")
         start = await asyncio.to_thread(events.head, self._desk.memory)
-        shown = request.headers.get("authorization", "")
-        lines = self._yield_events(caller, shown, min(int(last), start) if last else start)
+        lines = self._yield_events(request, caller, min(int(last), start) if last else start)
         return StreamingResponse(lines, media_type="text/event-stream", headers=_HEADERS)
 
-    async def _yield_events(self, caller: Caller, shown: str, seq: int) -> AsyncIterator[str]:
+    async def _yield_events(self, request: Request, caller: Caller, seq: int) -> AsyncIterator[str]:
         """Yield events from a number on; each client is at its own place in the journal."""
         self._streams += 1
         silent = time.monotonic()
@@ -231,7 +238,7 @@ class App:
         yield f"id: {seq}\nretry: 1000\n\n"
         try:
             # A token that was taken back ends the streams it opened, too.
-            while not self._stop.is_set() and self._is_admitted(caller, shown):
+            while not self._stop.is_set() and self._is_still_admitted(request, caller):
                 memory = self._desk.memory
                 seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
                 for event in found:
@@ -245,12 +252,13 @@ class App:
         finally:
             self._streams -= 1
 
-    def _is_admitted(self, caller: Caller, authorization: str) -> bool:
-        """Whether what a client has shown lets the same caller in now."""
+    def _is_still_admitted(self, request: Request, caller: Caller) -> bool:
+        """Whether what a client has shown lets the same caller in now, to see the same."""
         try:
-            return self._door.caller(authorization) == caller
+            shown = self._door.caller(request.headers.get("authorization", ""))
         except ServerError:
             return False
+        return shown == request.state.caller and self._desk.still_admits(shown, caller)
 
     async def _wait_for_poll(self) -> None:
         try:

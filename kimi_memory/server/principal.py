@@ -258,12 +258,16 @@ class Caller:
     space: Namespace = field(default_factory=Namespace)
     person: bool = False
     """Whether a person sits there, whose word counts as that of the owner."""
+    member: str = ""
+    """The member of a space that it is; empty where there is none."""
 
     @property
     def actor(self) -> Actor:
         """Who the journal names."""
         if self.person:
             return Actor(f"web:{self.name}", Origin.HUMAN)
+        if self.member:
+            return Actor(f"member:{self.member}", Origin.AGENT)
         return Actor(f"http:{self.name}", Origin.AGENT)
 
     def may(self, scope: Scope) -> bool:
@@ -279,3 +283,10 @@ class Caller:
         # A job of the whole memory cannot be confined to a part, so it is refused instead.
         if whole and self.space:
             raise denied("This concerns the whole memory, and this token is bound to a part.")
+        self.of_no_space()
+
+    def of_no_space(self) -> Caller:
+        """Return the caller; raise ServerError for a member where the memory is in no space."""
+        if self.member and not self.space:
+            raise denied("This token is that of a member of a space, which the memory left.")
+        return self

@@ -71,7 +71,8 @@ def serve_app(
         stop = asyncio.Event()
         try:
             app = made(desk, tokens, stop)
-            ready(_listener_url(listener), not serving.names.local or bool(tokens.all()))
+            asks = not serving.names.local or bool(tokens.all()) or desk.guard is not None
+            ready(_listener_url(listener), asks)
             with keep_index_informed(desk.memory):
                 _run_server(uvicorn, app, listener, stop)
         finally:

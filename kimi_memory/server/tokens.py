@@ -40,12 +40,14 @@ class Token:
     user: str = ""
     session: str = ""
     shared: bool = False
+    member: str = ""
+    """The member of a space that shows it."""
 
     @property
     def caller(self) -> Caller:
         """Who shows it."""
         space = Namespace(self.project, self.agent, self.user, self.session, self.shared)
-        return Caller(self.name, frozenset(self.scopes), space)
+        return Caller(self.name, frozenset(self.scopes), space, member=self.member)
 
 
 class Tokens:
@@ -69,9 +71,31 @@ class Tokens:
         return self._known
 
     def add(
-        self, name: str, scopes: Collection[Scope], space: Namespace, now: datetime
+        self,
+        name: str,
+        scopes: Collection[Scope],
+        space: Namespace,
+        now: datetime,
+        *,
+        member: str = "",
     ) -> tuple[Token, str]:
-        """Make a token; its secret is returned once and kept nowhere."""
+        """Make a token; its secret is returned once and kept nowhere.
+
+        Args:
+            name: who has it.
+            scopes: what it may do.
+            space: what it is bound to.
+            now: when it is made.
+            member: the member of a space who shows it, and who is bound by policies instead.
+
+        Raises:
+            UsageError: what is given does not go together.
+        """
+        if member and space:
+            raise UsageError(
+                "The policies of the space say what a member sees. Leave --project, --agent, "
+                "--user and --session out."
+            )
         if not name.strip() or not name.isprintable():
             raise UsageError("A token needs a name that says who has it.")
         if Scope.PERSON in scopes and len(set(scopes)) > 1:
@@ -80,7 +104,7 @@ class Tokens:
         hash = _hash_secret(secret)
         made = Token(
             hash[:8], name, self._memory, hash, tuple(sorted(set(scopes))),
-            space.project, space.agent, now, space.user, space.session, space.shared,
+            space.project, space.agent, now, space.user, space.session, space.shared, member,
         )  # fmt: skip
         self._write_tokens([*self._read_tokens(), made])
         return made, secret

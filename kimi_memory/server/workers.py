@@ -15,9 +15,10 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import ServerError
+from kimi_memory.errors import FormatError, ServerError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.server.principal import Caller
+from kimi_memory.server.guard import WHOLE, Guard, GuardPost, Request, without_words
+from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks
 
@@ -78,6 +79,16 @@ class Desk:
         reading = Opening(home=home, actor=actor, background=False)
         # It writes nothing, so it needs no thread that commits to git.
         self._readers = Queue(Memory.open(root, reading), waiting)
+        self._post = GuardPost(home, self.memory.settings.memory.id, self.root)
+
+    @property
+    def guard(self) -> Guard | None:
+        """Who decides, where the memory belongs to a space.
+
+        Raises:
+            FormatError: nobody knows whether it does.
+        """
+        return self._post.find()
 
     @property
     def waiting(self) -> int:
@@ -89,11 +100,23 @@ class Desk:
         """The memory that is read, for what may be asked of it from any thread."""
         return self._readers.memory
 
+    def still_admits(self, shown: Caller, admitted: Caller) -> bool:
+        """Whether somebody who follows what happens may go on, and sees the same as before."""
+        try:
+            guard = self.guard
+        except FormatError:
+            return False
+        return guard.still_admits(shown, admitted) if guard else shown == admitted
+
     async def carry_out(self, route: Route, caller: Caller, given: Given) -> Any:
         """Return what a route answers, as JSON knows it."""
+        guard = self.guard if route.scope is not None else None
 
         def work(memory: Memory) -> Any:
-            return plain(route.deed(memory, caller, on_clocks(given, memory.zone)))
+            told = on_clocks(given, memory.zone)
+            if guard is None:
+                return plain(route.deed(memory, caller, told))
+            return plain(_carry_out_guarded(guard, route, memory, caller, told))
 
         return await (self.change if route.writes else self.read)(work, caller)
 
@@ -132,6 +155,23 @@ class Desk:
         """Finish what waits, commit, and let go of the folder."""
         self._writers.close()
         self._readers.close()
+        self._post.close()
+
+
+def _carry_out_guarded(
+    guard: Guard, route: Route, memory: Memory, caller: Caller, given: Given
+) -> Any:
+    """Return what a route answers to a member of a space, once that is written down."""
+    request = Request(route.name, "http", route.scope or Scope.READ, given)
+    # What is read is written down with what was found, what is written before it is done.
+    member = guard.admit(caller, request, note=route.writes)
+    value = None
+    try:
+        value = route.deed(memory, member, given)
+    finally:
+        if not route.writes:
+            guard.note_answer(caller, request, value)
+    return without_words(value) if route.name in WHOLE else value
 
 
 def _bind_caller(caller: Caller, work: Callable[[Memory], T]) -> Callable[[Memory], T]:

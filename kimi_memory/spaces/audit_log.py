@@ -7,6 +7,7 @@ changed, moved or taken away is found, also at the end.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import hmac
@@ -14,12 +15,13 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
+from io import FileIO
 from pathlib import Path
+from typing import NamedTuple
 
-from kimi_memory.agent_hooks.user_files import put, text_at
 from kimi_memory.errors import DiskError
-from kimi_memory.formats.json_values import plain, revive
+from kimi_memory.formats.json_values import revive
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.spaces.space_types import Audit
 from kimi_memory.store.git.command import Git
@@ -29,6 +31,11 @@ EVERY = 256
 """After so many lines the log is committed."""
 _FIRST = "0" * 64
 _LAST_BYTES = 65_536
+_HEAD_BYTES = 128
+_FIELDS = tuple(one.name for one in fields(Audit))
+# Made once: with these settings `json.dumps` makes one for each line.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_UNSEALED = b'"mac":""}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,17 @@ class Chain:
     faults: tuple[Fault, ...]
 
 
+class _End(NamedTuple):
+    """Where a log ends."""
+
+    path: str
+    """The file that was written last; empty where there is none."""
+    size: int
+    """How long it is; below zero where its last line may be cut short."""
+    seq: int
+    hash: str
+
+
 class AuditLog:
     """The log of one machine in one space.
 
@@ -63,16 +81,16 @@ class AuditLog:
     def __init__(self, root: Path, node: str, key: bytes, aside: Path) -> None:
         self._root, self._key, self._aside, self._node = root, key, aside, node
         self.folder = root / FOLDER / node
-        self._end: tuple[Path, int, int, str] | None = None
-        """The file written last, its size, and the number and hash of its last line."""
+        self._end: _End | None = None
+        """Where the log ended when this process wrote last."""
 
     def hide(self, query: str) -> str:
         """Return a keyed hash of words: the same words give the same hash, and it tells nothing."""
         told = hmac.new(self._key, b"audit query\0" + query.encode("utf-8", "replace"), "sha256")
         return told.hexdigest()[:32] if query else ""
 
-    def append(self, record: Audit, *, sync: bool) -> Audit:
-        """Add a line, and return it with its number, its predecessor and its seal.
+    def append(self, record: Audit, *, sync: bool) -> None:
+        """Add a line, with its number, its predecessor and its seal.
 
         Args:
             record: what was decided; the chain is filled in here.
@@ -81,29 +99,26 @@ class AuditLog:
         Raises:
             DiskError: it could not be written; what it is about must not be done then.
         """
-        with self.lock():
+        with self.lock() as head:
             try:
-                seq, prev = self._find_end()
-                record = replace(record, seq=seq + 1, node=self._node, prev=prev)
-                record = replace(record, mac=self._seal(record))
-                line = _line_of(record)
-                path = self.folder / f"{record.at:%Y-%m-%d}.jsonl"
+                end = self._find_end(head)
+                record = replace(record, seq=end.seq + 1, node=self._node, prev=end.hash, mac="")
+                line = self._seal_line(_line_of(record))
                 # A clock that was set back must not put a line before those that are there.
-                path = max([path, *self._files()[-1:]])
-                size = _append_line(path, line, sync=sync)
+                path = max(f"{self.folder}/{record.at:%Y-%m-%d}.jsonl", end.path)
+                size = _append_line(path, line, end, sync=sync)
+                self._end = _End(path, size, record.seq, _hash(line))
+                _write_head(head, self._end)
             except OSError as error:
                 raise DiskError(str(self.folder), error, "Free some space, then retry") from error
-            self._end = path, size, record.seq, _hash(line)
-            put(self._aside.with_suffix(".head"), f"{record.seq} {_hash(line)}")
             if record.seq % EVERY == 0:
-                self._commit(f"Audit log up to {record.seq}", FOLDER)
-        return record
+                self._commit(head, f"Audit log up to {record.seq}", FOLDER)
 
     def commit(self, subject: str, *paths: str) -> None:
         """Commit files of the space, or the log itself; the commit names the log's last line."""
-        with self.lock():
+        with self.lock() as head:
             # Apart from the log: a change that is reverted must not take lines of it along.
-            self._commit(subject, *(paths or (FOLDER,)))
+            self._commit(head, subject, *(paths or (FOLDER,)))
 
     def records(self) -> Iterator[Audit]:
         """Yield what was decided, oldest first; lines that cannot be read are left to `verify`."""
@@ -115,10 +130,10 @@ class AuditLog:
 
     def verify(self) -> Chain:
         """Compare all lines with each other, with the seal, and with what commits say."""
-        with self.lock():
-            return self._verify()
+        with self.lock() as head:
+            return self._verify(head)
 
-    def _verify(self) -> Chain:
+    def _verify(self, head: int) -> Chain:
         faults: list[Fault] = []
         hashes: dict[int, str] = {}
         prev, seq = _FIRST, 0
@@ -140,46 +155,39 @@ class AuditLog:
             for commit, (at, hash) in known.items()
             if hashes.get(at) != hash
         ]
-        return Chain(len(hashes), len(known), (*faults, *self._check_end(hashes)))
-
-    def _check_end(self, hashes: dict[int, str]) -> Iterator[Fault]:
-        at, hash = self._read_head()
-        if hashes and not at:
-            yield Fault("end", "this machine does not know which record was the last")
-        elif at and hashes.get(at) != hash:
-            yield Fault("end", f"record {at}, which was written, is missing or another")
+        return Chain(len(hashes), len(known), (*faults, *_check_end(head, hashes)))
 
     def _find_fault(self, record: Audit, seq: int, prev: str) -> str:
         if record.seq != seq:
             return f"record {record.seq} stands where {seq} belongs"
         if record.prev != prev:
             return f"record {record.seq} follows another one than the line before it"
-        sealed = hmac.compare_digest(record.mac, self._seal(record))
+        line = _line_of(record)
+        sealed = hmac.compare_digest(line, self._seal_line(_line_of(replace(record, mac=""))))
         return "" if sealed else f"record {record.seq} was changed"
 
-    def _seal(self, record: Audit) -> str:
-        body = _line_of(replace(record, mac=""))
-        return hmac.new(self._key, b"audit line\0" + body, "sha256").hexdigest()
+    def _seal_line(self, line: bytes) -> bytes:
+        """Return a line with its seal, for which it has an empty text at its end."""
+        mac = hmac.new(self._key, b"audit line\0" + line, "sha256").hexdigest()
+        return line[: -len(_UNSEALED)] + _UNSEALED[:-2] + mac.encode() + _UNSEALED[-2:]
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.jsonl"))
 
-    def _find_end(self) -> tuple[int, str]:
-        """Return the number and the hash after which the next line comes."""
-        prev, seq = _FIRST, 0
+    def _find_end(self, head: int) -> _End:
+        """Return where the log ends: what is to be written comes after it."""
+        seq, hash = _read_head(head)
+        known = self._end
+        if known and (known.seq, known.hash) == (seq, hash) and _size_of(known.path) == known.size:
+            return known
         files = self._files()
-        if files and self._end and self._end[:2] == (files[-1], files[-1].stat().st_size):
-            return self._end[2:]
-        if files:
-            lines = _read_last_lines(files[-1])
-            prev = _hash(lines[-1]) if lines else _FIRST
-            seq = next((r.seq for line in reversed(lines) if (r := _parse_line(line))), 0)
+        if not files:
+            return _End("", 0, seq, _FIRST)
+        lines = _read_last_lines(files[-1])
+        last = next((r.seq for line in reversed(lines) if (r := _parse_line(line))), 0)
+        prev = _hash(lines[-1]) if lines else _FIRST
         # Where lines are missing at the end, the number goes on and the gap stays visible.
-        return max(seq, self._read_head()[0]), prev
-
-    def _read_head(self) -> tuple[int, str]:
-        number, _, hash = text_at(self._aside.with_suffix(".head")).partition(" ")
-        return (int(number), hash) if number.isdecimal() else (0, "")
+        return _End(str(files[-1]), -1, max(seq, last), prev)
 
     def _read_checkpoints(self) -> dict[str, tuple[int, str]]:
         """Return for each commit the record that it names."""
@@ -196,37 +204,79 @@ class AuditLog:
     def _git(self) -> Git:
         return Git(self._root, self._root / ".git")
 
-    def _commit(self, subject: str, *paths: str) -> None:
-        seq, hash = self._find_end()
-        trailer = f"\n\nAudit: {self._node} {seq} {hash}" if seq else ""
+    def _commit(self, head: int, subject: str, *paths: str) -> None:
+        end = self._find_end(head)
+        trailer = f"\n\nAudit: {self._node} {end.seq} {end.hash}" if end.seq else ""
         # Policies that somebody is editing are theirs to commit.
         self._git.run("add", "--all", "--", *paths)
         if self._git.run("diff", "--cached", "--name-only", "--", *paths):
             self._git.run("commit", "--quiet", "-m", subject + trailer, "--", *paths)
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold off other processes and threads that write to this space."""
-        self._aside.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._aside.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    def lock(self) -> Iterator[int]:
+        """Hold off others that write to this space; gives the open file that knows the end."""
+        descriptor = self._open_head()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
+            yield descriptor
         finally:
             os.close(descriptor)
 
+    def _open_head(self) -> int:
+        path = f"{self._aside}.head"
+        try:
+            return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except FileNotFoundError:
+            self._aside.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
-def _append_line(path: Path, line: bytes, *, sync: bool) -> int:
+
+def _read_head(head: int) -> tuple[int, str]:
+    """Return the number and hash of the last line; 0 where nobody knows."""
+    number, _, hash = os.pread(head, _HEAD_BYTES, 0).decode("ascii", "replace").partition(" ")
+    return (int(number), hash.strip()) if number.isdecimal() else (0, "")
+
+
+def _write_head(head: int, end: _End) -> None:
+    # In place, and always as long: a file that is renamed for each line costs more than the line.
+    os.pwrite(head, f"{end.seq:020} {end.hash}\n".encode(), 0)
+
+
+def _check_end(head: int, hashes: dict[int, str]) -> Iterator[Fault]:
+    at, hash = _read_head(head)
+    if hashes and not at:
+        yield Fault("end", "this machine does not know which record was the last")
+    elif at and hashes.get(at) != hash:
+        yield Fault("end", f"record {at}, which was written, is missing or another")
+
+
+def _size_of(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return -1
+
+
+def _open_day(path: Path) -> FileIO:
+    try:
+        return path.open("a+b", buffering=0)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("a+b", buffering=0)
+
+
+def _append_line(path: str, line: bytes, end: _End, *, sync: bool) -> int:
     """Add a line to a file, and return how long it is then."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
+    with _open_day(Path(path)) as file:
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 1))
-        if size and file.read(1) != b"\n":
-            # What a full disk cut short stays there, as a line of its own that `verify` names.
-            file.write(b"\n")
-        file.write(line + b"\n")
-        file.flush()
+        if size and (path, size) != (end.path, end.size):
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                # What a full disk cut short stays, as a line of its own that `verify` names.
+                line = b"\n" + line
+        written = file.write(line + b"\n")
+        if written != len(line) + 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if sync:
             os.fsync(file.fileno())
         return file.tell()
@@ -239,7 +289,8 @@ def _read_last_lines(path: Path) -> list[bytes]:
 
 
 def _line_of(record: Audit) -> bytes:
-    return json.dumps(plain(record), ensure_ascii=False, separators=(",", ":")).encode()
+    found = {name: getattr(record, name) for name in _FIELDS}
+    return _ENCODER.encode(found | {"at": record.at.isoformat()}).encode()
 
 
 def _parse_line(line: bytes) -> Audit | None:

@@ -36,21 +36,21 @@ class Policies:
     Args:
         root: the folder of the space.
         space: its name.
+        files: what `list_policies` returns.
 
     Raises:
         UsageError: cedarpy is not installed.
         FormatError: a policy cannot be understood, or speaks of what the schema does not have.
     """
 
-    def __init__(self, root: Path, space: str) -> None:
-        self._cedar, self._space = load_library(), space
+    def __init__(self, root: Path, space: str, files: Sequence[str]) -> None:
+        self._cedar, self._space, self.files = load_library(), space, files
         try:
             self._schema = self._cedar.Schema.from_str(_read_text(root, SCHEMA))
         except ValueError as error:
             raise FormatError(SCHEMA, 1, _one_line(error)) from error
         found: dict[str, Any] = {}
-        for path in sorted((root / FOLDER).glob("*.cedar")):
-            name = f"{FOLDER}/{path.name}"
+        for name in files:
             found |= self._parse_file(name, _read_text(root, name))
         whole = {"templates": {}, "staticPolicies": found, "templateLinks": []}
         self._set = self._cedar.PolicySet.from_json_str(json.dumps(whole))
@@ -134,6 +134,11 @@ class Policies:
             for scope in question.scopes
         ]
         return [*roles, who, *places, *areas]
+
+
+def list_policies(root: Path) -> list[str]:
+    """Return the files of policies in the folder of a space."""
+    return [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.cedar"))]
 
 
 def _entity(kind: str, id: str, *parents: Sequence[str] | str | None) -> dict[str, Any]:

@@ -13,7 +13,14 @@ from kimi_memory.api.options import Home, utcnow
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import DeniedError, FormatError, NotFoundError, UsageError
 from kimi_memory.spaces.audit_log import AuditLog
-from kimi_memory.spaces.policies import FOLDER, SCHEMA, Policies, Question, load_library
+from kimi_memory.spaces.policies import (
+    FOLDER,
+    SCHEMA,
+    Policies,
+    Question,
+    list_policies,
+    load_library,
+)
 from kimi_memory.spaces.space_files import (
     ABOUT,
     MEMBERS,
@@ -26,10 +33,10 @@ from kimi_memory.spaces.space_files import (
     read_registry,
     write_registry,
 )
-from kimi_memory.spaces.space_types import KINDS, Audit, Decision, Kind, Member, Space
+from kimi_memory.spaces.space_types import ACTING, KINDS, Audit, Decision, Kind, Member, Space
 from kimi_memory.spaces.starter_policies import roles as starter_roles
 from kimi_memory.spaces.starter_policies import schema as starter_schema
-from kimi_memory.store.files.stat import Stat, signature
+from kimi_memory.store.files.stat import Stat, state_of
 from kimi_memory.store.git.command import Git
 
 LOCAL = "owner of the folder"
@@ -67,7 +74,7 @@ class SpaceFolder:
         self.log = AuditLog(root, node, home.key(), aside)
         self._about: tuple[Stat | None, Space] = (None, read_about(root))
         self._members: tuple[Stat | None, dict[str, Member]] = (None, {})
-        self._policies: tuple[tuple[Stat, ...], Policies] | None = None
+        self._policies: tuple[tuple[Stat | None, ...], Policies] | None = None
 
     @classmethod
     def create(cls, home: Home, name: str, folder: Path | None = None) -> SpaceFolder:
@@ -124,7 +131,7 @@ class SpaceFolder:
     @property
     def about(self) -> Space:
         """What ``space.toml`` says."""
-        mark = _mark(self.root / ABOUT)
+        mark = state_of(self.root, ABOUT)
         if mark != self._about[0]:
             self._about = mark, read_about(self.root)
         return self._about[1]
@@ -132,7 +139,7 @@ class SpaceFolder:
     @property
     def members(self) -> dict[str, Member]:
         """The members by their names."""
-        mark = _mark(self.root / MEMBERS)
+        mark = state_of(self.root, MEMBERS)
         if mark is None or mark != self._members[0]:
             self._members = mark, read_members(self.root / MEMBERS)
         return self._members[1]
@@ -140,11 +147,17 @@ class SpaceFolder:
     @property
     def policies(self) -> Policies:
         """The policies as they stand in the folder."""
-        paths = [self.root / SCHEMA, self.root / FOLDER, *(self.root / FOLDER).glob("*.cedar")]
-        marks = tuple(signature(path.stat()) for path in sorted(paths))
-        if self._policies is None or self._policies[0] != marks:
-            self._policies = marks, Policies(self.root, self.name)
-        return self._policies[1]
+        known = self._policies
+        if known is None or self._mark_policies(known[1].files) != known[0]:
+            # Looked at before they are read: what changes meanwhile is noticed the next time.
+            files = list_policies(self.root)
+            marks = self._mark_policies(files)
+            known = self._policies = marks, Policies(self.root, self.name, files)
+        return known[1]
+
+    def _mark_policies(self, files: Sequence[str]) -> tuple[Stat | None, ...]:
+        # The folder changes with the names in it, a file with its text.
+        return tuple(state_of(self.root, name) for name in (SCHEMA, FOLDER, *files))
 
     def member(self, sub: str) -> Member:
         """Return a member.
@@ -156,6 +169,13 @@ class SpaceFolder:
         if found is None:
             raise NotFoundError("member", sub)
         return found
+
+    def find_member(self, sub: str) -> Member | None:
+        """Return a member; None where there is none, or the list cannot be read."""
+        try:
+            return self.members.get(sub)
+        except (FormatError, OSError):
+            return None
 
     def decide(self, sub: str, action: str, memory: str, scopes: Sequence[str] = ("",)) -> Decision:
         """Return whether a member may do something in areas of a memory.
@@ -172,6 +192,8 @@ class SpaceFolder:
             found = self.members.get(sub)
             if found is None:
                 return _deny(f"{sub} is no member of the space {self.name}")
+            if found.kind not in ACTING:
+                return _deny(f"{sub} is a {found.kind}, which asks for nothing by itself")
             if memory and memory not in self.about.memories:
                 return _deny(f"{memory} is no memory of the space {self.name}")
             return self.policies.decide(Question(found, action, memory, tuple(scopes)))
@@ -336,10 +358,3 @@ def decision_record(
 
 def _deny(why: str) -> Decision:
     return Decision(False, (), why)
-
-
-def _mark(path: Path) -> Stat | None:
-    try:
-        return signature(path.stat())
-    except FileNotFoundError:
-        return None

@@ -12,6 +12,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.recall.browse import ListQuery
+from kimi_memory.server.guard import Request as Guarded
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes.notes import Shelf
@@ -65,6 +66,18 @@ class Room:
         if self._opening is None:
             self._opening = asyncio.create_task(self.desk.read(_look_at_files))
         return self._opening
+
+    async def admit(self, caller: Caller, request: Guarded) -> Caller:
+        """Return who asks, as the member of a space that it is, where the memory is in one.
+
+        Raises:
+            DeniedError: a policy of the space does not let it.
+            ServerError: it is a member of a space that the memory left.
+        """
+        guard = self.desk.guard
+        if guard is not None:
+            return await asyncio.to_thread(guard.admit, caller, request)
+        return caller.of_no_space()
 
     async def carry(
         self, page: Page, asked: Asked, render: Callable[[View, Mapping[str, int]], str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
@@ -16,7 +17,8 @@ from kimi_memory.errors import KimiMemoryError, NotFoundError, ServerError, Usag
 from kimi_memory.server import errors
 from kimi_memory.server.app import read_body
 from kimi_memory.server.auth import headers_of
-from kimi_memory.server.principal import Caller
+from kimi_memory.server.guard import Request as Guarded
+from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.web.captions import LANGUAGES
 from kimi_memory.web.guard import ASSET, PAGE, check_sender
 from kimi_memory.web.live import Live
@@ -84,9 +86,13 @@ class Site:
             seat = self._find_seat(request, room)
             if seat is None:
                 raise HTTPException(401)
-            lines = await self._live.follow(
-                room.desk, seat.caller.space, lambda: self._find_seat(request, room) is not None
-            )
+            caller = await room.admit(seat.caller, Guarded("follow", "pages"))
+
+            def stays() -> bool:
+                seated = self._find_seat(request, room) is not None
+                return seated and room.desk.still_admits(seat.caller, caller)
+
+            lines = await self._live.follow(room.desk, caller.space, stays)
             return StreamingResponse(lines, media_type="text/event-stream", headers=dict(PAGE))
 
         yield Way(f"{below}/live", follow, methods=["GET"])
@@ -107,11 +113,13 @@ class Site:
                 raise ServerError(
                     "Nobody sits here. Open the pages anew.", status=401, code="no_seat"
                 )
+            given = _given(request, form)
+            seat = replace(seat, caller=await room.admit(seat.caller, _guarded(page, given)))
             if page.whole and seat.caller.space:
                 raise NotFoundError("page", request.url.path)
             if not await room.is_open():
                 return self._page(request, seat, View("opening", "opening", {}), room=room)
-            asked = Asked(seat.caller, _given(request, form))
+            asked = Asked(seat.caller, given)
             found = await room.carry(
                 page, asked, lambda view, counts: self._render(request, seat, view, room, counts)
             )
@@ -279,3 +287,11 @@ def _language(request: Request, seat: Seat | None) -> str:
         return seat.lang
     first = request.headers.get("accept-language", "").strip().casefold()
     return "zh" if first.startswith("zh") else "en"
+
+
+def _guarded(page: Page, given: Mapping[str, tuple[str, ...]]) -> Guarded:
+    """Return what a page asks of the policies: who is bound to a part has none that writes."""
+    named = {name: values[-1] for name, values in given.items() if values and name in ("q", "id")}
+    name = page.deed.__name__ if page.whole else "recall" if page.path == "/search" else "get"
+    asked = {"query": named.get("q"), "id": named.get("id")}
+    return Guarded(name, "pages", Scope.PERSON, asked)

@@ -18,6 +18,7 @@ from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.cli import run
 from kimi_memory.client import Client
 from kimi_memory.mcp.workers import Desk
+from kimi_memory.spaces.space_folder import SpaceFolder
 from tests.proxy.chats import PATHS, body_of, kept, user
 
 
@@ -117,6 +118,47 @@ def test_without_a_token_only_this_machine_is_served(proxied: Served, chats: Cha
         assert client.get("/v1/models", headers={"x-forwarded-for": "1.2.3.4"}).status_code == 403
         assert client.get("/v1/models", headers={"sec-fetch-site": "cross-site"}).status_code == 403
     assert not chats.asked
+
+
+def test_in_a_space_a_chat_gets_and_gives_what_policies_allow(
+    serving: Callable[..., Served], upstream: Chats, tmp_path: Path
+) -> None:
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    root, home, ask = tmp_path / "memory", tmp_path / "home", "Which port is staging on?"
+    with Memory.create(root) as memory:
+        memory.remember("The staging database listens on port 6543.")
+        memory.remember("Staging is on port 7777 in truth.", user="bo", area="user")
+        id = memory.settings.memory.id
+    proxy = serving(root, home, "--upstream", f"{upstream.url}/v1", command="proxy")
+    space = SpaceFolder.create(proxy.directories, "shop")
+    space.share(id, "tea", root)
+    space.add("lin", ["reader"])
+    space.add("wen", ["writer"])
+    secrets = {sub: proxy.token(sub, "--member", sub) for sub in ("lin", "wen")}
+    secrets["none"] = proxy.token("none")
+    upstream.asked.clear()
+
+    def say(who: str, text: str) -> int:
+        with proxy.client() as client:
+            token = {"x-kimi-memory-token": secrets[who]}
+            return client.post(
+                PATHS["openai"], json=body_of("openai", [user(text)]), headers=token
+            ).status_code
+
+    assert say("none", ask) == 403 and not upstream.asked
+    for who in ("lin", "wen"):
+        assert say(who, ask) == 200
+        told = json.dumps(upstream.asked[-1].body)
+        assert "6543" in told and "7777" not in told
+    assert say("lin", "Lin drinks oolong.") == 200 and say("wen", "Wen drinks sencha.") == 200
+    found = kept(root, "Wen drinks sencha.")
+    assert "oolong" not in str(found)
+    space.remove("lin")
+    assert say("lin", ask) == 403
+    lines = [one for one in space.log.records() if one.via == "proxy" and one.sub == "lin"]
+    assert {(one.action, one.decision) for one in lines} == {
+        ("context", "allow"), ("capture", "deny"), ("context", "deny")
+    }  # fmt: skip
 
 
 def test_every_surface_shows_the_same(

@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from fakes.served import Served, run
 
 from kimi_memory import Memory
+from kimi_memory.spaces.space_folder import SpaceFolder
 
 
 def test_events_tell_what_happens_and_can_be_taken_up_again(served: Served) -> None:
@@ -46,3 +48,33 @@ def test_a_stream_ends_with_its_token(serving: Callable[..., Served], tmp_path: 
                 other.post("/append", json={"content": "What the crane lifts."})
         assert not [line for line in rest if line.startswith("data: ")]
         assert client.get("/v1/events").status_code == 401
+
+
+def test_a_stream_ends_with_the_rights_of_its_member(
+    serving: Callable[..., Served], tmp_path: Path
+) -> None:
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    with Memory.create(tmp_path / "memory") as memory:
+        id = memory.settings.memory.id
+    served = serving(tmp_path / "memory", tmp_path / "home")
+    with served.client() as anybody:
+        assert anybody.get("/v1/status").status_code == 200
+    # The server that runs learns that its memory was shared.
+    space = SpaceFolder.create(served.directories, "shop")
+    space.share(id, "tea", tmp_path / "memory")
+    space.add("lin", ["reader"])
+    space.add("wen", ["writer"])
+    with served.client() as anybody:
+        assert anybody.get("/v1/status").status_code == 403
+    lin, wen = (served.token(sub, "--member", sub) for sub in ("lin", "wen"))
+    with served.client(lin) as client:
+        with client.stream("GET", "/v1/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines).startswith("id: ")
+            space.remove("lin")
+            rest = list(lines)
+            with served.client(wen) as other:
+                kept = other.post("/append", json={"content": "What the crane lifts."})
+            assert kept.status_code == 200
+        assert not [line for line in rest if line.startswith("data: ")]
+        assert client.get("/v1/get", params={"what": "MEMORY.md"}).status_code == 403

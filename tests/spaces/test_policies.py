@@ -9,7 +9,7 @@ import pytest
 
 from kimi_memory.api.options import Home
 from kimi_memory.errors import FormatError, UsageError
-from kimi_memory.spaces.policies import Policies
+from kimi_memory.spaces.policies import Policies, list_policies
 from kimi_memory.spaces.space_folder import SpaceFolder
 from kimi_memory.spaces.space_types import ALL_ACTIONS
 from tests.spaces.conftest import MEMORY
@@ -124,7 +124,7 @@ def test_a_policy_that_cannot_be_understood_denies_everything(
 ) -> None:
     (space.root / "policies/bad.cedar").write_text(text)
     with pytest.raises(FormatError, match=rf"policies/bad\.cedar:{line}: .*{why}") as caught:
-        Policies(space.root, "shop")
+        Policies(space.root, "shop", list_policies(space.root))
     assert "\n" not in str(caught.value)
     denied = space.decide("owner@shop", "recall", MEMORY)
     assert not denied and f"policies/bad.cedar:{line}" in denied.why

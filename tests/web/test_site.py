@@ -14,6 +14,10 @@ from fakes.pages import ALLOWED, PAYLOADS, Pages, Reader
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.web.page_table import NAVIGATION, PAGES
+from kimi_memory.web.page_types import View
+from kimi_memory.web.rendering import Frame
+from kimi_memory.web.room import Room
+from kimi_memory.web.seats import OWNER, Seat
 
 READ = [
     *(f"/ui{page.path}" for page in PAGES if page.method == "GET" and "{" not in page.path),
@@ -284,3 +288,11 @@ def _without(text: str, name: str) -> str:
     ):
         text = text.replace(shown, "NAME")
     return re.sub(r"\d+(?:\.\d+)? ?ms|nonce[=-]\S+|\d\d:\d\d:\d\d(?:\.\d+)?", "", text)
+
+
+def test_a_page_that_stands_in_for_the_search_keeps_the_question(pages: Pages) -> None:
+    room, view = Room(pages.desk), View("refusal", "refusal", {"status": 403, "message": "No.",
+                                                               "remedy": ""})  # fmt: skip
+    address = ("/ui/search", "q=green+tea")
+    said = Frame().render(view, room.place, address, Seat(OWNER, 0.0), "en")
+    assert 'value="green tea"' in said and "No." in said

@@ -1,0 +1,245 @@
+"""The guard of a memory that belongs to a space: policies decide, and the log knows, each request.
+
+Every door asks it: the API, its streams, the pages, and the tools of agent programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kimi_memory.api.options import Home
+from kimi_memory.domain.job import Job, JobReport
+from kimi_memory.domain.search_types import Answer, Context
+from kimi_memory.errors import DeniedError, UsageError
+from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.server.principal import Caller, Namespace, Scope
+from kimi_memory.server.schema import Given
+from kimi_memory.spaces.space_files import REGISTRY
+from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, decision_record, find_space_of
+from kimi_memory.spaces.space_types import Audit, Decision, Member
+from kimi_memory.store.files.stat import Stat, state_of
+
+ACTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("search", "recall"), "recall"),
+    **dict.fromkeys(("read", "get", "trace", "timeline", "blame", "sessions", "window"), "get"),
+    "follow": "get",
+    "context": "context",
+    **dict.fromkeys(("append", "start", "turn", "state", "end", "compact", "flush"), "capture"),
+    "remember": "remember",
+    "forget": "forget",
+    **dict.fromkeys(("distil", "consolidate"), "consolidate"),
+    "undo": "undo",
+    **dict.fromkeys(("status", "measure"), "deploy"),
+}
+"""What a request asks of the policies, by its name in the API.
+
+Others show what is private to others, and are for no member.
+"""
+WHOLE = frozenset({"distil", "consolidate", "undo", "status", "measure"})
+"""Requests over the whole memory; their answers are stripped of what may be private."""
+_NAMED = ("what", "path", "id", "key", "note", "session")
+"""Parameters by which a request names what it wants."""
+_LONGEST = 300
+"""Letters of such a name that the log keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Something that is asked for at a door."""
+
+    name: str
+    """Of a route, or of what a tool or page does."""
+    via: str
+    """The door: ``http``, ``mcp``, ``pages`` or ``proxy``."""
+    scope: Scope = Scope.READ
+    given: Given | None = None
+
+    @property
+    def action(self) -> str:
+        """What it asks of the policies; its own name where no member may do it."""
+        return ACTIONS.get(self.name, self.name)
+
+
+class Guard:
+    """Lets members do what the policies of their space allow, and writes each decision down.
+
+    Args:
+        space: the space.
+        memory: the id of its memory.
+    """
+
+    def __init__(self, space: SpaceFolder, memory: str) -> None:
+        self._space, self._memory = space, memory
+
+    def admit(self, caller: Caller, request: Request, *, note: bool = True) -> Caller:
+        """Return a caller as the member it is, confined to what that member may see.
+
+        Args:
+            caller: who asks.
+            request: what for.
+            note: whether an allowance is written down here; a refusal is in any case.
+
+        Raises:
+            DeniedError: it may not, and why.
+            DiskError: the log takes no line, so nothing may be done.
+        """
+        decision, member = self._decide(caller, request)
+        if note or not decision:
+            self._space.note(self._line(caller, request, decision))
+        if not decision:
+            raise DeniedError(self._space.name, decision.why)
+        return replace(caller, space=confine(member)) if member else caller
+
+    def narrow(self, caller: Caller) -> Caller:
+        """Return who chats, with the scopes that policies leave: to be told, and to be kept.
+
+        Raises:
+            DeniedError: they leave none.
+            DiskError: the log takes no line.
+        """
+        left, refused = dict[Scope, Caller](), list[DeniedError]()
+        for name, scope in (("context", Scope.READ), ("turn", Scope.WRITE)):
+            try:
+                left[scope] = self.admit(caller, Request(name, "proxy", scope))
+            except DeniedError as error:
+                refused.append(error)
+        if not left:
+            raise refused[0]
+        return replace(next(iter(left.values())), scopes=frozenset(left))
+
+    def note_answer(self, caller: Caller, request: Request, value: Any) -> None:
+        """Write down what is about to be shown to somebody who was admitted without a line.
+
+        Raises:
+            DiskError: the log takes no line, so nothing may be shown.
+        """
+        decision, _ = self._decide(caller, request)
+        hits, scopes = _list_shown(value)
+        line = self._line(caller, request, decision)
+        scope = " ".join(sorted(scopes))
+        self._space.note(replace(line, hits=hits, count=len(hits), scope=scope))
+
+    def still_admits(self, caller: Caller, admitted: Caller) -> bool:
+        """Whether somebody who follows what happens would be let in now, as it was then."""
+        decision, member = self._decide(caller, Request("follow", ""))
+        now = replace(caller, space=confine(member)) if member else caller
+        return bool(decision) and now == admitted
+
+    def close(self) -> None:
+        """Commit what the log has."""
+        self._space.log.commit("Audit log")
+
+    def _decide(self, caller: Caller, request: Request) -> tuple[Decision, Member | None]:
+        space, sub = self._space, caller.member
+        if not sub and caller.person and caller.name == "owner":
+            # Who was handed a code by the program that has the folder needs no policy.
+            return Decision(True, (), LOCAL), None
+        if not sub:
+            return _refuse(
+                f"The memory belongs to the space {space.name}, and this client names no member. "
+                "'kimi-memory serve token add NAME --member MEMBER' makes a token that does"
+            )
+        if request.name not in ACTIONS:
+            return _refuse(f"{request.name} shows what is private to others, so no member may")
+        if not caller.may(request.scope) and not caller.person:
+            return _refuse(f"The token {caller.name} of {sub} has no scope {request.scope}")
+        member = space.find_member(sub)
+        scopes = ("", member.area) if member else ("",)
+        return space.decide(sub, request.action, self._memory, scopes), member
+
+    def _line(self, caller: Caller, request: Request, decision: Decision) -> Audit:
+        given = request.given or {}
+        who = caller.member or (LOCAL if decision else f"client {caller.name}")
+        words = str(given.get("query") or given.get("text") or "")
+        named = next((str(given[name]) for name in _NAMED if given.get(name)), "")
+        return replace(
+            decision_record(self._space, who, request.action, decision, self._memory),
+            via=request.via, resource=named[:_LONGEST], query=self._space.log.hide(words),
+        )  # fmt: skip
+
+
+class GuardPost:
+    """Finds the guard of a memory, and again when the spaces of this machine change.
+
+    Args:
+        home: where the user's spaces are listed.
+        memory: the id of the memory.
+        root: its folder.
+    """
+
+    def __init__(self, home: Home, memory: str, root: Path) -> None:
+        self._home, self._memory, self._root = home, memory, root
+        self._mark: Stat | None = None
+        self._guard: Guard | None = None
+
+    def find(self) -> Guard | None:
+        """Return the guard; None where the memory belongs to no space.
+
+        Raises:
+            FormatError: nobody knows whether it does.
+        """
+        mark = state_of(self._home.state, REGISTRY)
+        if mark != self._mark:
+            space = find_space_of(self._home, self._memory, self._root) if mark else None
+            self._guard = Guard(space, self._memory) if space else None
+            self._mark = mark
+        return self._guard
+
+    def bind(self, caller: Caller) -> Guard | None:
+        """Return the guard of a program that runs beside the folder, and says for whom.
+
+        Raises:
+            UsageError: the memory belongs to a space and no member was named, or the reverse.
+        """
+        guard = self.find()
+        if guard is not None and not caller.member:
+            raise UsageError(
+                "This memory belongs to a space. Say which member asks with '--member'."
+            )
+        if guard is None and caller.member:
+            raise UsageError(
+                "This memory belongs to no space. Leave '--member' out, or share it with "
+                "'kimi-memory space share'."
+            )
+        return guard
+
+    def close(self) -> None:
+        """Commit what the log has."""
+        if self._guard is not None:
+            self._guard.close()
+
+
+def confine(member: Member) -> Namespace:
+    """Return what a member sees: what is shared, and what is its own."""
+    if member.kind == "agent":
+        return Namespace(agent=member.sub, shared=True)
+    return Namespace(user=member.sub, shared=True)
+
+
+def without_words(value: Any) -> Any:
+    """Return what a job did, without words and names that may be private to somebody."""
+    if isinstance(value, list):
+        return [without_words(one) for one in value]
+    if isinstance(value, JobReport):
+        return replace(value, subject="", operations=(), paths=(), left_out=(), diff="", failed="")
+    if isinstance(value, Job):
+        return replace(value, subject="", operations=(), effects=())
+    return value
+
+
+def _refuse(why: str) -> tuple[Decision, None]:
+    return Decision(False, (), why), None
+
+
+def _list_shown(value: Any) -> tuple[tuple[str, ...], set[str]]:
+    """Return the notes or files that an answer shows, and the areas that are known of them."""
+    if isinstance(value, Answer):
+        found = dict.fromkeys(hit.unit.id or hit.unit.path for hit in value.hits)
+        return tuple(found), {hit.unit.scope or "shared" for hit in value.hits}
+    if isinstance(value, Context):
+        return value.lines, set()
+    many = value if isinstance(value, list) else getattr(value, "results", None) or [value]
+    return tuple(dict.fromkeys(path for one in many if (path := getattr(one, "path", "")))), set()
