@@ -13,6 +13,7 @@ from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.exec_node import METHODS, name_node, open_node, open_state
 from kimi_memory.runs.grants import sign_grant
+from kimi_memory.runs.lifecycle import Runs
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,6 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     steps.add_parser("serve", help="answer JSON-RPC on standard input and output, a line each")
     grant = steps.add_parser("grant", help="print a grant for a run of this memory")
     grant.add_argument("id", help="of the run")
+    grant.add_argument(
+        "--elsewhere", action="store_true", help="the run lives on another machine: do not look"
+    )
     grant.add_argument("--methods", default=",".join(METHODS), help="by commas; default: all")
     grant.add_argument("--root", action="append", default=[], help="a folder to show, or rw:FOLDER")
     grant.add_argument("--network", action="store_true", help="all of the network")
@@ -54,8 +58,8 @@ def _grant(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         now = datetime.now(UTC)
         grant = Grant(
-            new_id("grant", now), arguments.id, memory.settings.memory.id, _epoch_of(memory),
-            name_node(memory.home), methods, tuple(arguments.root),
+            new_id("grant", now), _find_run(memory, arguments), memory.settings.memory.id,
+            _epoch_of(memory), name_node(memory.home), methods, tuple(arguments.root),
             ("*",) if arguments.network else (),
             Limits(wall_s=arguments.seconds, calls=arguments.calls),
             now + timedelta(minutes=arguments.minutes),
@@ -63,6 +67,18 @@ def _grant(arguments: Namespace) -> int:
     text = sign_grant(grant, memory.home.key())
     show_result(arguments, {"grant": text, "epoch": grant.epoch, "until": grant.until}, text)
     return 0
+
+
+def _find_run(memory: Memory, arguments: Namespace) -> str:
+    """Return the whole id of a run that lives; only its own machine knows whether it does."""
+    if arguments.elsewhere:
+        if not arguments.id.startswith("run-"):
+            raise UsageError(f"{arguments.id!r} is no id of a run. Give it whole: run-….")
+        return str(arguments.id)
+    found = Runs(memory).show(arguments.id)
+    if found.status == "stopped":
+        raise UsageError(f"{found.id} has ended ({found.outcome}), so it needs no grant.")
+    return found.id
 
 
 def _epoch_of(memory: Memory) -> int:

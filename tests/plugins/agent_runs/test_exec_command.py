@@ -10,11 +10,17 @@ import sys
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.api.options import Home
 from kimi_memory.cli import run
+from kimi_memory.domain.agent_run import AgentRun
+from kimi_memory.runs.grants import read_grant
+from kimi_memory.runs.run_folder import RunFolder
+from kimi_memory.runs.run_records import record_run
 
 
 def test_a_grant_is_made_and_served(memory: Memory, capsys, monkeypatch) -> None:
-    words = ["exec", "grant", "run-1", "--methods", "exec.run", "--memory", str(memory.root)]
+    words = ["exec", "grant", "run-1", "--elsewhere", "--methods", "exec.run"]
+    words += ["--memory", str(memory.root)]
     assert run(words) == 0
     grant = capsys.readouterr().out.replace("\n", "")
     asked = [
@@ -41,3 +47,19 @@ def test_a_grant_is_made_and_served(memory: Memory, capsys, monkeypatch) -> None
 def test_a_grant_of_nothing_is_refused(memory: Memory, capsys, words: list[str], said: str) -> None:
     assert run(["exec", "grant", "run-1", *words, "--memory", str(memory.root)]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_grant_is_for_a_run_that_lives(memory: Memory, capsys) -> None:
+    id, place = memory.settings.memory.id, ["--memory", str(memory.root)]
+    assert run(["exec", "grant", "x", *place]) == 11
+    assert "No run 'x'" in capsys.readouterr().err
+    assert run(["exec", "grant", "x", "--elsewhere", *place]) == 2
+    assert "no id of a run" in capsys.readouterr().err
+    record_run(memory, AgentRun("run-01ended", id, "t", status="stopped", outcome="done"))
+    assert run(["exec", "grant", "run-01ended", *place]) == 2
+    assert "has ended (done)" in capsys.readouterr().err
+    lives = AgentRun("run-01lives", id, "t", status="busy")
+    RunFolder.create(Home.of_user().state, lives, memory.root)
+    assert run(["exec", "grant", "01lives", "--json", *place]) == 0
+    text = json.loads(capsys.readouterr().out)["grant"]
+    assert read_grant(text, Home.of_user().key()).run == "run-01lives"
