@@ -111,7 +111,7 @@ def _open_tokens(arguments: Namespace) -> Tokens:
     with Memory.open(find_memory(arguments), Opening(home=home, background=False)) as memory:
         if member := getattr(arguments, "member", ""):
             _check_member(memory, member)
-        return Tokens(home, memory.root)
+        return Tokens(home, memory.root, memory.settings.memory.id)
 
 
 def _check_member(memory: Memory, member: str) -> None:

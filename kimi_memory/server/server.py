@@ -62,21 +62,19 @@ def serve_app(
     Raises:
         UsageError: as `serve` does.
     """
-    tokens = Tokens(serving.home, serving.root)
-    _require_token(serving.names, tokens)
     uvicorn = _import_uvicorn()
-
-    with _open_listener(serving.names.bound, serving.port) as listener:
-        desk = Desk(serving.root, serving.home, serving.limits.waiting)
-        stop = asyncio.Event()
-        try:
+    desk = Desk(serving.root, serving.home, serving.limits.waiting)
+    try:
+        tokens, stop = desk.tokens(), asyncio.Event()
+        _require_token(serving.names, tokens)
+        with _open_listener(serving.names.bound, serving.port) as listener:
             app = made(desk, tokens, stop)
             asks = not serving.names.local or bool(tokens.all()) or desk.guard is not None
             ready(_listener_url(listener), asks)
             with keep_index_informed(desk.memory):
                 _run_server(uvicorn, app, listener, stop)
-        finally:
-            desk.close()
+    finally:
+        desk.close()
 
 
 def _require_token(names: Names, tokens: Tokens) -> None:

@@ -31,7 +31,7 @@ class Token:
     id: str
     name: str
     memory: str
-    """The folder it opens, and no other."""
+    """The id of the memory it opens; its folder, where an older version made it."""
     hash: str
     scopes: tuple[Scope, ...]
     project: str
@@ -51,10 +51,16 @@ class Token:
 
 
 class Tokens:
-    """The tokens of one memory; what changes on disk holds from the next request on."""
+    """The tokens of one memory; what changes on disk holds from the next request on.
 
-    def __init__(self, home: Home, root: Path) -> None:
-        self._path, self._memory = home.state / FILE, str(root)
+    Args:
+        home: the user's own directories.
+        root: the folder of the memory.
+        id: of the memory; its tokens go with it where it moves.
+    """
+
+    def __init__(self, home: Home, root: Path, id: str) -> None:
+        self._path, self._memory, self._root = home.state / FILE, id, str(root)
         self._mark: Stat | None = None
         self._known: tuple[Token, ...] = ()
 
@@ -137,7 +143,12 @@ class Tokens:
     def _read_tokens(self) -> list[Token]:
         text = text_at(self._path)
         try:
-            return [revive(Token, one) for one in json.loads(text or "[]")]
+            found: list[Token] = [revive(Token, one) for one in json.loads(text or "[]")]
+            # Those of a folder are kept by the memory's id from the next change on.
+            return [
+                replace(one, memory=self._memory) if one.memory == self._root else one
+                for one in found
+            ]
         except (ValueError, TypeError, KeyError) as error:
             raise ServerError(
                 "The file of tokens cannot be understood. Remove it, and make new ones with "

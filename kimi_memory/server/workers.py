@@ -21,6 +21,7 @@ from kimi_memory.server.guard import WHOLE, Guard, GuardPost, Request, without_w
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks
+from kimi_memory.server.tokens import Tokens
 
 T = TypeVar("T")
 
@@ -74,7 +75,7 @@ class Desk:
 
     def __init__(self, root: Path, home: Home, waiting: int = 256) -> None:
         actor = Actor("http", Origin.AGENT)
-        self.root = root.resolve()
+        self.root, self._home = root.resolve(), home
         self._writers = Queue(Memory.open(root, Opening(home=home, actor=actor)), waiting)
         reading = Opening(home=home, actor=actor, background=False)
         # It writes nothing, so it needs no thread that commits to git.
@@ -89,6 +90,10 @@ class Desk:
             FormatError: nobody knows whether it does.
         """
         return self._post.find()
+
+    def tokens(self) -> Tokens:
+        """Return the tokens of the memory."""
+        return Tokens(self._home, self.root, self.memory.settings.memory.id)
 
     @property
     def waiting(self) -> int:

@@ -21,7 +21,7 @@ def make_app(
 ) -> App:
     """Return the application that answers programs and browsers."""
     doors = {desk.root: tokens}
-    doors |= {other.root: Tokens(serving.home, other.root) for other in beside}
+    doors |= {other.root: other.tokens() for other in beside}
     seats = Seats(serving.home, doors, time.time)
     pages = Site(make_rooms([desk, *beside]), seats, Live(stop)).routes()
     names, limits = serving.names, serving.limits

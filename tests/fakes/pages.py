@@ -14,7 +14,6 @@ import httpx
 
 from kimi_memory.api.options import Home
 from kimi_memory.server.server import Serving
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
 from kimi_memory.web.page_types import View
 from kimi_memory.web.rendering import Frame
@@ -126,8 +125,8 @@ class Pages:
 
     def __init__(self, root: Path, home: Home, beside: tuple[Path, ...] = ()) -> None:
         self.root, self.home = root, home
-        self.tokens = Tokens(home, root)
         self.desk = Desk(root, home)
+        self.tokens = self.desk.tokens()
         self.others = [Desk(other, home) for other in beside]
         self.stop = asyncio.Event()
         self.cookies: dict[str, str] = {}

@@ -15,6 +15,7 @@ import pytest
 from fakes.served import Served, run
 
 from kimi_memory import Memory
+from kimi_memory.api.options import read_settings
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.routes import ROUTES
 from kimi_memory.server.tokens import Tokens
@@ -55,7 +56,7 @@ def guarded(served: Served, serving: Callable[..., Served]) -> tuple[Served, dic
         memory.remember("部署定在每周五下午。", key="deploy.day", project="apollo")
     secrets = {"none": "", "wrong": "kmt_wrong"}
     there = Served(base / "guarded", base / "guarded-home")
-    tokens = Tokens(there.directories, there.root)
+    tokens = Tokens(there.directories, there.root, read_settings(there.root).memory.id)
     for scopes, name in product(SCOPES, SPACES):
         kind = f"{'+'.join(scopes)}/{name}"
         _, secrets[kind] = tokens.add(kind, list(map(Scope, scopes)), SPACES[name], NOW)

@@ -37,7 +37,7 @@ NOW = datetime(2026, 2, 27, tzinfo=UTC)
 def test_a_server_is_called_by_its_own_names(
     home: Home, tmp_path: Path, bound: str, host: str, known: bool
 ) -> None:
-    tokens = Tokens(home, tmp_path)
+    tokens = Tokens(home, tmp_path, "memory-1")
     tokens.add("one", [Scope.READ], Namespace(), NOW)
     door = Door(tokens, Names(bound=bound, hosts=["memory.test"]))
     if known:
@@ -48,7 +48,7 @@ def test_a_server_is_called_by_its_own_names(
 
 
 def test_a_server_that_once_had_a_token_never_does_without(home: Home, tmp_path: Path) -> None:
-    tokens = Tokens(home, tmp_path)
+    tokens = Tokens(home, tmp_path, "memory-1")
     door = Door(tokens, Names())
     assert door.caller("") is LOCAL
     token, secret = tokens.add("one", [Scope.READ], Namespace(), NOW)

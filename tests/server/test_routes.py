@@ -13,6 +13,7 @@ import pytest
 from fakes.served import Served
 
 from kimi_memory import Memory
+from kimi_memory.api.options import read_settings
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route, Special
@@ -91,7 +92,7 @@ def guarded(serving: Callable[..., Served], tmp_path_factory: pytest.TempPathFac
         ]
         assert {one["session"] for one in hidden} == {"s-clerk", "s-hermes"}
     there = Served(base / "记忆", base / "home")
-    tokens, secrets = Tokens(there.directories, there.root), {}
+    tokens, secrets = Tokens(there.directories, there.root, read_settings(there.root).memory.id), {}
     for scopes, space in product(SCOPES, SPACES):
         granted = [Scope(one) for one in scopes.split("+")]
         name = f"{scopes} {space}"

@@ -16,7 +16,7 @@ NOW = datetime(2026, 2, 27, tzinfo=UTC)
 
 
 def test_a_secret_is_kept_by_its_hash_alone(home: Home, tmp_path: Path) -> None:
-    tokens = Tokens(home, tmp_path / "memory")
+    tokens = Tokens(home, tmp_path / "memory", "memory-memory")
     token, secret = tokens.add("小王", [Scope.READ], Namespace("apollo", "scout"), NOW)
     stored = home.state / FILE
     assert secret not in stored.read_text("utf-8")
@@ -31,13 +31,13 @@ def test_a_secret_is_kept_by_its_hash_alone(home: Home, tmp_path: Path) -> None:
 
 
 def test_a_token_opens_one_memory_only(home: Home, tmp_path: Path) -> None:
-    _, secret = Tokens(home, tmp_path / "a").add("one", [Scope.ADMIN], Namespace(), NOW)
-    assert Tokens(home, tmp_path / "b").caller(secret) is None
-    assert Tokens(home, tmp_path / "b").all() == ()
+    _, secret = Tokens(home, tmp_path / "a", "memory-a").add("one", [Scope.ADMIN], Namespace(), NOW)
+    assert Tokens(home, tmp_path / "b", "memory-b").caller(secret) is None
+    assert Tokens(home, tmp_path / "b", "memory-b").all() == ()
 
 
 def test_what_another_process_changes_holds_at_once(home: Home, tmp_path: Path) -> None:
-    ours, theirs = Tokens(home, tmp_path), Tokens(home, tmp_path)
+    ours, theirs = Tokens(home, tmp_path, "memory-1"), Tokens(home, tmp_path, "memory-1")
     assert ours.all() == ()
     token, secret = theirs.add("late", [Scope.READ], Namespace(), NOW)
     assert ours.caller(secret) is not None
@@ -46,7 +46,7 @@ def test_what_another_process_changes_holds_at_once(home: Home, tmp_path: Path) 
 
 
 def test_what_cannot_be_removed_or_named_is_refused(home: Home, tmp_path: Path) -> None:
-    tokens = Tokens(home, tmp_path)
+    tokens = Tokens(home, tmp_path, "memory-1")
     for _ in range(2):
         tokens.add("twin", [Scope.READ], Namespace(), NOW)
     for id in ("none", "twin"):
@@ -61,5 +61,23 @@ def test_a_broken_file_lets_nobody_in(home: Home, tmp_path: Path, text: str) -> 
     home.state.mkdir(parents=True)
     (home.state / FILE).write_text(text)
     with pytest.raises(ServerError) as refused:
-        Tokens(home, tmp_path).caller("x")
+        Tokens(home, tmp_path, "memory-1").caller("x")
     assert refused.value.status == 503
+
+
+def test_a_token_goes_with_its_memory_where_that_moves(home: Home, tmp_path: Path) -> None:
+    _, secret = Tokens(home, tmp_path / "here", "memory-1").add("x", [Scope.READ], Namespace(), NOW)
+    assert Tokens(home, tmp_path / "there", "memory-1").caller(secret) is not None
+    # Another memory in the old place is another memory.
+    assert Tokens(home, tmp_path / "here", "memory-2").caller(secret) is None
+
+
+def test_a_token_of_a_folder_becomes_one_of_its_memory(home: Home, tmp_path: Path) -> None:
+    tokens = Tokens(home, tmp_path, "memory-1")
+    _, secret = tokens.add("old", [Scope.READ], Namespace(), NOW)
+    path = home.state / FILE
+    path.write_text(path.read_text().replace("memory-1", str(tmp_path)))
+    assert tokens.caller(secret) is not None
+    assert Tokens(home, tmp_path / "moved", "memory-1").caller(secret) is None
+    tokens.add("new", [Scope.READ], Namespace(), NOW)
+    assert Tokens(home, tmp_path / "moved", "memory-1").caller(secret) is not None

@@ -21,7 +21,7 @@ NOW = 1_800_000_000.0
 
 @pytest.fixture
 def seats(home: Home, tmp_path: Path) -> Seats:
-    return Seats(home, {tmp_path: Tokens(home, tmp_path)}, lambda: NOW)
+    return Seats(home, {tmp_path: Tokens(home, tmp_path, "memory-1")}, lambda: NOW)
 
 
 def test_a_code_opens_one_seat(seats: Seats, home: Home, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_what_is_no_code_opens_nothing(seats: Seats, wrong: str) -> None:
 
 def test_a_seat_ends_after_its_hours_and_when_it_is_left(home: Home, tmp_path: Path) -> None:
     now = [NOW]
-    seats = Seats(home, {tmp_path: Tokens(home, tmp_path)}, lambda: now[0])
+    seats = Seats(home, {tmp_path: Tokens(home, tmp_path, "memory-1")}, lambda: now[0])
     one = seats.take(make_code(home, tmp_path, NOW), "")
     other = seats.take(make_code(home, tmp_path, NOW), "")
     seats.leave(other)
