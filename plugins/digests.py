@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.pages import DigestLine, Part
-from kimi_memory.domain.session import Transcript, Turn, exchanges_of
+from kimi_memory.domain.session import Transcript, Turn, agent_words, exchanges_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
@@ -272,10 +272,10 @@ class _Reader:
             return "", "", 0
         answer = turn.text if len(turn.text) <= SHORT else turn.text[:BRIEF]
         offers = offers_in(before.text)
-        chosen = picked(answer, offers) if offers else []
+        done = agent_words(self._turns[self._places[turn.n] + 1 :])
+        chosen = picked(answer, offers, done) if offers else []
         if chosen and len(chosen) < len(offers):
-            words = " / ".join(offer.text for offer in chosen[:3])
-            return question_in(before.text), words, before.n
+            return question_in(before.text), " / ".join(one.text for one in chosen[:3]), before.n
         if len(turn.text) <= NAMED:
             asked, line = line_named(turn.text, before.text)
             if line:

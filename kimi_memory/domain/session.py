@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.lazy_dataclass import dataclass
@@ -272,3 +272,8 @@ def visible(scope: str, within: Container[str] | None) -> bool:
         within: the private scopes that the reader may see; None for the owner, who sees all.
     """
     return within is None or scope == SHARED or scope in within
+
+
+def agent_words(turns: Iterable[Turn]) -> str:
+    """Return what is said in turns before the next one of a person, a turn a line."""
+    return "\n".join(turn.text for turn in takewhile(lambda turn: not turn.by_person, turns))

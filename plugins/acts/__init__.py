@@ -25,6 +25,7 @@ from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tell
 from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_about
 from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing, tells_defect
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
+from kimi_memory.nlp.rules.praise import only_praises, settles_nothing
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.settled import wonders
 from kimi_memory.nlp.rules.slots import slot_of
@@ -91,7 +92,16 @@ def distil_session(
     said = (turn for turn in transcript.turns if turn.is_speech)
     defined = [(turn.n, one) for turn in said for one in definitions_in(turn.text)]
     still = [_with_definition(act, defined) for act in still]
-    return _merge_drafts([one for one in drafts if not _is_over(one, over)], still)
+    merged = _merge_drafts([one for one in drafts if not _is_over(one, over)], still)
+    return [one for one in merged if not _is_loose(one)]
+
+
+def _is_loose(draft: Draft) -> bool:
+    """Whether a draft is praise of advice, or a taste or a choice of the moment."""
+    if draft.gone or len(draft.quotes) != 1:
+        return False
+    settled = draft.type in (CardType.RULE, CardType.PREFERENCE, CardType.DECISION)
+    return settles_nothing(draft.value) if settled else only_praises(draft.value)
 
 
 def _is_copied(draft: Draft, transcript: Transcript) -> bool:

@@ -49,9 +49,7 @@ def test_the_readme_shows_what_the_demonstration_prints(
     quoted = (ROOT / page).read_text(encoding="utf-8")
     kept = Path("demo-memory/MEMORY.md").read_text(encoding="utf-8")
     for line in quoted.splitlines():
-        if line.startswith(
-            ("    | ", "    xiaozao-", "    … ended", "    quote ")
-        ):
+        if line.startswith(("    | ", "    xiaozao-", "    … ended", "    quote ")):
             assert line in printed
         if line.startswith("- ") and line.endswith(("0.80)", "0.80）", "0.85）")):
             assert line in kept

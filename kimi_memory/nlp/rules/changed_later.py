@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
+from math import prod, sqrt
 from operator import itemgetter
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
@@ -21,8 +22,8 @@ from kimi_memory.nlp.rules.utterance import is_order
 
 # 差不多了, 不过, 不错, 不知道 hold 不 and 了 as 不去了 does; they tell of no change.
 _CHANGE = regex(
-    r"\b(?:after all|instead|no longer|any ?more|change[ds]? (?:my|our|her|his|their) minds?|on second thoughts?|scrap (?:that|the)|forget (?:about )?(?:the|that)|cancel\w*|called off|(?:go|going|went|switch\w*) back to|switch\w* (?:to|from)|mov(?:e|ed|es|ing) (?:to|from|up|back)|postponed|rescheduled|replaced|revert\w*|turns out|correction|i was wrong|not (?:the )?\d|is (?:off|out)\b|are (?:off|out)\b|(?:is|are) (?:ok|okay|fine) (?:for|now)|dropp?(?:ed|ing) the|cut the|went live|fell through|falls through|(?:is|are|was) (?:dead|history|not happening)\b|(?:won't|not going to) happen|ditch(?:ed|ing)|backed out|pulled out|can't make it|no more\b)"
-    r"|改成|改为|改到|改在|改主意|换成|换到|不用.{0,12}了|(?<!差)不(?![过错仅但只是管然知得少光久如])[^，。]{1,8}了|算了|取消|推迟|提前到|还是用|还是选|还是.{1,12}吧|说错|记错|更正|太麻烦|作废|去不成|来不了|去不了|走不开|搬走了|换人了|换班|泡汤|减半|翻倍|[要得]砍|[加减降涨]到|不行|到账了",
+    r"(?<=\w )after all\b|\b(?:instead|no longer|any ?more|change[ds]? (?:my|our|her|his|their) minds?|on second thoughts?|scrap (?:that|the)|forget (?:about )?(?:the|that)|cancel\w*|called off|(?:go|going|went|switch\w*) back to|switch\w* (?:to|from)|mov(?:e|ed|es|ing) (?:to|from|up|back)|postponed|rescheduled|replaced|revert\w*|turns out|correction|i was wrong|not (?:the )?\d|is (?:off|out)\b|are (?:off|out)\b|(?:is|are) (?:ok|okay|fine) (?:for|now)|dropp?(?:ed|ing) the|cut the|went live|fell through|falls through|(?:is|are|was) (?:dead|history|not happening)\b|(?:won't|not going to) happen|ditch(?:ed|ing)|backed out|pulled out|can't make it|no more\b)"
+    r"|改成|改为|改到|改在|改主意|换成|换到|不用.{0,12}了|(?<!差)不(?![过错仅但只是管然知得少光久如])[^，。]{1,8}了|(?<!大概)(?<!估)算了(?![算一下个笔])|取消|推迟|提前到|还是用|还是选|还是.{1,12}吧|说错|记错|更正|太麻烦|作废|去不成|来不了|去不了|走不开|搬走了|换人了|换班|泡汤|减半|翻倍|[要得]砍|[加减降涨]到|不行|到账了",
     2,
 )
 _OBJECT = regex(
@@ -115,6 +116,8 @@ _TELLING_FIGURE = regex(r"(?!(?:19|20)\d\d$)\d[\d.,]{3,}")
 """A figure that tells by itself which value is meant; a year or a time is that of many things."""
 TELLING = 3.0
 """Worth of a sentence that tells something without those beside it."""
+ALIKE = 1 / 3
+"""So alike (cosine of the names) are two sentences of which one changes the other."""
 COMMON, SHARED = 3, 2
 """A word that more turns hold than the first says nothing; a change shares so many of the rest."""
 
@@ -294,8 +297,8 @@ def _ends_value(earlier: str, later: str) -> bool:
 
 def _ends_state(earlier: str, later: str, shared: int) -> bool:
     """Whether a later sentence changes the things that both name, or reports them as done."""
-    least = min(map(_count_names, (specific_words(earlier), specific_words(later))))
-    same = shared >= max(SHARED, least / 3)
+    sizes = map(_count_names, (specific_words(earlier), specific_words(later)))
+    same = shared >= SHARED and shared >= ALIKE * sqrt(prod(sizes))
     if same and _DONE.search(later) and _AHEAD.search(earlier):
         return not _DONE.search(earlier)
     if same and tells_change(later):
@@ -306,8 +309,10 @@ def _ends_state(earlier: str, later: str, shared: int) -> bool:
 
 
 def _are_held(words: frozenset[str], text: str) -> bool:
-    """Whether a text has the words of a name, or of a Chinese one at least half of its pairs."""
-    return 2 * len(words & specific_words(text)) >= len(words)
+    """Whether a text has most of the words of a name."""
+    held = 2 * len(words & specific_words(text))
+    # An English phrase may have caught the word behind its name, a Chinese one has its own pairs.
+    return held > len(words) or (held == len(words) and all(map(str.isascii, words)))
 
 
 def _ends_order(earlier: str, later: str, shared: int) -> bool:

@@ -55,6 +55,13 @@ _SENTENCE_EN = re.compile(
     r"\b(?:is|are|was|were|has|have|had|do|does|did|will|can|could|should|would|i|we|you|they|he|she|it|let|let's|me|look|wait|hold|hang|see|check|sure|thanks|ask|later|think|dunno|know|please|'s|'re|'m)\b|'(?:s|re|m|ll|ve)\b",
     _I,
 )
+# "Exactly, that feeling", 对，就是这种感觉: it agrees, and gives nothing a value.
+_AGREES = re.compile(
+    r"\b(?:exactly|precisely|spot on|absolutely|totally|definitely|(?:like|such|of) (?:this|that|these|those)|th(?:is|at) (?:way|feeling|kind|sort|exact\w*))\b"
+    r"|\b(?:is|'s|was) (?:(?:so|very|quite|really|completely|perfectly|all) )*(?:true|right|correct|accurate|perfect|great|nice|good|helpful|useful|clear|fair|fine|it|me|how (?:i|it) feels?)\W*$"
+    r"|[这那]种|[这那]样|[这那]么|如此|(?:正确|没错|对|准确|到位|清楚|清晰|不错|挺好|很好|有道理|在理)的?[了呢吧啊呀呢]?\W*$",
+    _I,
+)
 _VALUE_EN = re.compile(r"^(?:(?:in|at|on|the|an?|with) )?[\w$€£~/.][^!?;]{0,60}$")
 # 我看看, 不知道, 等一下: talk, and no value.
 _CLAUSE_ZH = re.compile(
@@ -103,6 +110,8 @@ def completed(answer: str, before: str) -> str:
     """
     told = simplify(answer.replace("’", "'")).strip()
     if len(told) > LONGEST or len(before) > 3 * LONGEST or _PRIVATE.search(before):
+        return ""
+    if _AGREES.search(told):
         return ""
     zh = _is_zh(told, before)
     subject = subject_of(told)

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.reports import reports_in
+from kimi_memory.nlp.rules.salience import specific_words
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 # "**Option B:** …", 方案二：…, "1. …", "(12) …" at the start of a line
@@ -34,6 +36,7 @@ _ORDINALS = {
 _PICK = regex(
     r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/])(?!(?<=^a) [a-z])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
     r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元|直|下|些|样|起|定|般|会|边|共)"
+    r"|(?:改进|优化|意见|观察|发现)(?:点|项)?[ #第]?(?P<noun>\d{1,3})(?![\d个条项点种处月天年%])"
     # 第一个吧, but not 第一个选择框: that is the first of something else.
     r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
     2,
@@ -58,6 +61,15 @@ _PLACES = {
 }
 _ENDS = frozenset({"latter", "last", "final", "后者", "最后", "后面"})
 _ONE_LABEL = regex(r"[a-e一二三四五六]|\d{1,2}")
+_HEADING = regex(r"^[ \t]*(?:#{1,6} .+|\*\*[^*\n]+\*\*:?|[^\n]{2,60}[:：])[ \t]*$", 8)
+_NUMBERED = regex(
+    r"\b([a-z]{4,}?)s? *(?:#|no\.? ?|number )?\(?\d|(改进|优化|建议|观察|发现|问题|意见|任务|步骤|缺陷|风险)(?:点|项)?[第（(#]?\d",
+    2,
+)
+"""The noun before a number: "improvement 2", 建议3."""
+_SEEN = regex(r"observation|finding|comment|remark|观察|发现", 2)
+SHARED = 2
+"""So many names more of one list than of another stand in what was done then."""
 _ITEM = regex(r"(?:^\s{0,3}|[\s:：。；;，,])\d{1,2}[.、)](?!\d)", 8)
 """Two such items are a list of the answer's own, not two picks."""
 _ASSENT = regex(
@@ -111,6 +123,8 @@ class Offer:
     text: str
     bracketed: bool = False
     """Whether the label stands in brackets: "(12)"."""
+    heading: str = ""
+    """The heading above it, where a message has a list with brackets and one without."""
 
 
 def offers_in(text: str) -> list[Offer]:
@@ -123,6 +137,8 @@ def offers_in(text: str) -> list[Offer]:
         line = _strip_markup(words.split("\n", 1)[0])[:MOST].rstrip(" :：")
         if line:
             found.append(Offer(_read_label(mark), line, mark["bracketed"] is not None))
+    if len({offer.bracketed for offer in found}) > 1:
+        found = [replace(one, heading=_find_heading(text, one)) for one in found]
     labels = [offer.label for offer in found]
     # One label, or the same one again and again, is a heading and offers no choice.
     return found if len(found) > 1 and len(set(labels)) > 1 else []
@@ -156,8 +172,14 @@ def _only_announces(line: str) -> bool:
     return bool(_ANNOUNCED.match(line) or _COUNTED.search(line))
 
 
-def picked(answer: str, offers: list[Offer]) -> list[Offer]:
-    """Return the options that a short answer names; none where it names none, or asks back."""
+def picked(answer: str, offers: list[Offer], done: str = "") -> list[Offer]:
+    """Return the options that a short answer names; none where it names none, or asks back.
+
+    Args:
+        answer: what a person says.
+        offers: the options of the message before it.
+        done: what the agent said it did then; of two lists it may tell which one was meant.
+    """
     answer = answer.strip()
     if answer.endswith(("?", "？")) or len(_ITEM.findall(answer)) > 1:
         return []
@@ -168,8 +190,8 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     names = names or set(_find_named_labels(answer, asked))
     if not names:
         return _find_by_place(answer, offers)
-    if any(offer.bracketed for offer in offers):  # the numbers of a review go before its lists
-        offers = [offer for offer in offers if offer.bracketed]
+    if len({offer.bracketed for offer in offers}) > 1:
+        offers = _find_meant_list(answer, names, offers, done)
     letters = {offer.label for offer in offers}
     if not names & letters:
         # "the second one" among A, B and C
@@ -179,6 +201,43 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     last = {offer.label: offer for offer in offers}
     chosen = [offer for offer in offers if offer.label in names and last[offer.label] is offer]
     return [offer for offer in chosen if not _NO_OPTION.match(offer.text)]
+
+
+def _find_meant_list(answer: str, names: set[str], offers: list[Offer], done: str) -> list[Offer]:
+    """Return the one list that the numbers of an answer are of; nothing where two fit.
+
+    A review numbers its observations "(3)", and its best improvements "3.".
+    """
+    lists = [[one for one in offers if one.bracketed is side] for side in (True, False)]
+    fit = [one for one in lists if names <= {offer.label for offer in one}]
+    if len(fit) < 2:
+        return fit[0] if fit else []
+    said = [(one[1] or one[2]).lower() for one in _NUMBERED.finditer(answer)]
+    told = [
+        one
+        for one in fit
+        if any(noun in offer.heading.lower() for noun in said for offer in one)
+        or (one[0].bracketed and any(map(_SEEN.match, said)))
+    ]
+    if len(told) == 1:
+        return told[0]
+    words = specific_words(done)
+    shared = [_count_shared(one, names, words) for one in fit]
+    first, second = shared
+    if max(shared) < SHARED or abs(first - second) < SHARED:
+        return []
+    return fit[0] if first > second else fit[1]
+
+
+def _count_shared(offers: list[Offer], names: set[str], words: frozenset[str]) -> int:
+    texts = [offer.text for offer in offers if offer.label in names]
+    return len(specific_words(" ".join(texts)) & words)
+
+
+def _find_heading(text: str, offer: Offer) -> str:
+    """Return the last heading above an option."""
+    found = _HEADING.findall(text[: max(text.find(offer.text), 0)])
+    return found[-1] if found else ""
 
 
 def _find_leading_labels(answer: str) -> set[str]:
@@ -203,11 +262,11 @@ def _find_named_labels(answer: str, asked: list[Clause]) -> Iterator[str]:
     """Yield the labels that an answer names outside of its questions."""
     counts = {max(one.span("n"), one.span("zh")) for one in _COUNT.finditer(answer.lower())}
     for found in _PICK.finditer(answer.lower()):
-        label = max(found.span(name) for name in ("en", "zh", "nth"))
+        label = max(found.span(name) for name in ("en", "zh", "nth", "noun"))
         if label in counts:
             continue
         if not any(one.start <= found.start() < one.end for one in asked):
-            yield _normalise_label(found["en"] or found["zh"] or found["nth"] or "")
+            yield _normalise_label(next(filter(None, found.groups()), ""))
 
 
 def assents(answer: str) -> bool:
@@ -226,7 +285,7 @@ def proposal_in(text: str) -> str:
     # "I recommend option 1" says nothing without the option.
     offers = offers_in(text)
     named = {
-        _normalise_label(one["en"] or one["zh"] or one["nth"])
+        _normalise_label(next(filter(None, one.groups())))
         for one in _PICK.finditer(told[-1].lower())
     }
     meant = [offer.text for offer in offers if offer.label in named]

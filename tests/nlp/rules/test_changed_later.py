@@ -176,6 +176,7 @@ def test_an_old_value_that_is_named_or_revisited_is_replaced(earlier: str, later
         # a compound is another thing than one of its words
         ("写作计划：每天写作500字，周五交稿", "毛笔写作大赛推迟了"),
         ("我在整理工作台，周五前弄完", "这样能从工作脑换到休息脑"),
+        ("老师给的体系好，零碎的项目串起来了", "这不再是零碎的手工项目，成了一个体系"),
     ],
 )
 def test_what_names_something_else_replaces_nothing(earlier: str, later: str) -> None:
@@ -199,6 +200,12 @@ def test_words_of_leave_and_change_are_told_apart() -> None:
     assert not sets_free("the tables are long")
     assert tells_change("we take the hut instead")
     assert not tells_change("we take the hut")
+    # a reason, and a count
+    assert tells_change("we take no hut after all, the inn is fine")
+    assert not tells_change("After all, my goal is a hut of my own")
+    assert not tells_change("我大概算了算小屋的成本")
+    assert not tells_change("我算了一下路费")
+    assert tells_change("小屋算了，住旅店")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,16 @@ def test_a_follow_up_is_written_out(before: str, answer: str, whole: str) -> Non
         ("青鸾的端口是什么？", "我不知道。"),
         ("今天天气怎么样？", "很好。"),
         ("", "8080."),
+        # who agrees to a remark gives nothing a value
+        (
+            "You keep polishing the release notes: is the deadline the trouble?",
+            "It's exactly that.",
+        ),
+        ("Is the port of Atlas the cause of all this?", "Yes, it is spot on."),
+        ("Is a patient landlord the owner you hope for?", "It's so true."),
+        ("青鸾的端口总让你分心，是这样吗？", "对，就是这样的。"),
+        ("所以一位耐心的房东是您的首选，对吗？", "是完全没错。"),
+        ("您还在整理青鸾的备份，这是不是放不下的表现？", "对，就是那种心情。"),
     ],
 )
 def test_what_answers_nothing_stays_as_it_is(before: str, answer: str) -> None:

@@ -119,6 +119,55 @@ def test_the_numbers_of_a_review_are_picked(answer: str, labels: list[str]) -> N
     assert [offer.label for offer in picked(answer, offers_in(REVIEW))] == labels
 
 
+TWO_LISTS = """## Line by line
+- (1) ⚠️ The roof of the barn leaks.
+- (2) ❓ Is the ladder needed?
+- (3) ⚠️ The gate squeaks.
+- (9) ❓ Who feeds the goats?
+
+## Top improvements
+1. Hang the lantern lower
+2. Sort the seed drawers
+3. Oil the windmill bearing
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        ("Let's do improvement 2", ["Sort the seed drawers"]),
+        ("address top improvement 2 and then improvement 1", ["lantern", "Sort the seed"]),
+        ("take improvement 1. Address #3 with the long brush.", ["lantern", "windmill"]),
+        ("fix observation 3", ["gate squeaks"]),
+        ("Address 3 and 9", ["gate squeaks", "feeds the goats"]),
+        # two lists fit, and nothing decides
+        ("Address 3", []),
+        ("do 1 and 2", []),
+    ],
+)
+def test_a_number_is_of_the_list_that_its_noun_names(answer: str, texts: list[str]) -> None:
+    chosen = picked(answer, offers_in(TWO_LISTS))
+    assert len(chosen) == len(texts)
+    assert all(part in one.text for part, one in zip(texts, chosen, strict=True))
+
+
+def test_a_chinese_noun_names_its_list_too() -> None:
+    message = (
+        "### 逐行意见\n- (1) 屋顶漏水\n- (2) 梯子太短\n\n### 主要改进\n1. 灯挂低一点\n2. 种子分类\n"
+    )
+    offers = offers_in(message)
+    assert [one.text for one in picked("处理改进2", offers)] == ["种子分类"]
+    assert [one.text for one in picked("处理意见2", offers)] == ["梯子太短"]
+    assert picked("要2", offers) == []
+
+
+def test_what_the_agent_did_then_tells_which_list_was_meant() -> None:
+    offers = offers_in(TWO_LISTS)
+    done = "The windmill bearing has fresh oil now."
+    assert [one.text for one in picked("Address 3", offers, done)] == ["Oil the windmill bearing"]
+    assert picked("Address 3", offers, "Done, all is well.") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
