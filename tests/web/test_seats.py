@@ -71,7 +71,7 @@ def test_a_seat_ends_after_its_hours_and_when_it_is_left(home: Home, tmp_path: P
 
 
 def test_a_seat_ends_with_the_token_that_opened_it(home: Home, tmp_path: Path) -> None:
-    tokens = Tokens(home, tmp_path)
+    tokens = Tokens(home, tmp_path, "memory-1")
     seats = Seats(home, {tmp_path: tokens}, lambda: NOW)
     _, secret = tokens.add("phone", [Scope.PERSON], Namespace(), datetime.fromtimestamp(NOW, UTC))
     taken = seats.take("", secret)

@@ -1,4 +1,4 @@
-"""What only leads to a question: "as for the contract, …", 如果沟通没有效果，…
+"""What only leads to a question, such as "as for the contract," or 如果沟通没有效果.
 
 A sentence that ends in a question says first what it asks about. That part states nothing:
 cut off from its question it would read like a remark.
