@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kimi_memory.api.options import Home
 from kimi_memory.domain.job import Job, JobReport
@@ -19,7 +19,7 @@ from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.schema import Given
 from kimi_memory.spaces.space_files import REGISTRY
 from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, decision_record, find_space_of
-from kimi_memory.spaces.space_types import Audit, Decision, Member
+from kimi_memory.spaces.space_types import Decision, Member
 from kimi_memory.store.files.stat import Stat, state_of
 
 ACTIONS: Mapping[str, str] = {
@@ -63,6 +63,14 @@ class Request:
         return ACTIONS.get(self.name, self.name)
 
 
+class Ruling(NamedTuple):
+    """What was decided of a request."""
+
+    caller: Caller
+    """Who asks, as the member that it is, confined to what that may see."""
+    decision: Decision
+
+
 class Guard:
     """Lets members do what the policies of their space allow, and writes each decision down.
 
@@ -74,24 +82,51 @@ class Guard:
     def __init__(self, space: SpaceFolder, memory: str) -> None:
         self._space, self._memory = space, memory
 
-    def admit(self, caller: Caller, request: Request, *, note: bool = True) -> Caller:
-        """Return a caller as the member it is, confined to what that member may see.
-
-        Args:
-            caller: who asks.
-            request: what for.
-            note: whether an allowance is written down here; a refusal is in any case.
+    def admit(self, caller: Caller, request: Request) -> Caller:
+        """Return a caller as the member it is, confined to what it may see, once that is noted.
 
         Raises:
             DeniedError: it may not, and why.
             DiskError: the log takes no line, so nothing may be done.
         """
+        ruling = self.rule(caller, request)
+        self.note(ruling, request)
+        return ruling.caller
+
+    def rule(self, caller: Caller, request: Request) -> Ruling:
+        """Return what was decided; an allowance is still to be noted.
+
+        Raises:
+            DeniedError: it may not, and why; that is noted.
+            DiskError: the log takes no line.
+        """
         decision, member = self._decide(caller, request)
-        if note or not decision:
-            self._space.note(self._line(caller, request, decision))
+        if member:
+            caller = replace(caller, space=confine(member))
+        ruling = Ruling(caller, decision)
         if not decision:
+            self.note(ruling, request)
             raise DeniedError(self._space.name, decision.why)
-        return replace(caller, space=confine(member)) if member else caller
+        return ruling
+
+    def note(self, ruling: Ruling, request: Request, value: Any = None) -> None:
+        """Write down what was decided, and what is about to be shown.
+
+        Raises:
+            DiskError: the log takes no line, so nothing may be shown, or done.
+        """
+        caller, given = ruling.caller, request.given or {}
+        who = caller.member or (LOCAL if ruling.decision else f"client {caller.name}")
+        words = str(given.get("query") or given.get("text") or "")
+        named = next((str(given[name]) for name in _NAMED if given.get(name)), "")
+        hits, scopes = _list_shown(value)
+        line = decision_record(self._space, who, request.action, ruling.decision, self._memory)
+        self._space.note(
+            replace(
+                line, via=request.via, resource=named[:_LONGEST], hits=hits, count=len(hits),
+                query=self._space.log.hide(words), scope=" ".join(sorted(scopes)),
+            )
+        )  # fmt: skip
 
     def narrow(self, caller: Caller) -> Caller:
         """Return who chats, with the scopes that policies leave: to be told, and to be kept.
@@ -109,18 +144,6 @@ class Guard:
         if not left:
             raise refused[0]
         return replace(next(iter(left.values())), scopes=frozenset(left))
-
-    def note_answer(self, caller: Caller, request: Request, value: Any) -> None:
-        """Write down what is about to be shown to somebody who was admitted without a line.
-
-        Raises:
-            DiskError: the log takes no line, so nothing may be shown.
-        """
-        decision, _ = self._decide(caller, request)
-        hits, scopes = _list_shown(value)
-        line = self._line(caller, request, decision)
-        scope = " ".join(sorted(scopes))
-        self._space.note(replace(line, hits=hits, count=len(hits), scope=scope))
 
     def still_admits(self, caller: Caller, admitted: Caller) -> bool:
         """Whether somebody who follows what happens would be let in now, as it was then."""
@@ -149,16 +172,6 @@ class Guard:
         member = space.find_member(sub)
         scopes = ("", member.area) if member else ("",)
         return space.decide(sub, request.action, self._memory, scopes), member
-
-    def _line(self, caller: Caller, request: Request, decision: Decision) -> Audit:
-        given = request.given or {}
-        who = caller.member or (LOCAL if decision else f"client {caller.name}")
-        words = str(given.get("query") or given.get("text") or "")
-        named = next((str(given[name]) for name in _NAMED if given.get(name)), "")
-        return replace(
-            decision_record(self._space, who, request.action, decision, self._memory),
-            via=request.via, resource=named[:_LONGEST], query=self._space.log.hide(words),
-        )  # fmt: skip
 
 
 class GuardPost:

@@ -169,13 +169,15 @@ def _carry_out_guarded(
     """Return what a route answers to a member of a space, once that is written down."""
     request = Request(route.name, "http", route.scope or Scope.READ, given)
     # What is read is written down with what was found, what is written before it is done.
-    member = guard.admit(caller, request, note=route.writes)
+    ruling = guard.rule(caller, request)
+    if route.writes:
+        guard.note(ruling, request)
     value = None
     try:
-        value = route.deed(memory, member, given)
+        value = route.deed(memory, ruling.caller, given)
     finally:
         if not route.writes:
-            guard.note_answer(caller, request, value)
+            guard.note(ruling, request, value)
     return without_words(value) if route.name in WHOLE else value
 
 

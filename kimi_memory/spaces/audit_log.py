@@ -13,11 +13,12 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from io import FileIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kimi_memory.errors import DiskError
@@ -27,7 +28,7 @@ from kimi_memory.spaces.space_types import Audit
 from kimi_memory.store.git.command import Git
 
 FOLDER = "audit"
-EVERY = 256
+EVERY = 2048
 """After so many lines the log is committed."""
 _FIRST = "0" * 64
 _LAST_BYTES = 65_536
@@ -102,17 +103,18 @@ class AuditLog:
         with self.lock() as head:
             try:
                 end = self._find_end(head)
-                record = replace(record, seq=end.seq + 1, node=self._node, prev=end.hash, mac="")
-                line = self._seal_line(_line_of(record))
+                seq = end.seq + 1
+                chain = {"seq": seq, "node": self._node, "prev": end.hash, "mac": ""}
+                line = self._seal_line(_line_of(record, chain))
                 # A clock that was set back must not put a line before those that are there.
                 path = max(f"{self.folder}/{record.at:%Y-%m-%d}.jsonl", end.path)
                 size = _append_line(path, line, end, sync=sync)
-                self._end = _End(path, size, record.seq, _hash(line))
+                self._end = _End(path, size, seq, _hash(line))
                 _write_head(head, self._end)
             except OSError as error:
                 raise DiskError(str(self.folder), error, "Free some space, then retry") from error
-            if record.seq % EVERY == 0:
-                self._commit(head, f"Audit log up to {record.seq}", FOLDER)
+            if seq % EVERY == 0:
+                self._commit(head, f"Audit log up to {seq}", FOLDER)
 
     def commit(self, subject: str, *paths: str) -> None:
         """Commit files of the space, or the log itself; the commit names the log's last line."""
@@ -163,7 +165,7 @@ class AuditLog:
         if record.prev != prev:
             return f"record {record.seq} follows another one than the line before it"
         line = _line_of(record)
-        sealed = hmac.compare_digest(line, self._seal_line(_line_of(replace(record, mac=""))))
+        sealed = hmac.compare_digest(line, self._seal_line(_line_of(record, {"mac": ""})))
         return "" if sealed else f"record {record.seq} was changed"
 
     def _seal_line(self, line: bytes) -> bytes:
@@ -288,9 +290,9 @@ def _read_last_lines(path: Path) -> list[bytes]:
         return file.read().splitlines()
 
 
-def _line_of(record: Audit) -> bytes:
+def _line_of(record: Audit, chain: Mapping[str, object] = MappingProxyType({})) -> bytes:
     found = {name: getattr(record, name) for name in _FIELDS}
-    return _ENCODER.encode(found | {"at": record.at.isoformat()}).encode()
+    return _ENCODER.encode({**found, "at": record.at.isoformat(), **chain}).encode()
 
 
 def _parse_line(line: bytes) -> Audit | None:
