@@ -45,7 +45,7 @@ def build(
         root: the folder.
         graph: offer the tools of the server ``server-memory`` instead of ours.
         space: what the client is bound to; it sees, and writes, nothing else.
-        member: the member of a space who asks, where the memory belongs to one.
+        member: the member of a space who asks.
 
     Raises:
         UsageError: the library mcp is not installed, or a member must be named.
@@ -66,11 +66,8 @@ def build(
         register = server.tool(name=name, annotations=notes, structured_output=True)
 
         def register_tool(function: F) -> F:
-            render = (
-                partial(_build_result, server_memory_tools.render_answer)
-                if graph
-                else _return_unchanged
-            )
+            as_graph = partial(_build_result, server_memory_tools.render_answer)
+            render = as_graph if graph else _return_unchanged
             register(_guard_errors(function, refuse, render))
             return function
 

@@ -193,7 +193,7 @@ class Proxy:
             ) from error
 
     def _admit(self, caller: Caller) -> Caller:
-        """Return who chats, with what a space of the memory lets them: to be told, to be kept.
+        """Return who chats, as far as a space of the memory lets them be heard and read from it.
 
         Raises:
             ServerError: it lets them do neither, or nobody knows.

@@ -129,7 +129,7 @@ class Guard:
         )  # fmt: skip
 
     def narrow(self, caller: Caller) -> Caller:
-        """Return who chats, with the scopes that policies leave: to be told, and to be kept.
+        """Return who chats, with the scopes that policies leave: to get a block, to be stored.
 
         Raises:
             DeniedError: they leave none.

@@ -84,9 +84,7 @@ class Frame:
             "back": asked.get("back", [section])[-1],
         }
         values: dict[str, object] = {
-            # The box for questions shows what was asked, on a page that refuses as well.
-            "q": asked.get("q", [""])[-1],
-            **view.values,
+            **{"q": asked.get("q", [""])[-1], **view.values},
             "lang": lang,
             "title": own.get(title, title),
             "ui": place.base,
