@@ -65,9 +65,9 @@ SHORT, BRIEF, NAMED = 160, 48, 300
 one that consists of a line of it may be as long as that."""
 LONG = 3000
 """A person's turn above this length is a document."""
-LAUGHTER, DEFECT, COURTESY, GOAL, PAGE = 0.7, 1.2, 2.0, 1.0, 4.0
-"""What a clause loses that somebody laughs at, that tells what fails or only thanks; what the first
-words gain; what the request of a document is worth."""
+LAUGHTER, DEFECT, GOAL, PAGE = 0.7, 1.2, 1.0, 4.0
+"""What a clause loses that somebody laughs at, or that tells what fails; what the first words gain;
+what the request of a document is worth."""
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
 _BOX = regex(r"^\W*\[[ xX]\] ")
@@ -239,6 +239,9 @@ class _Reader:
             # What is said on leaving is of the hour; an order or a day outlasts it.
             if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
                 continue
+            courteous = self._kind == "chat" and small_talk.is_courtesy(clause.text)
+            if courteous and clause.act is not Act.ORDER:
+                continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
             weight -= 1.0 * (traits.specific < 3 and small_talk.is_mood(clause.text))
@@ -246,8 +249,6 @@ class _Reader:
             weight -= LAUGHTER * small_talk.laughs(clause.text) + DEFECT * troubled
             if self._named:
                 weight -= small_talk.cheer_of(clause.text, traits)
-            courteous = self._kind == "chat" and small_talk.is_courtesy(clause.text)
-            weight -= COURTESY * (courteous and clause.act is not Act.ORDER)
             # A change of plan around an allergy leaves the allergy as it is.
             lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):

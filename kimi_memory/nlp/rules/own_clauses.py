@@ -23,7 +23,8 @@ _LEAD = regex(
 _LETTERS, _HANZI = 24, 10
 """Shorter words are often the same by chance."""
 _LEANS = regex(
-    r"\b(?:it|its|this|that|them|these|those|they|there|so)\b|[它这那此其]|^\W*(?:\S+\s+){0,3}\S+\W*$",
+    # Chinese has no spaces: there a few characters are short.
+    r"\b(?:it|its|this|that|them|these|those|they|there|so)\b|[它这那此]|其(?![他余中实它次])|^\W*(?:[^\s\u3400-\u9fff]+\s+){0,3}[^\s\u3400-\u9fff]+\W*$|^\W*(?:[^\W\u3400-\u9fff]*[\u3400-\u9fff]){1,7}\W*$",
     2,
 )
 

@@ -55,3 +55,23 @@ def test_a_pronoun_and_a_word_or_two_lean_on_what_stands_beside_them() -> None:
     assert leans("以后都按这个来做")
     assert leans("never again, please")
     assert not leans("if anything is unclear, please ask me")
+
+
+@pytest.mark.parametrize(
+    "text", ["别这样", "不要用表格", "按那个改", "Use tabs", "don't do that in here"]
+)
+def test_a_few_words_and_a_pointer_lean_on_what_stands_beside(text: str) -> None:
+    assert leans(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "不确定的地方请你询问我",
+        "回答一律使用公制单位",
+        "其他逻辑都不要更改",
+        "never push to the main branch",
+    ],
+)
+def test_chinese_needs_no_spaces_to_say_enough(text: str) -> None:
+    assert not leans(text)

@@ -167,3 +167,21 @@ def test_what_only_answers_an_assistant_is_a_courtesy(text: str) -> None:
 @pytest.mark.parametrize("text", _lines(TELLING))
 def test_what_stands_beside_a_courtesy_may_tell_something(text: str) -> None:
     assert not is_courtesy(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""You can't smell bread|you are made of numbers|let's chat about our days|we can talk about my hobbies
+您真会说话|你不会累|那你一定很忙"""),
+)
+def test_what_is_only_about_the_assistant_or_the_chat_tells_nothing(text: str) -> None:
+    assert is_courtesy(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""you can reach my brother Tom at nine|let's talk to the landlord on Friday|your bus left at 9:40
+你妈是我的老师，今年六十|你们楼下的面馆搬到静安区了"""),
+)
+def test_what_says_something_of_the_speaker_too_is_no_courtesy(text: str) -> None:
+    assert not is_courtesy(text)
