@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
+from math import prod
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.note import Role, Status
@@ -31,7 +32,7 @@ RESTATED, ASKED = 0.5, 0.8
 which the prompt itself does."""
 LONGER = 1.5
 """A turn so many times as long as a prompt says more than the prompt."""
-LEAST = 0.25
+LEAST = 0.35
 """What is worth less than this share of the best line adds more words than sense."""
 ORDERS = frozenset({"rule", "preference"})
 """Types of cards that tell an agent how to work."""
@@ -51,14 +52,14 @@ def lines_of_hits(
         zone: the zone of shown days.
     """
     scores = {hit.unit.id: hit.score for hit in hits}
+    alone = {hit.unit.id: hit.score / _share_of_others(hit) for hit in hits}
     quoting = defaultdict[str, list[Unit]](list)
     for hit in hits:
         for turn in rests_on(searcher, hit.unit):
             if turn in scores:
                 scores[hit.unit.id] = max(scores[hit.unit.id], scores[turn])
+                alone[hit.unit.id] = max(alone[hit.unit.id], alone[turn])
                 quoting[turn].append(hit.unit)
-    # That a better line of its sitting was chosen before makes a line no weaker by itself.
-    alone = {hit.unit.id: scores[hit.unit.id] / hit.parts.get("spread", 1.0) for hit in hits}
     least = LEAST * max(alone.values(), default=0.0)
     for hit in hits:
         unit = hit.unit
@@ -69,6 +70,15 @@ def lines_of_hits(
             line = line_of(unit, hit.snippet, zone, person_of(searcher, unit))
             line = line._replace(value=scores[unit.id])
             yield with_successor(searcher, unit, line)
+
+
+def _share_of_others(hit: Hit) -> float:
+    """Return the factor of a score that tells of other lines, not of what a line says.
+
+    A line is no weaker by itself because a better one of its sitting was chosen before, an
+    assistant's not because a person's is preferred, and what was replaced says by what.
+    """
+    return prod(hit.parts.get(name, 1.0) for name in ("spread", "role", "replaced"))
 
 
 def _is_aside(hit: Hit) -> bool:
