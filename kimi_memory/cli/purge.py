@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.cli.terminal import cut
 from kimi_memory.errors import UsageError
-from kimi_memory.jobs.purge import DoomedLine
+from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.nlp.basic.safe_text import printable_line
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge

@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from kimi_memory.config import Settings
 from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
@@ -28,8 +27,10 @@ from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.job_records import FOLDER, job_path
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import (
+    DoomedLine,
     Scrub,
     Targets,
+    find_doomed_lines,
     find_gone_notes,
     literals_of,
     needs_removal,
@@ -65,14 +66,6 @@ class Doomed:
     """Ids and hashes made of the texts, with what another copy put in their place."""
 
 
-class DoomedLine(NamedTuple):
-    """A line that holds a target, as it stands in its file."""
-
-    path: str
-    number: int
-    text: str
-
-
 @dataclass(frozen=True, slots=True)
 class Removal:
     """What purging does to the files of truth."""
@@ -103,12 +96,6 @@ def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
                 f"Give at least {SHORTEST} letters or {SHORTEST // 2} Chinese characters."
             )
     return found
-
-
-def _find_doomed_lines(scrub: Scrub, path: str, content: bytes) -> Iterator[DoomedLine]:
-    for number, line in enumerate(content.splitlines(), 1):
-        if scrub.count(line) > 0:
-            yield DoomedLine(path, number, line.decode("utf-8", "replace"))
 
 
 class Purge:
@@ -144,13 +131,14 @@ class Purge:
         kept: list[Card] = []
         touched: list[Note] = []
         lines: list[DoomedLine] = []
+        words = Scrub(Targets(doomed.texts, doomed.literals), self._keyed)
         files = self._order_files(but=(TOMBSTONES, job_path(self.id_of(doomed))))
         # A note that holds the text in its words goes whole: what is left of a sentence could be
         # guessed.
         gone = find_gone_notes(files, self._store.read, scrub, doomed.sessions)
         for path in files:
             before = self._store.read(path)
-            lines += _find_doomed_lines(scrub, path, before)
+            lines += find_doomed_lines(scrub, words, path, before)
             if path in gone:
                 changes.append(Delete(path, digest(before)))
                 continue

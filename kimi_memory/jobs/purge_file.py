@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
+from typing import NamedTuple
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Card, Note
@@ -371,3 +372,22 @@ def yield_texts_from(note: Card | Event, ids: Set[str]) -> Iterator[str]:
 def note_texts(note: Card | Event) -> Iterator[str]:
     """Yield all that a note says."""
     yield from (note.title, note.key, *(quote.text for quote in note.quotes), *note.body_texts)
+
+
+class DoomedLine(NamedTuple):
+    """A line that holds a target, as it stands in its file; `said` where it is in words."""
+
+    path: str
+    number: int
+    text: str
+    said: bool
+
+
+def find_doomed_lines(
+    scrub: Scrub, words: Scrub, path: str, content: bytes
+) -> Iterator[DoomedLine]:
+    """Yield the lines of a file that a scrub changes; `words` finds what is said, no ids."""
+    for number, line in enumerate(content.splitlines(), 1):
+        if scrub.count(line) > 0:
+            text = line.decode("utf-8", "replace")
+            yield DoomedLine(path, number, text, words.count(line) > 0)

@@ -19,8 +19,8 @@ from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
 from kimi_memory.jobs.job_records import job_path
 from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
-from kimi_memory.jobs.purge import Doomed, DoomedLine, Purge, Removal, subject_of
-from kimi_memory.jobs.purge_file import Scrub, Targets
+from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
+from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
@@ -61,7 +61,7 @@ class PurgeReport:
     """Where the history was pushed to, and must be purged as well."""
     commit: str = ""
     shown: tuple[DoomedLine, ...] = ()
-    """The lines that would go; none once they are gone."""
+    """The lines whose words would go; none once they are gone. Ids and hashes are not shown."""
 
     @property
     def empty(self) -> bool:
@@ -219,7 +219,7 @@ class _Purge:
         files = tuple(path for path in removal.paths if path in truth) if removal.found else ()
         report = PurgeReport(
             False, "", files, notes, len(removal.lines), len(private), found.objects,
-            found.commits, remotes, shown=removal.lines,
+            found.commits, remotes, shown=tuple(line for line in removal.lines if line.said),
         )  # fmt: skip
         return report, removal
 

@@ -81,3 +81,5 @@ def test_a_preview_shows_the_lines_that_hold_the_words(folder, capsys) -> None:
     # Whole lines, so that a person sees words that nobody meant; and what was made of the words.
     assert any("payload10 as well" in line for line in shown)
     assert any("key: note.the-payload1-test" in line for line in shown)
+    # Records of a session change as they hold its hashes; only what is said is shown.
+    assert not any('"kind":"session"' in line for line in shown)
