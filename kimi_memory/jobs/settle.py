@@ -72,6 +72,8 @@ class Settle:
             kind=self.kind,
             subject=self._brought.name[:24],
             inputs=digest_of([self.kind, self._brought.name]),
+            # The merge is published: each card it brought may need one here to be changed, too.
+            room=2 * len(self._brought.paths),
             steps=tuple(self._steps.values()),
             # A merge that leaves nothing to settle must not make a job of pages alone.
             changes=tuple(pages) if self._steps else (),

@@ -24,11 +24,14 @@ from tests.test_copies import errors, git
 
 
 @pytest.fixture
-def pair(memory: Memory, tmp_path: Path, opening: Opening) -> Iterator[tuple[Memory, Memory]]:
+def pair(
+    memory: Memory, tmp_path: Path, opening: Opening, request: pytest.FixtureRequest
+) -> Iterator[tuple[Memory, Memory]]:
     """Two copies of one owner, which let count at once what comes from the other."""
     path = memory.root / "memory.toml"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(f'{text}\n[consolidation]\nexternal_edits = "trust"\n', encoding="utf-8")
+    more = getattr(request, "param", "")
+    text = f'{path.read_text("utf-8")}\n[consolidation]\nexternal_edits = "trust"\n{more}'
+    path.write_text(text, encoding="utf-8")
     memory.remember("The deploy port is 8080.", key="deploy.port")
     memory.batch.note()
     memory.batch.flush()
@@ -72,6 +75,21 @@ def test_one_slot_with_two_values_said_at_one_moment_is_a_dispute(
     assert {str(one.op) for one in job.operations} == {"CONFLICT"}
     undone = memory.undo(job.id)
     assert undone.id == job.id and not conflicts(memory)
+
+
+@pytest.mark.parametrize("pair", ["[gates]\nmax_files = 3\n"], indirect=True)
+def test_a_large_merge_is_settled_though_a_job_may_change_few_files(
+    pair: tuple[Memory, Memory],
+) -> None:
+    memory, other = pair
+    kinds = ("build", "mail", "test")
+    for kind in kinds:
+        memory.remember(f"The {kind} server is called Anvil.", key=f"{kind}.server")
+        other.remember(f"The {kind} server is called Hammer.", key=f"{kind}.server")
+    other.batch.flush()
+    merge_copy(memory, str(other.root))
+    for kind in kinds:
+        assert set(cards(memory, f"{kind}.server").values()) == {Status.CONFLICTED}
 
 
 def test_what_was_said_later_in_the_other_copy_replaces(
