@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.nlp.basic.safe_text import printable_line
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment
 
 log = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class ObjectLines:
                     self.skip(number)
         if self.broken:
             what = "%s: %d lines skipped, the first is line %d"
-            log.warning(what, self.name, self.broken, self.first_broken)
+            log.warning(what, printable_line(self.name), self.broken, self.first_broken)
 
     def skip(self, number: int) -> None:
         """Count a line that is not what it should be."""

@@ -69,6 +69,13 @@ def test_objects_come_with_their_lines_and_others_are_counted(
     assert "a.jsonl: 2 lines skipped, the first is line 3" in caplog.text
 
 
+def test_the_name_of_a_file_begins_no_record_of_a_log(caplog: pytest.LogCaptureFixture) -> None:
+    named = file(b"{}\nbroken\n", "a\n✓ all is well\x1b[31m.jsonl")
+    assert len(list(ObjectLines(named))) == 1
+    [record] = caplog.records
+    assert record.getMessage().startswith("a\\n✓ all is well\\x1b[31m.jsonl: 1 lines skipped")
+
+
 def test_a_whole_file_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
     assert [number for number, _ in ObjectLines(file(b"{}\n\n{}"))] == [1, 3]
     assert not caplog.records
