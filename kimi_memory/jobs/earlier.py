@@ -18,6 +18,7 @@ from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.changed_later import changed_objects, may_replace, replaces
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.own_clauses import own_clauses
+from kimi_memory.nlp.rules.praise import only_praises
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.utterance import Act, Clause
@@ -139,7 +140,7 @@ class Earlier:
 def _find_statements(digest: Digest, turn: Turn) -> Iterator[Said]:
     own = own_clauses(turn.text)
     for at, clause in enumerate(own):
-        if clause.act in _SAID:
+        if clause.act in _SAID and not only_praises(clause.text):
             after = [one for one in own[at + 1 : at + 2] if one.act in _SAID]
             near = [one for one in after if one.end - clause.start <= MAX_PAST]
             end = max(clause.end, *(one.end for one in near if not is_lasting(one.text)), 0)

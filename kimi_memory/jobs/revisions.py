@@ -25,6 +25,7 @@ from kimi_memory.nlp.rules.changed_later import (
     sets_free,
 )
 from kimi_memory.nlp.rules.own_clauses import own_clauses, widen
+from kimi_memory.nlp.rules.praise import settles_nothing
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.utterance import Act, Clause
@@ -85,6 +86,8 @@ def _find_candidates(
         start, end = widen(own, at, at, MAX_VALUE, _SAID)
         wide = turn.text[start:end].strip()
         if not _may_change(clause, at_work=at_work) or cues.NEEDS_LEAD.search(wide):
+            continue
+        if settles_nothing(wide):
             continue
         for type in _possible_types(clause):
             yield _build_draft(session, turn, clause.text, type), wide

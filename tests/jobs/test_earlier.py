@@ -130,3 +130,31 @@ def test_the_sum_of_what_every_turn_is_about_is_changed(talks: Talks) -> None:
     )
     (old,) = (card for value, card in cards.items() if "一万二" in value)
     assert old.status is Status.SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (
+            "Note of 7 March: Ida and I plan the harvest fair for Saturday 14 March. "
+            "Sixty percent of the stall money goes to the roof fund; the rest pays the band.",
+            "Week plan adjusted: because of the fair with Per on Saturday 9 May, the choir week "
+            "planned for the weekend is postponed to June.",
+        ),
+        (
+            "奖金分配计划：六成继续投入教育账户；三成转入旅行账户，4月5日周六办。",
+            "本周计划调整：因5月9日周六陪客户爬山，原定周末的笛子练习计划推迟到下周。",
+        ),
+        (
+            "你的讲解非常系统，把我零碎的想法和项目都串起来了。",
+            "感觉不再是零碎的木工项目，成了一个完整的系统，5月9日开始试做。",
+        ),
+    ],
+)
+def test_a_note_with_words_of_change_ends_no_note_of_another_matter(
+    talks: Talks, first: str, later: str
+) -> None:
+    cards = talks([first], [later])
+    assert not any(card.status is Status.SUPERSEDED for card in cards.values())
+    # and none was cut into a piece that leaves out what stood before it
+    assert not any(value.startswith(("the rest", "三成")) for value in cards)

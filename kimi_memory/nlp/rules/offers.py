@@ -158,7 +158,9 @@ def question_in(text: str) -> str:
     Empty where the line only announces options, or where there is none.
     """
     first = _LABEL.search(text)
-    lines = text[: first.start()].strip().splitlines() if first else []
+    # What a review says of one file is not asked by its numbered observations.
+    asks = first is not None and first["bracketed"] is None
+    lines = text[: first.start()].strip().splitlines() if first and asks else []
     spans = sentences(lines[-1]) if lines else []
     told = [_strip_markup(lines[-1][start:end]) for start, end in spans]
     said = next((one for one in reversed(told) if not _only_announces(one)), "")

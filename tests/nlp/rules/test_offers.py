@@ -196,6 +196,7 @@ def test_what_was_done_and_steps_to_take_are_no_choice(text: str) -> None:
         ("`a.py` fails because it needs 2 keys.\nA. paint\nB. paper", ""),
         ("A. paint\nB. paper", ""),
         ("no options at all", ""),
+        ("Gate of the barn: rehung on new posts\n- (1) It squeaks\n- (2) It leans\n", ""),
     ],
 )
 def test_options_answer_the_line_before_them(message: str, question: str) -> None:
