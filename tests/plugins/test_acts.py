@@ -430,3 +430,37 @@ def test_an_order_leaves_a_value_beside_it_to_its_own_card(said: str, rule: str)
 )
 def test_what_is_only_brought_up_is_no_change(said: str) -> None:
     assert not [one for one in drafts(said, "OK.") if one.type is CardType.DECISION]
+
+
+@pytest.mark.parametrize(
+    ("offer", "answer"),
+    [
+        ("You keep thinking of the shop's books: is that how letting go feels?", "Yes, just so."),
+        ("A patient landlord with a sense of duty is your first choice, right?", "It's so true."),
+        ("You seem to be an organised person with a clear system.", "Yes, that's so me!"),
+        ("That's a great approach. I'd keep it.", "Thanks, your list suits my habit of planning."),
+        ("How about a salad or some soup?", "I'd prefer something warm, my stomach is upset."),
+        ("Shall we stretch a little?", "I decided to skip today's workout."),
+        ("您还在整理相册的备份，这是不是一种放不下的感觉？", "对，就是这种感觉。"),
+        ("所以一位耐心、守信的房东，是您最看重的，对吗？", "是完全正确。"),
+        ("看得出跑步的节奏是你的底气。", "嗯，说得太对了"),
+        ("提纲分三步，先易后难。", "提纲很清晰，很符合我做事有条理的习惯。"),
+        ("要不要做点拉伸？", "今天不练了，早点睡。"),
+    ],
+)
+def test_who_agrees_to_a_remark_or_praises_settles_nothing(offer: str, answer: str) -> None:
+    assert drafts("let me tell you of my day", offer, answer) == []
+
+
+@pytest.mark.parametrize(
+    ("offer", "answer", "value"),
+    [
+        ("I'd suggest storing the drafts in SQLite.", "Yes, let's do that.", "in SQLite"),
+        ("我建议每周日把相册备份到移动硬盘。", "好的，就这么办", "每周日把相册备份到移动硬盘"),
+    ],
+)
+def test_who_accepts_an_offer_decides_in_its_words(offer: str, answer: str, value: str) -> None:
+    (draft,) = drafts("how shall we do it?", offer, answer)
+    assert draft.type is CardType.DECISION
+    assert value in draft.value
+    assert [quote.n for quote in draft.quotes] == [2, 3]

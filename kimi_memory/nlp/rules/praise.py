@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.small_talk import says_farewell
 from kimi_memory.nlp.rules.utterance import Act, clauses
@@ -64,7 +65,7 @@ def is_of_the_moment(text: str) -> bool:
 def settles_nothing(text: str) -> bool:
     """Whether nothing of a text holds beyond the talk or the day.
 
-    It praises advice and besides chooses, orders and dates nothing, or it is a wish of the moment.
+    It praises advice and besides wishes, chooses, orders and dates nothing, or it is a wish of the moment.
     """
     parts = [text[start:end] for start, end in sentences(text)]
     left = [part for part in parts if not praises(part) and not says_farewell(part)]
@@ -76,4 +77,5 @@ def settles_nothing(text: str) -> bool:
 def _settles(sentence: str) -> bool:
     acts = {clause.act for clause in clauses(sentence)}
     traits = traits_of(sentence)
-    return Act.ORDER in acts or traits.choice or traits.figure or traits.day
+    told = traits.choice or traits.figure or traits.day
+    return told or Act.ORDER in acts or cues.PREFERENCE.search(cues.fold_case(sentence)) is not None

@@ -35,6 +35,8 @@ def test_praise_of_advice_settles_nothing(text: str) -> None:
         "The new deploy approach suits small teams.",
         "谢谢，提纲很清晰。以后每份提纲都写上日期。",
         "你的建议很实用。我决定用SQLite存档案。",
+        "Thanks, that list is great. I prefer plain answers.",
+        "谢谢，提纲很清晰。我喜欢直接的回答。",
         "我习惯先列清单再动手。",
         "我喜欢直接的回答。",
     ],
