@@ -23,6 +23,7 @@ from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses, orders_always
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, widen
+from kimi_memory.nlp.rules.praise import settles_nothing
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import key_of
@@ -77,6 +78,8 @@ def _find_drafts(transcript: Transcript, drafts: Collection[Draft]) -> Iterator[
             if leans(clause.text):
                 start, end = widen(own, at, at, MAX_VALUE, (Act.STATEMENT,))
             words = turn.text[start:end].strip()
+            if ordered and settles_nothing(words):
+                continue
             yield _make_draft(transcript.session, turn, words, ordered=ordered)
 
 

@@ -446,6 +446,7 @@ def test_what_is_only_brought_up_is_no_change(said: str) -> None:
         ("看得出跑步的节奏是你的底气。", "嗯，说得太对了"),
         ("提纲分三步，先易后难。", "提纲很清晰，很符合我做事有条理的习惯。"),
         ("要不要做点拉伸？", "今天不练了，早点睡。"),
+        ("想要哪种灯？", "能让我从上班切换到做木工的。"),
     ],
 )
 def test_who_agrees_to_a_remark_or_praises_settles_nothing(offer: str, answer: str) -> None:

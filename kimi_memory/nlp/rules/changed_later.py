@@ -298,7 +298,9 @@ def _ends_value(earlier: str, later: str) -> bool:
 def _ends_state(earlier: str, later: str, shared: int) -> bool:
     """Whether a later sentence changes the things that both name, or reports them as done."""
     sizes = map(_count_names, (specific_words(earlier), specific_words(later)))
-    same = shared >= SHARED and shared >= ALIKE * sqrt(prod(sizes))
+    # A day that both name tells more than a word does.
+    alike = shared + share_day(earlier, later)
+    same = shared >= SHARED and alike >= ALIKE * sqrt(prod(sizes))
     if same and _DONE.search(later) and _AHEAD.search(earlier):
         return not _DONE.search(earlier)
     if same and tells_change(later):

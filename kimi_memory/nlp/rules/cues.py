@@ -367,8 +367,9 @@ def own_words(sentence: str) -> str:
     return _QUOTED.sub(lambda found: " " * len(found[0]), fold_case(sentence))
 
 
-NEEDS_LEAD = regex(
-    r"^\W*(?:instead|otherwise|these|those|that|this|it|they|he|she)\b|^(?:算了|那个|这个|它)", 2
+NEEDS_LEAD = _join_patterns(
+    r"^\W*(?i:instead|otherwise|these|those|that|this|it|they|he|she)\b",
+    r"^(?:算了|那个|这个|它)|^(?:最好)?(?:能|可以|能够)[^，。？！]{2,40}的[。！]?$",
 )
 """A sentence that begins so says nothing without the one before it."""
 
@@ -386,8 +387,7 @@ def clean(sentence: str) -> str:
 
 def offered(sentence: str) -> str:
     """Return what a proposal proposes."""
-    told = clean(sentence)
-    rest = _OFFER.sub("", told.replace("’", "'"), count=1)
+    rest = _OFFER.sub("", clean(sentence).replace("’", "'"), count=1)
     return rest[:1].upper() + rest[1:] if rest[:1].isascii() else rest
 
 

@@ -187,6 +187,10 @@ def test_the_same_day_is_one_thing_that_both_name() -> None:
     plan = "the regatta must be paid by 4 june, said Odo"
     assert replaces(plan, "we paid the regatta on the 4th")
     assert not replaces(plan, "we paid the dentist on the 5th")
+    long = (
+        "first regatta must be ready on 4 june, I promised Odo and the harbour crew (ropes, sails)"
+    )
+    assert replaces(long, "regatta 1 is done since the 4th, no rain, now to learn knots properly")
 
 
 @pytest.mark.parametrize("text", ["never answer in verse", "不要写表格", "以后都先说结论"])
