@@ -36,7 +36,7 @@ class Live:
 
         Args:
             desk: of the memory.
-            space: what the page may be told of.
+            space: what the page may learn of.
             seated: whether who looks still may; else the stream ends.
 
         Raises:
