@@ -55,8 +55,11 @@ def print_report(report: MergeReport, *, dry_run: bool) -> None:
     lines += [f"a session went on in both copies; later turns are now {id}" for id in report.forks]
     lines += [f"{one.op} {one.key or one.target}: {one.why}" for one in report.settled]
     if report.signers:
-        rest = f"{len(report.waiting)} files wait for your word" if report.waiting else "all counts"
-        lines.append(f"signed by {', '.join(report.signers)}: {rest}")
+        rest = "" if report.waiting else ": all counts"
+        lines.append(f"signed by {', '.join(report.signers)}{rest}")
     lines += [f"could not be merged, kept beside: {path}" for path in report.kept]
+    if report.waiting:
+        count = len(report.waiting)
+        lines.append(f"{count} of these files wait for your word: kimi-memory review")
     for line in lines:
         show(f"  {line}")

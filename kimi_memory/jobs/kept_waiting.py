@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kimi_memory.domain.change import digest
@@ -23,10 +23,16 @@ class Unconfirmed(NamedTuple):
     """The version that counts; None where there is none."""
 
 
-def find_unconfirmed(store: Store) -> dict[str, Unconfirmed]:
-    """Return the files that wait, and the sessions in which turns do, by their paths."""
+def find_unconfirmed(store: Store, among: Iterable[str] | None = None) -> dict[str, Unconfirmed]:
+    """Return the files that wait, and the sessions in which turns do, by their paths.
+
+    Args:
+        store: the files as they are now.
+        among: only these paths are looked at; all if None.
+    """
     vetting, found = store.vetting, dict[str, Unconfirmed]()
-    for path in filter(is_judged, store.files()) if vetting is not None else ():
+    paths = store.files() if among is None else filter(store.exists, among)
+    for path in filter(is_judged, paths) if vetting is not None else ():
         assert vetting is not None, "there are no paths without it"
         standing = vetting.standing(path, store.read(path))
         if standing.cap is not None:

@@ -11,6 +11,7 @@ from kimi_memory.domain.change import Change, Delete
 from kimi_memory.domain.job import Operation
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, UsageError
+from kimi_memory.jobs.kept_waiting import find_unconfirmed
 from kimi_memory.jobs.merging import (
     contents_of,
     list_changes,
@@ -75,7 +76,8 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         write_views(memory, merged.files)
     memory.take_edits()
     settled = () if made == theirs else _settle(memory, merger, made)
-    return replace(report, commit=made, settled=settled)
+    waiting = tuple(find_unconfirmed(memory.store, report.paths))
+    return replace(report, commit=made, settled=settled, waiting=waiting)
 
 
 def continue_merge(memory: Memory) -> MergeReport:

@@ -89,15 +89,22 @@ class Blame:
         owned = {one.note: [other for other in states if other.note == one.note] for one in states}
         there = [own for own in owned.values() if own[-1].blob]
         live = [own for own in there if own[-1].status in LIVE]
-        # Replaced cards of a key answer only where none is live.
-        found = [self._blame_field(own, field) for own in live or there]
-        if not any(found):
-            raise NotFoundError("note or key", what)
-        yield from filter(None, found)
+        # Replaced cards of a key answer only where none is live, or where those that are wait for
+        # a person's word.
+        for chosen in (live, there):
+            found = [one for own in chosen if (one := self._blame_field(own, field))]
+            if found:
+                yield from found
+                return
+        raise NotFoundError("note or key", what)
 
     def _blame_field(self, states: list[State], name: str) -> BlameLine | None:
         """Return since when a field says so; None for a note that the caller may not see."""
-        notes = self._reader.notes_of(states)
+        notes = list(self._reader.notes_of(states))
+        # A version that waits for a person's word says nothing yet.
+        while notes and notes[-1] is None:
+            notes.pop()
+        states = states[: len(notes)]
         note = notes[-1] if notes else None
         if note is None or not self._is_shown(note):
             return None

@@ -103,6 +103,23 @@ def test_what_another_copy_says_waits_for_a_persons_word(memory: Memory, clone: 
     again.close()
 
 
+def test_a_replacement_that_waits_leaves_what_it_would_replace(
+    memory: Memory, clone: Clone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    other = clone("b")
+    other.remember("The deploy port is now 9999, no longer 8080.", key="deploy.port")
+    other.batch.flush()
+    assert run(["merge", str(other.root), "--memory", str(memory.root)]) == 0
+    assert "of these files wait for your word: kimi-memory review" in capsys.readouterr().out
+    again = Memory.open(memory.root, Opening(home=memory.home))
+    for purpose in ("start", "task"):
+        text = again.context(purpose, "" if purpose == "start" else "which deploy port?").text
+        assert "8080" in text and "9999" not in text
+    assert [one.text for one in again.blame("deploy.port")] == ["The deploy port is 8080."]
+    again.close()
+
+
 def test_a_copy_with_very_many_new_files_comes_as_one_pack(memory: Memory, clone: Clone) -> None:
     """An object at a time, each synced, took longer than a git may that does not end."""
     other = clone("b")
