@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kimi_memory.domain.note import Origin, Role
-from kimi_memory.domain.session import owner
+from kimi_memory.domain.session import SHARED, owner
 from kimi_memory.recall.quoted_turns import NOTES, rests_on
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class _Names(NamedTuple):
     speaker: str = ""
     user: str = ""
     """The account of its session."""
+    scope: str = SHARED
 
 
 _NOBODY = _Names()
@@ -100,7 +101,9 @@ def person_of(searcher: Searcher, unit: Unit) -> str:
     said = (
         _names_of_session(searcher, turn).get(turn, _NOBODY) for turn in rests_on(searcher, unit)
     )
-    names = dict.fromkeys(name for one in said if (name := one.speaker or one.user))
+    # Who may see a shared card may not know of the private session that it rests on, too.
+    seen = (one for one in said if one.scope in (SHARED, unit.scope))
+    names = dict.fromkeys(name for one in seen if (name := one.speaker or one.user))
     return " & ".join(islice(names, _MOST)) or unit.user
 
 
@@ -132,6 +135,7 @@ def _names_of_session(searcher: Searcher, turn: str) -> dict[str, _Names]:
         # A part that continues a session has its own id, and the session's in the column.
         of = {session, session.rpartition(".")[0]}
         rows = np.flatnonzero(searcher.alive & searcher.column("session").among(of)).tolist()
-        ids, speaker, user = (searcher.column(name) for name in ("id", "speaker", "user"))
-        known[session] = {ids[row]: _Names(speaker[row], user[row]) for row in rows}
+        columns = [searcher.column(name) for name in ("id", "speaker", "user", "scope")]
+        found = ([column[row] for column in columns] for row in rows)
+        known[session] = {id: _Names(*names) for id, *names in found}
     return known[session]

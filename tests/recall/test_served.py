@@ -6,6 +6,7 @@ import pytest
 from folders import Folder
 
 from kimi_memory.domain.note import Origin, Quote, Source
+from kimi_memory.recall.served import person_of
 
 
 @pytest.fixture
@@ -44,3 +45,18 @@ def test_a_card_that_names_a_person_counts_as_about_them(shop: Folder) -> None:
 
 def test_nobody_is_favoured_where_no_speaker_is_named(shop: Folder) -> None:
     assert not [hit for hit in shop.ask("Which database do we use?").hits if "speaker" in hit.parts]
+
+
+def test_a_shared_card_names_nobody_of_a_private_session(shop: Folder) -> None:
+    quote = Quote("p1", 1, "The cellar database is Redis.")
+    said = [("Zoe", quote.text), ("assistant", "Noted.")]
+    shop.session("p1", said, archived=True, user="zoe", area="user")
+    shop.card(
+        "cellar", "cellar", quote.text, quotes=(quote,), sources=(Source.from_quote(quote),),
+        trust=Origin.HUMAN,
+    )  # fmt: skip
+    searcher = shop.index().searcher()
+    [row] = [hit.unit for hit in shop.ask("cellar database").hits if hit.unit.id == "card-cellar"]
+    assert person_of(searcher, row) == ""
+    shared = next(hit.unit for hit in shop.ask("shop database").hits if hit.unit.id == "card-ben")
+    assert person_of(searcher, shared) == "Ben"

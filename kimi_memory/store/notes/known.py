@@ -151,7 +151,8 @@ class Known:
         if self.speakers is None:
             return {}
         people = self.speakers
-        names = {head.id: people.of_card(head.id) for head in heads if head.trust is Origin.HUMAN}
+        said = (head for head in heads if head.trust is Origin.HUMAN)
+        names = {head.id: people.of_card(head.id, head.scope) for head in said}
         names |= {digest.id: people.of_session(digest.session) for digest in digests}
         return names if several(names.values()) else {}
 

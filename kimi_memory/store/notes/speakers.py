@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.session import SHARED
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.scalar import one_line
 from kimi_memory.store.notes.notes import Shelf
+
+T = TypeVar("T")
 
 _SESSION = re.compile(r"session_(?P<id>.+)\.jsonl")
 # Quotation marks inside of a text are escaped, so these stand only where a record has them. To
 # parse whole sessions for a name or two would take fifty times as long.
 _USER = re.compile(rb'^\{"kind":"session".*?"user":("(?:[^"\\]|\\.)*")')
+_AREA = re.compile(rb'^\{"kind":"session"[^\n]*?"area":"[^"]')
 _SPEAKER = re.compile(rb'"role":"user","speaker":("(?:[^"\\]|\\.)*")')
 _BRACKETS = re.compile(r"[][()（）,，|]+")
 _LONGEST = 30
@@ -37,14 +42,21 @@ class Speakers:
     def __init__(self, shelf: Shelf, new: Mapping[str, Note] | None = None) -> None:
         self._shelf, self._new = shelf, new or {}
 
-    def of_card(self, id: str) -> str:
-        """Return the names of those who said what a card rests on; empty where none is known."""
+    def of_card(self, id: str, scope: str = SHARED) -> str:
+        """Return the names of those who said what a card rests on; empty where none is known.
+
+        Args:
+            id: of the card.
+            scope: of the card; a shared one names nobody of a private session.
+        """
         card = self._new.get(id)
         if isinstance(card, Card):
             sessions = [quote.session for quote in card.quotes]
         else:
             entry = self._shelf.entries().get(id)
             sessions = [quote.split("#", 1)[0] for quote in entry.quotes] if entry else []
+        if scope == SHARED:
+            sessions = [id for id in sessions if not self._is_private(id)]
         names = dict.fromkeys(filter(None, map(self.of_session, sessions)))
         return " & ".join(islice(names, _MOST))
 
@@ -53,14 +65,21 @@ class Speakers:
 
         It is empty where nobody has a name, and where several speak: there each line names its own.
         """
+        names = self._read(id, "people", _read_names) or []
+        return names[0] if len(names) == 1 else ""
+
+    def _is_private(self, id: str) -> bool:
+        return bool(self._read(id, "area", lambda content: bool(_AREA.search(content))))
+
+    def _read(self, id: str, name: str, read: Callable[[bytes], T]) -> T | None:
+        """Return what the file of a session says; None where there is none that can be read."""
         path = self._paths.get(id)
         if path is None:
-            return ""
+            return None
         try:
-            names = self._shelf.survey.fact(path, "people", _read_names, served=True)
+            return self._shelf.survey.fact(path, name, read, served=True)
         except KimiMemoryError:
-            return ""
-        return names[0] if len(names) == 1 else ""
+            return None
 
     @cached_property
     def _paths(self) -> dict[str, str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import SHARED
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.speakers import Speakers, several
 from tests.jobs.edited_pages import cards, edit, page
@@ -76,3 +79,16 @@ def test_a_session_that_is_not_there_names_nobody(memory: Memory) -> None:
 def test_names_that_differ_in_case_are_one_person() -> None:
     assert not several(["Ann", "ann", ""])
     assert several(["Ann", "Ben"])
+
+
+def test_a_shared_card_names_nobody_of_a_private_session(memory: Memory) -> None:
+    talk(memory, "a", ("Ann", ANN))
+    session = memory.session("p", user="zoe", area="user")
+    session.turn(Role.USER, "I live in Leith.", speaker="Zoe")
+    session.end()
+    home = next(card for card in cards(memory) if "Edinburgh" in card.value)
+    quote = replace(home.quotes[0], session="p", text="I live in Leith.")
+    both = replace(home, quotes=(home.quotes[0], quote))
+    people = Speakers(Shelf(memory.store), {both.id: both})
+    assert people.of_card(both.id, SHARED) == "Ann"
+    assert people.of_card(both.id, "user:zoe") == "Ann & Zoe"
