@@ -297,6 +297,21 @@ class _FailsOnce:
         return [Step(Op.ARCHIVE, one, "all must go") for one in gone]
 
 
+def test_sixty_chats_of_one_day_fit_its_page(memory: Memory) -> None:
+    things = ("kayak", "piano", "greenhouse", "loom", "telescope", "barn", "cello", "forge")
+    for number in range(60):
+        with memory.session(f"chat-{number}") as chat:
+            for round, thing in enumerate(things[number % 5 : number % 5 + 2]):
+                words = f"My {thing} number {number} arrived from town {number * 7 + round}"
+                chat.turn(Role.USER, f"{words}, and its frame is {number + 40} cm wide. " * 4)
+                chat.turn(Role.ASSISTANT, f"Noted: {words}. " * 12)
+    assert memory.distil_waiting() == []
+    assert [report.failed for report in memory.consolidate("daily")] == [""]
+    [page] = (memory.root / "episodic/daily").glob("*.md")
+    assert 0 < page.stat().st_size < 64 * 1024
+    assert memory.consolidate("daily") == []
+
+
 NIGHT = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
 """02:36 on the 23rd in Shanghai, 00:06 on the 23rd in Kolkata."""
 
