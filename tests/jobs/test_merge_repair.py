@@ -211,11 +211,11 @@ def test_a_gate_that_holds_the_settling_is_named_once(
         one.batch.flush()
     pull(memory, other, "-X", "ours")
     path = memory.root / "memory.toml"
-    gates = "\n[gates]\nmax_files = 0\n"
+    gates = "\n[gates]\nmax_seconds = 0\n"
     path.write_text(path.read_text("utf-8") + gates, encoding="utf-8")
     with Memory.open(memory.root, opening) as again:
         lines = again.repair_merges()
-        assert any("its cards are not settled: Gate 'files'" in line for line in lines)
+        assert any("its cards are not settled: Gate 'time'" in line for line in lines)
         assert again.repair_merges() == []
         assert errors(again) == []
 
