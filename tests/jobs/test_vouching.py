@@ -176,7 +176,8 @@ def test_a_merge_that_does_not_follow_from_its_parents_vouches_for_nothing(
     git(memory.root, "fetch", "-q", str(laptop.root), "main")
     done = merge_copy(memory, forged)
     assert done.signers == ("li",)
-    assert set(done.waiting) == set(done.paths)
+    # No agent is shown the records of jobs, so they wait for nobody.
+    assert set(done.waiting) == {path for path in done.paths if not path.startswith("mid-term/")}
 
 
 def test_an_agents_machine_is_believed_as_an_agent(
