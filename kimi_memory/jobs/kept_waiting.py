@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kimi_memory.domain.change import digest
@@ -23,16 +23,10 @@ class Unconfirmed(NamedTuple):
     """The version that counts; None where there is none."""
 
 
-def find_unconfirmed(store: Store, among: Iterable[str] | None = None) -> dict[str, Unconfirmed]:
-    """Return the files that wait, and the sessions in which turns do, by their paths.
-
-    Args:
-        store: the files as they are now.
-        among: only these paths are looked at; all if None.
-    """
+def find_unconfirmed(store: Store) -> dict[str, Unconfirmed]:
+    """Return the files that wait, and the sessions in which turns do, by their paths."""
     vetting, found = store.vetting, dict[str, Unconfirmed]()
-    paths = store.files() if among is None else filter(store.exists, among)
-    for path in filter(is_judged, paths) if vetting is not None else ():
+    for path in filter(is_judged, store.files()) if vetting is not None else ():
         assert vetting is not None, "there are no paths without it"
         standing = vetting.standing(path, store.read(path))
         if standing.cap is not None:
@@ -41,6 +35,16 @@ def find_unconfirmed(store: Store, among: Iterable[str] | None = None) -> dict[s
         elif path.endswith(".jsonl") and vetting.unseen_lines(path):
             found[path] = Unconfirmed(Origin.REMOTE, "turns in it were not said here", None)
     return found
+
+
+def waits(store: Store, path: str) -> bool:
+    """Whether a file, or turns in it, wait for a person's word."""
+    vetting = store.vetting
+    if vetting is None or not is_judged(path) or not store.exists(path):
+        return False
+    if vetting.standing(path, store.read(path)).cap is not None:
+        return True
+    return path.endswith(".jsonl") and bool(vetting.unseen_lines(path))
 
 
 def keep_waiting(store: Store, found: Mapping[str, Unconfirmed], scrub: Scrub) -> Sequence[Entry]:

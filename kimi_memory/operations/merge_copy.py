@@ -11,7 +11,7 @@ from kimi_memory.domain.change import Change, Delete
 from kimi_memory.domain.job import Operation
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, UsageError
-from kimi_memory.jobs.kept_waiting import find_unconfirmed
+from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
     contents_of,
     list_changes,
@@ -76,7 +76,7 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         write_views(memory, merged.files)
     memory.take_edits()
     settled = () if made == theirs else _settle(memory, merger, made)
-    waiting = tuple(find_unconfirmed(memory.store, report.paths))
+    waiting = tuple(path for path in report.paths if waits(memory.store, path))
     return replace(report, commit=made, settled=settled, waiting=waiting)
 
 

@@ -207,7 +207,7 @@ def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
 
 def test_only_the_last_sessions_are_read(memory: Memory) -> None:
     keep(memory, *(
-        digest(f"s{n:02d}", line(Part.ASKED, f"asked Ann for {n} flights"),
+        digest(f"s{n:02d}", line(Part.ASKED, f"asked Ann Lee for {n} flights to Oslo in May"),
                line(Part.TOLD, f"I told Mum {n} tales"), at=AT + timedelta(days=n))
         for n in range(SESSIONS + 3)
     ))  # fmt: skip
@@ -260,7 +260,10 @@ def test_of_a_digest_the_lines_that_name_most_come_first(memory: Memory) -> None
     ("asked", "section"),
     [
         (DigestLine(Part.ASKED, "I work on boats in Kiel", 1, 1), Section.WHO),
-        (DigestLine(Part.ASKED, "how boats of 3 tons float in Kiel", 1, 1), Section.LATELY),
+        (
+            DigestLine(Part.ASKED, "how boats of 3 tons float in Kiel harbour in May", 1, 1),
+            Section.LATELY,
+        ),
         (DigestLine(Part.ASKED, "Write UTF-8 → `export.py` writes UTF-8", 1, 5), Section.WORK),
     ],
 )
