@@ -37,16 +37,16 @@ def test_the_story_of_a_belief_is_told_by_real_commands(
     assert "one folder too many" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("page", ["README.md", "README.zh.md"])
 def test_the_readme_shows_what_the_demonstration_prints(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["demo"]) == 0
     printed = capsys.readouterr().out.splitlines()
     given = [line for line in printed if line.startswith("    | ")]
     assert len(given) > 10
-    quoted = (ROOT / page).read_text(encoding="utf-8")
+    pages = (ROOT / name for name in ("README.md", "README.zh.md"))
+    quoted = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     kept = Path("demo-memory/MEMORY.md").read_text(encoding="utf-8")
     for line in quoted.splitlines():
         if line.startswith(("    | ", "    xiaozao-", "    … ended", "    quote ")):
