@@ -21,7 +21,7 @@ from kimi_memory.merge.three_way import pick
 
 ARCHIVE = "episodic/sessions/"
 # In the text of a turn the quotes would be escaped, so this does not hit what was said.
-_PARTED = re.compile(r"(?:\.[0-9]+|-[0-9a-f]{8})+$")
+_PARTED = re.compile(r"(?:\.[0-9]{1,9}|-[0-9a-f]{8}){1,40}$")
 """What merges add to the id of a session."""
 _TURN, _END = b'"kind":"turn"', b'"kind":"end"'
 

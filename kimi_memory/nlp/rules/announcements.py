@@ -12,7 +12,7 @@ LONGEST = 300
 _LEAD = (
     r"^\W*(?:(?:good|great|perfect|excellent|ok(?:ay)?|sure|right|alright|yes|now|next|first|then|so|and"
     r"|absolutely|understood|got it|of course|done|thanks?(?: you)?|fair point"
-    r"|(?:great|good|nice) (?:question|idea|direction|point|catch|call))\b[,.!:— –-]*\s*){0,4}"
+    r"|(?:great|good|nice) (?:question|idea|direction|point|catch|call))\b[\s,.!:—–-]{0,40}){0,4}"
 )
 # "Let me know", "I'll be honest" and 我来自 are no steps of work.
 _NEXT = regex(
@@ -39,7 +39,7 @@ _ECHO = regex(
     r"|ok\W*$|done\W*$|(?:文件|任务|待办)(?:列表)?已(?:经)?(?:成功)?(?:创建|更新|修改|写入|保存|删除)|(?:操作|写入|保存)成功)",
     2,
 )
-_NAME = regex(r"^\s*(?:[-dlrwx]{10}\s.*|(?:[-*├└│─]\s*)*[\w.@~-]*[\w./\\@~-]*(?:/|\.\w{1,8}))\s*$")
+_NAME = regex(r"^\s*(?:[-dlrwx]{10}\s.*|(?:[-*├└│─]\s{0,8}){0,20}[\w./\\@~-]{0,300}(?:/|\.\w{1,8}))\s*$")
 """A name of a file or a folder, or a line of a long list of files."""
 
 
