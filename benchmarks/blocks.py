@@ -13,8 +13,8 @@ first     share of the blocks, of those with evidence, whose first line below th
 place     lines down to the first evidence, orders among them
 before    tokens above it
 after     lines below the last evidence
-noise     share of lines that are the echo of a tool, an agent's announcement of
-          what it is about to do, or a few words without content
+noise     share of lines in which a tool reports success, in which an agent announces
+          its next step, or that have at most a few words
 foreign   share of the orders shown that another person or another project gave
 ========  ======================================================================
 """
@@ -211,11 +211,7 @@ def _owners(lived: Lived, of: Mapping[str, tuple[str, str]], id: str) -> frozens
 
 def figures(shown: Iterable[Shown]) -> dict[str, Any]:
     """Return the figures by memory and over all."""
-    groups = defaultdict[str, list[Shown]](list)
-    for one in shown:
-        groups[one.memory].append(one)
-        groups["all"].append(one)
-    return {name: _measure(group) for name, group in groups.items()}
+    return {name: _measure(group) for name, group in judged.group_by_memory(shown).items()}
 
 
 def _measure(group: Sequence[Shown]) -> dict[str, Any]:

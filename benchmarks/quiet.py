@@ -15,7 +15,6 @@ import json
 import os
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -147,11 +146,7 @@ def written_memory(memory: Mapping[str, Any]) -> Iterator[tuple[Memory, Written]
 
 def figures(shown: Iterable[Shown]) -> dict[str, Any]:
     """Return the shares by memory and over all, of both halves of the prompts."""
-    groups = defaultdict[str, list[Shown]](list)
-    for one in shown:
-        groups[one.memory].append(one)
-        groups["all"].append(one)
-    return {name: _shares(group) for name, group in groups.items()}
+    return {name: _shares(group) for name, group in judged.group_by_memory(shown).items()}
 
 
 def _shares(shown: Sequence[Shown]) -> dict[str, Any]:

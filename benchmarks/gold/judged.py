@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchmarks.gold.lived import LIVE, Lived, Note, Place
 from benchmarks.gold.matching import Words, cut_sentences, fold
@@ -36,6 +36,24 @@ class Row(NamedTuple):
 def share(part: int, whole: int) -> float | None:
     """Return a share, nothing of nothing."""
     return round(part / whole, 3) if whole else None
+
+
+class _OfMemory(Protocol):
+    @property
+    def memory(self) -> str:
+        """The memory that a prompt was put to."""
+
+
+M = TypeVar("M", bound=_OfMemory)
+
+
+def group_by_memory(shown: Iterable[M]) -> Mapping[str, Sequence[M]]:
+    """Return what was shown by the name of its memory, and all of it under ``all``."""
+    groups = defaultdict[str, list[M]](list)
+    for one in shown:
+        groups[one.memory].append(one)
+        groups["all"].append(one)
+    return groups
 
 
 def judge(lived: Lived) -> None:

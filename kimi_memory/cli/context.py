@@ -81,7 +81,7 @@ def _explain_empty(arguments: Namespace) -> None:
     if word == "start":
         show_note(say("At the start of a session: kimi-memory context --for start"))
     elif arguments.query:
-        # A prompt of one word says too little of what it is about; a search takes it as it is.
+        # A one-word query is often below the relevance threshold of a block; `recall` has none.
         show_note(say("All that holds the words: kimi-memory recall …"))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.spaces.space_files import describe
 from kimi_memory.spaces.space_types import ALL_ACTIONS, Decision, Member
 from kimi_memory.spaces.starter_policies import role_parents
 
@@ -48,7 +49,7 @@ class Policies:
         try:
             self._schema = self._cedar.Schema.from_str(_read_text(root, SCHEMA))
         except ValueError as error:
-            raise FormatError(SCHEMA, 1, _one_line(error)) from error
+            raise FormatError(SCHEMA, 1, describe(error)) from error
         found: dict[str, Any] = {}
         for name in files:
             found |= self._parse_file(name, _read_text(root, name))
@@ -61,7 +62,7 @@ class Policies:
         try:
             parsed = json.loads(self._cedar.policies_to_json_str(text))
         except ValueError as error:
-            raise FormatError(name, 1, _one_line(error)) from error
+            raise FormatError(name, 1, describe(error)) from error
         lines = list(_yield_first_lines(text))
         places = [f"{name}:{line}" for line in lines]
         if parsed["templates"] or len(places) != len(parsed["staticPolicies"]):
@@ -70,7 +71,7 @@ class Policies:
         if checked.errors:
             first = checked.errors[0]
             line = lines[int(first.policy_id.removeprefix("policy"))]
-            raise FormatError(name, line, _one_line(first.error))
+            raise FormatError(name, line, describe(first.error))
         # Cedar numbers them in the order of the text.
         numbered = sorted(parsed["staticPolicies"], key=lambda one: int(one[len("policy") :]))
         return {
@@ -109,7 +110,7 @@ class Policies:
         for scope, answer in zip(question.scopes, answers, strict=True):
             where = f"in {scope} " if scope else ""
             if answer.diagnostics.errors:
-                told = _one_line(answer.diagnostics.errors[0])
+                told = describe(answer.diagnostics.errors[0])
                 return Decision(False, (), f"a policy failed, which denies: {told}")
             places = sorted(answer.diagnostics.reasons)
             if not answer.allowed:
@@ -168,10 +169,6 @@ def _read_text(root: Path, name: str) -> str:
         return (root / name).read_text("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(name, 1, "it is no UTF-8 text", "Save it as UTF-8") from error
-
-
-def _one_line(said: object) -> str:
-    return " ".join(str(said).split()).rstrip(".")
 
 
 def load_library() -> Any:

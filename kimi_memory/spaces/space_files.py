@@ -14,6 +14,7 @@ from kimi_memory.agent_hooks.user_files import put, text_at
 from kimi_memory.api.options import Home
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.json_values import plain, revive
+from kimi_memory.formats.scalar import one_line
 from kimi_memory.spaces.space_types import KINDS, ROLES, Member, Space
 
 ABOUT = "space.toml"
@@ -90,7 +91,7 @@ def read_about(root: Path) -> Space:
             str(about.get("issuer", "")), str(about.get("audience", "")), memories,
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        why = f"it does not say what the space is ({_one_line(error)})"
+        why = f"it does not say what the space is ({describe(error)})"
         raise FormatError(str(path), 1, why, "Restore it from the history of the space") from error
 
 
@@ -120,7 +121,7 @@ def read_members(path: Path) -> dict[str, Member]:
         try:
             member = _parse_member(json.loads(line))
         except (ValueError, TypeError, KeyError, UsageError) as error:
-            why = f"it is no member ({_one_line(error)})"
+            why = f"it is no member ({describe(error)})"
             raise FormatError(str(path), number, why) from error
         if member.sub in found:
             raise FormatError(str(path), number, f"{member.sub} is a member already, further up")
@@ -145,5 +146,6 @@ def format_members(members: Sequence[Member]) -> str:
     return "".join(json.dumps(plain(one), ensure_ascii=False) + "\n" for one in members)
 
 
-def _one_line(said: object) -> str:
-    return " ".join(str(said).split()).rstrip(".")
+def describe(error: object) -> str:
+    """Return an error of a library in one line, as a part of a sentence of ours."""
+    return one_line(str(error)).rstrip(".")

@@ -320,7 +320,7 @@ class SpaceFolder:
         id = found.get(name, name)
         held = read_registry(self.home)[self.name]["memories"]
         if id not in held:
-            raise NotFoundError("memory", name)
+            raise NotFoundError("memory of the space", name)
         return id, Path(held[id])
 
     def _permit(self, by: str, resource: str, action: str = "member") -> None:

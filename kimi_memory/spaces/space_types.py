@@ -81,7 +81,7 @@ class Audit:
     node: str
     sub: str
     via: str
-    """``http``, ``library`` or ``cli``."""
+    """How it came: ``http``, ``mcp``, ``proxy``, ``pages``, ``library`` or ``cli``."""
     run: str
     space: str
     memory: str

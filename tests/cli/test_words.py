@@ -12,7 +12,7 @@ import pytest
 import kimi_memory
 from kimi_memory.cli import run
 from kimi_memory.cli.words import read_chinese, say, say_finding, translate
-from kimi_memory.errors import DivergedError, KimiMemoryError, RemoteError
+from kimi_memory.errors import _LISTED_BY, DivergedError, KimiMemoryError, RemoteError
 from kimi_memory.web.terms import TERMS
 from tests.test_errors import MADE
 
@@ -147,7 +147,7 @@ def test_a_slip_is_answered_in_the_language_of_the_terminal(
     run(["init", str(tmp_path / "m")])
     capsys.readouterr()
     for words, said in [
-        (["get", "茶", *memory], "没有记录或文件 '茶'。用 'kimi-memory list' 列出记忆里的内容。"),
+        (["get", "茶", *memory], "没有笔记或文件 '茶'。用 'kimi-memory list' 列出记忆里的内容。"),
         (["serch"], "没有 'serch' 这个命令。是指 'kimi-memory search' 吗？"),
         (["remember", "x", "--dry"], "不认识的参数：--dry。见 'kimi-memory remember --help'。"),
         (["recall", "--limit", "x", "y"], "参数 --limit 要整数，不能是 'x'。"),
@@ -180,3 +180,11 @@ def test_trace_speaks_chinese_and_its_columns_stand_below_each_other(
     assert "  状态     认定中" in lines
     assert "    引文   我们决定用 SQLite。" in lines
     assert any(line.startswith("  支持     session:") and line.endswith("属实") for line in lines)
+
+
+def test_whatever_is_not_found_has_a_chinese_name() -> None:
+    sources = (path.read_text("utf-8") for path in Path(kimi_memory.__file__).parent.rglob("*.py"))
+    named = {what for text in sources for what in re.findall(r'NotFoundError\(\s*"([^"]+)"', text)}
+    named |= {several for several, _ in _LISTED_BY.values()}
+    assert len(named) > 30
+    assert [what for what in sorted(named) if what not in read_chinese()] == []

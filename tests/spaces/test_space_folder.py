@@ -86,7 +86,7 @@ def test_what_cannot_be_done_is_not_noted_as_done(space: SpaceFolder) -> None:
         (lambda: space.add("lin", ["reader"], "cat"), "'cat' is no kind of member"),
         (lambda: space.share(MEMORY, "tea", space.root), "belongs to the space shop already"),
         (lambda: space.share("memory-2", "tea", space.root), "has a memory tea already"),
-        (lambda: space.unshare("coffee"), "No memory 'coffee'"),
+        (lambda: space.unshare("coffee"), "No memory of the space 'coffee'"),
     ):
         with pytest.raises((UsageError, NotFoundError), match=why):
             change()
