@@ -21,7 +21,7 @@ _NEXT = regex(
     r"|i'm (?:now |also )?going to |i need to |now i (?:need|have to|will|want to)|let's (?:start|begin|see|look|check|first) ?"
     r"|i'm (?:now |also )?(?:checking|reading|looking|searching|running|updating|starting))"
     r"|^\W*(?:好的?|可以|行|没问题|明白|收到|现在|接下来|首先|然后)?[，,。！ ]{0,2}(?:现在|接下来|首先|然后)?"
-    r"(?:让我(?!们?[想觉])|我(?:来(?!自)|先|这就|马上|现在就?(?:去|来|开始)|接下来|将(?:先|会)?|会先)|我们先来)",
+    r"(?:正在|让我(?!们?[想觉])|我(?:来(?!自)|先|这就|马上|现在就?(?:去|来|开始)|接下来|将(?:先|会)?|会先)|我们先来)",
     2,
 )
 _NOD = regex(

@@ -22,6 +22,8 @@ from kimi_memory.nlp.rules.announcements import is_marker, only_announces, only_
         "好的，我先看看配置文件。",
         "接下来我来修改数据库的迁移脚本。",
         "让我检查一下日志。",
+        "正在把迁移脚本写进仓库。",
+        "好的，正在检查端口配置，现在运行测试。",
     ],
 )
 def test_only_what_comes_next(text: str) -> None:
@@ -37,6 +39,7 @@ def test_only_what_comes_next(text: str) -> None:
         "Done. The port is 8080 now.",
         "Now the build needs Go 1.25.",
         "Port 8080.",
+        "正在改配置。端口原来写死在 server.py 里。",
         "I need to tell you that " + "the archive holds two copies of each page, " * 9,
         "数据库换成了 SQLite。让我再测一次。",
         "我来自杭州的分公司。",
