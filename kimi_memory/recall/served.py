@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,8 +76,8 @@ def names_of(searcher: Searcher, unit: Unit) -> frozenset[str]:
     """Return the folded names of those who said something, or what a card rests on."""
     named = {unit.speaker, unit.user}
     if unit.kind != "turn" and not unit.user:
-        for turn in rests_on(searcher, unit):
-            named |= set(_names_of_session(searcher, turn).get(turn, _NOBODY))
+        for one in _yield_speakers(searcher, unit):
+            named |= {one.speaker, one.user}
     return frozenset(map(str.casefold, named - {""}))
 
 
@@ -98,13 +98,18 @@ def person_of(searcher: Searcher, unit: Unit) -> str:
         return ""
     if unit.kind == "turn":
         return unit.speaker or unit.user
-    said = (
-        _names_of_session(searcher, turn).get(turn, _NOBODY) for turn in rests_on(searcher, unit)
-    )
-    # Who may see a shared card may not know of the private session that it rests on, too.
-    seen = (one for one in said if one.scope in (SHARED, unit.scope))
-    names = dict.fromkeys(name for one in seen if (name := one.speaker or one.user))
+    said = _yield_speakers(searcher, unit)
+    names = dict.fromkeys(name for one in said if (name := one.speaker or one.user))
     return " & ".join(islice(names, _MOST)) or unit.user
+
+
+def _yield_speakers(searcher: Searcher, unit: Unit) -> Iterator[_Names]:
+    """Yield who said the turns that a card or an event rests on."""
+    for turn in rests_on(searcher, unit):
+        one = _names_of_session(searcher, turn).get(turn, _NOBODY)
+        # Who may see a shared card may not know of the private session that it rests on, too.
+        if one.scope in (SHARED, unit.scope):
+            yield one
 
 
 def _are_several(searcher: Searcher) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from folders import Folder
 
 from kimi_memory.domain.note import Origin, Quote, Source
-from kimi_memory.recall.served import person_of
+from kimi_memory.recall.served import names_of, person_of
 
 
 @pytest.fixture
@@ -58,5 +58,6 @@ def test_a_shared_card_names_nobody_of_a_private_session(shop: Folder) -> None:
     searcher = shop.index().searcher()
     [row] = [hit.unit for hit in shop.ask("cellar database").hits if hit.unit.id == "card-cellar"]
     assert person_of(searcher, row) == ""
+    assert names_of(searcher, row) == frozenset()
     shared = next(hit.unit for hit in shop.ask("shop database").hits if hit.unit.id == "card-ben")
     assert person_of(searcher, shared) == "Ben"
