@@ -51,6 +51,15 @@ _ADVICE_EN = regex(
     r"|\bwhat \w+ can we\b|\bcan (?:you|i get)\b",
     re.IGNORECASE,
 )
+# "Can I freeze soup?", 我能报警吗 may be answered by a rule of one's own or by anybody: neither
+# speaks for a memory, so only what it holds of the subject does.
+_MAY_EN = regex(
+    r"(?:^|[,.;:!?] |\b(?:and|so|but) )(?:can|may|could) (?:i|we)\b(?! (?:still|yet)\b)",
+    re.IGNORECASE,
+)
+_MAY_ZH = regex(
+    r"(?:我们?|咱们?)(?:现在|今天|明天|也|还)?(?:能不能|可不可以|能|可以|可)(?!记得|找到)[^，。！？；]{1,30}"
+)
 _BACK_EN = regex(
     r"\b(?:still|yet|so far|already|remind|remember|last time|earlier|previous(?:ly)?|again"
     r"|you (?:said|told|suggested|recommended))\b",
@@ -115,10 +124,11 @@ def read_framing(prompt: str) -> Framing:
     """Return what a prompt says of its writer."""
     if _HAN.search(prompt):
         plain = simplify(prompt)
+        plain = _MAY_ZH.sub(" ", plain)
         asks = _asks_zh(plain) and not _ADVICE_ZH.search(plain)
         back, tells = _BACK_ZH.search(plain), _TELLS_ZH.search(plain)
     else:
-        plain = _ADVICE_EN.sub(" ", prompt)
+        plain = _MAY_EN.sub(" ", _ADVICE_EN.sub(" ", prompt))
         asks = bool(_ASKS_EN.search(plain))
         back, tells = _BACK_EN.search(prompt), _TELLS_EN.search(plain)
     return Framing.ASKS if asks or back else Framing.TELLS if tells else Framing.NEITHER

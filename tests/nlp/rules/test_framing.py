@@ -33,6 +33,10 @@ ASKS = (
     "给我爸写一封信",
     "還記得那家麵館嗎",
     "合同是和谁签的，之前怎么说",
+    "Can my brother drive yet?",
+    "May we still return it?",
+    "我妈能吃柚子吗",
+    "我能找到那张发票吗",
 )
 TELLS = (
     "My washing machine leaks, what should I do?",
@@ -77,6 +81,14 @@ NEITHER = (
     "翻译这句话",
     "水是湿的吗",
     "自我介绍怎么写",
+    "Can I freeze soup twice?",
+    "The shop is shut, may we park there?",
+    "Can we see Mars in June?",
+    "Could I grow figs in Norway?",
+    "邻居养蛇，我能投诉吗",
+    "我可以带狗上地铁吗",
+    "下雨了我们能不能顺延",
+    "咱们可以自己办签证吗",
 )
 
 
