@@ -13,7 +13,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues
-from kimi_memory.nlp.rules.utterance import tells_agents
+from kimi_memory.nlp.rules.addressed import tells_agents
 
 
 def remembered_in(

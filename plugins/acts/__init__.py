@@ -18,6 +18,7 @@ from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.nlp.dates.named_days import is_of_these_days
 from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.assertions import states
@@ -25,10 +26,11 @@ from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tell
 from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_about
 from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing, tells_defect
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
-from kimi_memory.nlp.rules.praise import only_praises, settles_nothing
+from kimi_memory.nlp.rules.praise import is_of_thing_at_hand, only_praises, settles_nothing
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.settled import wonders
 from kimi_memory.nlp.rules.slots import slot_of
+from kimi_memory.nlp.rules.small_talk import points_at_list
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, act_of, clauses, of_work
@@ -101,6 +103,10 @@ def _is_loose(draft: Draft) -> bool:
     if draft.gone or len(draft.quotes) != 1:
         return False
     settled = draft.type in (CardType.RULE, CardType.PREFERENCE, CardType.DECISION)
+    if points_at_list(draft.value):
+        return True
+    if draft.type is CardType.PREFERENCE and is_of_thing_at_hand(draft.quotes[0].text):
+        return True
     return settles_nothing(draft.value) if settled else only_praises(draft.value)
 
 
@@ -274,7 +280,9 @@ def _find_plans_and_changes(
         # Words that lean on the sentence before, or announce a list, say nothing alone.
         # 不想再上班了，不知道该不该辞职 changes nothing yet.
         unsettled = change and wonders(words)
-        if unsettled or cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
+        # What happened this week stands in the digest: of a day that is over no card is of use.
+        passing = not change and is_of_these_days(words, turn.at) and not tells_life(words)
+        if unsettled or passing or cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
             continue
         name = slug(headline(words), 40)
         draft = make_draft(session, turn, words, f"user.dates.{name}")

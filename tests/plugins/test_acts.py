@@ -465,3 +465,34 @@ def test_who_accepts_an_offer_decides_in_its_words(offer: str, answer: str, valu
     assert draft.type is CardType.DECISION
     assert value in draft.value
     assert [quote.n for quote in draft.quotes] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Evening record 2026-02-27: swam a kilometre with Ida, the pool was empty and quiet.",
+        "2026年2月26日与老周在江边骑车十公里，风很大，路上聊了各自的工作。",
+        "I have to send the parcel form to Lena tomorrow, 28 February.",
+    ],
+)
+def test_a_day_that_is_nearly_over_makes_no_card(text: str) -> None:
+    assert not [one for one in drafts(text, "ok") if one.key.startswith("user.dates.")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The lease of the studio ends on 30 June.",
+        "Yesterday I signed the contract with the theatre in Lyon.",
+        "牙医约在3月20号上午九点。",
+    ],
+)
+def test_a_day_to_come_and_a_turn_of_life_make_one(text: str) -> None:
+    assert drafts(text, "ok")
+
+
+@pytest.mark.parametrize(
+    "text", ["Let's use the red frame for suggestion 2 of yours", "决定就按建议3来做海报"]
+)
+def test_a_choice_that_points_at_a_list_is_no_decision(text: str) -> None:
+    assert not [one for one in drafts(text, "ok") if one.type is CardType.DECISION]

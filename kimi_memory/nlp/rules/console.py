@@ -66,6 +66,11 @@ _PERSON = regex(
     2,
 )
 
+_SET_IN = regex(r" {4,}\S|\t\s*\S")
+_STATEMENT = regex(
+    r"\s+(?:(?:- )?[a-z][\w-]{1,30}: {1,4}\S|//|#include|[\w.]{1,60} ?[+-]?= ?\S|[\w.]{1,80}\([^\n]{0,200}\)[;:{]?\s*$|[^\n]{1,250}(?:[;{}]|=>)\s*$)"
+)
+"""A line set in that is code: `- run: make`, `x = 1`, `// why`, `stop();`."""
 _ADVICE = regex(
     r"\s{0,3}Please (?:ensure|check|see|make sure|report|refer|consult|upgrade|visit|try|note|verify|install|update|include|read|open an issue|submit)\b"
 )
@@ -83,6 +88,26 @@ def printed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     while at < len(lines):
         last = _find_block_end(text, lines, at)
         if last >= at:
+            yield at, last
+        at = max(at, last) + 1
+
+
+def indented_code(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """Yield the first and the last line of each block of code that is only indented.
+
+    As in Markdown it stands below an empty line; a list that is set in has no line of code.
+    """
+    at = 0
+    while at < len(lines):
+        last = at - 1
+        apart = not at or not text[slice(*lines[at - 1])].strip()
+        for n in range(at, len(lines) if apart else at):
+            line = _line_head(text, lines, n)
+            if line.strip() and not _SET_IN.match(line):
+                break
+            last = n if line.strip() else last
+        block = [_line_head(text, lines, n) for n in range(at, last + 1)]
+        if any(_STATEMENT.match(line) for line in block):
             yield at, last
         at = max(at, last) + 1
 

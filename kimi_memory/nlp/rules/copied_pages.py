@@ -48,6 +48,11 @@ _SIGNED = regex(
 )
 _FIRST_OPTION = regex(r"(?<![\w.])(?:[aA1①][).、．:：]|①) ?")
 _SECOND_OPTION = regex(r"(?<![\w.])(?:[bB2②][).、．:：]|②)")
+_CHOOSES = regex(
+    r"\b(?:which|what|who|when|where|how|choose|select|pick|correct|true|false|following|answers?|options?|questions?|quiz)\b[^\n]{0,60}:"
+    r"|(?:哪|什么|谁|选择|正确|错误|以下|下列|下面|答案|是否)[^\n]{0,60}[:：]|题目?[:：]",
+    2,
+)
 _ASKED_WITHIN, _OPTION_LENGTH = 61, 401
 """So many characters before the first of two options a question ends, and so long is the first."""
 
@@ -92,7 +97,8 @@ def find_options(text: str) -> Iterator[Span]:
     while found := _FIRST_OPTION.search(text, at):
         at = found.end()
         asked = text[max(0, found.start() - _ASKED_WITHIN) : found.start()].rpartition("\n")[2]
-        if not any(mark in asked for mark in "?？:："):
+        # "Causes: 1. … 2. …" is a list of the speaker's own.
+        if not any(mark in asked for mark in "?？") and not _CHOOSES.search(asked):
             continue
         end = text.find("\n", at, at + _OPTION_LENGTH)
         second = _SECOND_OPTION.search(text, at + 1, end if end >= 0 else at + _OPTION_LENGTH)

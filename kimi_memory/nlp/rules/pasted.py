@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
-from kimi_memory.nlp.rules.console import printed
+from kimi_memory.nlp.rules.console import indented_code, printed
 from kimi_memory.nlp.rules.copied_pages import (
     begins_copy,
     find_options,
@@ -123,6 +123,7 @@ def _find_pasted_spans(text: str) -> tuple[Span, ...]:
     found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
     found += [(lines[a][0], lines[b][1]) for a, b in find_rows(text, lines)]
     found += [*find_signed(text, lines), *find_options(text)]
+    found += [(lines[a][0], lines[b][1]) for a, b in indented_code(text, lines)]
     found += [
         lines[n]
         for n in range(len(lines))

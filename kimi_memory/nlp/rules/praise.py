@@ -45,6 +45,21 @@ _LASTS = regex(
 """Words that make a rule or a taste of what is said beside the day."""
 
 
+_AT_HAND = regex(
+    r"\bprefer(?:red)? (?:an? |the )?(?:(?:slightly|little|tad|touch|a bit|somewhat) (?:\w+ )?(?:\w+er|more|less|darker)\b|(?:slightly|somewhat|a (?:bit|little|tad|touch)) )"
+    r"|(?:喜欢|倾向|偏好|偏爱|想要?)[^，。]{0,6}(?:稍微?|略微?|偏)[^，。]{1,4}(?:一点|一些|点儿?)"
+    r"|^\W*(?:嗯|那|我觉得)?[，,]?我(?:还是|更|比较|个人)?(?:更|比较)?(?:倾向于?|想选|选)(?:\d[\d.]*[\u3400-\u9fff%a-z]{0,4}|第?[一二三四1-4a-d][个种项]?|前者|后者|这个|那个)\W*$"
+    r"|^\W*i(?:'d| would)? (?:lean(?:ing)? (?:to|towards)|prefer|pick|go for|choose) (?:the (?:first|second|third|last|former|latter)(?: one| option)?|that one|this one|option \w|\d[\w.,]*(?: \w+)?)\W*$",
+    2,
+)
+"""A taste about the thing at hand: a little cooler, the second one, 我倾向于100公里."""
+
+
+def is_of_thing_at_hand(text: str) -> bool:
+    """Whether a taste compares what is being talked of, or picks one of it without naming it."""
+    return _AT_HAND.search(text.replace("’", "'")) is not None
+
+
 def praises(sentence: str) -> bool:
     """Whether a sentence thanks for help, or says that advice is good or suits."""
     return _PRAISE.search(sentence.replace("’", "'")) is not None

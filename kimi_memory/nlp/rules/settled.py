@@ -14,8 +14,8 @@ _OPEN = regex(
     2,
 )
 _SETTLED = regex(
-    r"\b(?:decid\w+|settled|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
-    r"|决定|定了|定在|就用|就选|选[a-z一二三]|我们?(?:就|还是|最后|最终)?选了|不用了|取消|推迟|就这么办|还是.{1,12}吧"
+    r"\b(?:(?<!me )(?<!us )(?<!to )(?<!help )decid(?:e|ed|es|ing)\b(?! (?:if|whether|what|which|how)\b)|(?:we|i|it|is|are|has|have|had|'s|'ve) (?:\w+ )?settled|settled (?:on|for|that)|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep(?! \w+ing\b)|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
+    r"|决定(?!不了|因素|性)|(?<![搞约稳说肯一必须得要该])定了(?!吗|没)|定在|就用|就选|选[a-z一二三]|我们?(?:就|还是|最后|最终)?选了|不用了|取消|推迟|就这么办|还是.{1,12}吧"
     # 把这里改成下单 asks for a change of a word or two.
     r"|^(?!\W*(?:请|帮我|再|先|那)?(?:把|将)).{0,60}?(?:改成|改为|改到|换成)",
     2,
@@ -23,12 +23,13 @@ _SETTLED = regex(
 """What settles something in talk about work, where most of it asks for a change."""
 _SWITCH = regex(
     _SETTLED.pattern
-    + r"|\b(?:choos\w+|chose|switch\w*|instead|not .{1,30} any ?more|let's|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|cut)\b|改成|改为|改到|换成",
+    + r"|\b(?:(?<!to )choose|(?:choosing|chose|chosen)(?! (?:them|it|this|that|him|her)\b)|switch\w*|instead|not .{1,30} any ?more|let's(?! (?:all|both|hope|be|never|celebrate)\b| (?:keep|stay|continue) (?:\w+ing|each|in|strong|positive|up|going)\b)|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|cut)\b|改成|改为|改到|换成",
     2,
 )
 """What settles something where people talk."""
 _WONDERS = regex(
     r"\b(?:confus\w+|unsure|not sure|torn|(?:do not|don['’]t|didn['’]t|can['’]t|cannot) (?:know|decide|choose)|undecided|wonder\w*|hesita\w+|how to (?:choose|decide|pick)|let['’]?s (?:just )?(?:chat|talk|start|begin|play|say|hope|face|be))\b"
+    r"|\b(?:(?:been |was |were |still )?(?:thinking (?:about|of|over)|considering|debating)|thought about|looking (?:at|into|for))\b|在(?:考虑|想(?!办法))|想(?:着|过)?要不"
     r"|不知道|不确定|没(?:想好|决定|定)|拿不定|纠结|犹豫|该不该|要不要|怎么(?:选|决定)",
     2,
 )

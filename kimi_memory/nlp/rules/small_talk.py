@@ -122,6 +122,20 @@ def only_points(text: str) -> bool:
     return _POINTS.search(text) is not None
 
 
+_NUMBERED = regex(
+    r"\b(?:improvements?|observations?|suggestions?|recommendations?|findings?|remarks?|comments?|points?|items?|bullets?|questions?|options?) #?\d{1,3}\b(?!\s?(?:%|percent|mb|gb|ms|px|th\b))"
+    r"|\b(?:address|fix|skip|handle|implement|apply) (?:#|no\. ?|number )?\d{1,3}(?:(?:,| and| or|&) ?#?\d{1,3})*\W*$"
+    r"|\b(?:out of|from|of|in|on) (?:this|that|these|those|your|the above) (?:lists?|suggestions|options|points|items|ideas)\b"
+    r"|(?:第?[一二三四五六七八九十\d]{1,3}(?:条|点|项|个)(?:建议|意见|观察|问题|改进|方案)|(?:建议|观察|改进|意见|方案|问题)[一二三四五六七八九\d]{1,2}(?![\d年月日号点个]))|(?:这|那|上面的?|以上的?)(?:个|份|张)?(?:列表|清单)(?:里|中|上)",
+    2,
+)
+
+
+def points_at_list(text: str) -> bool:
+    """Whether a text names items of a list of somebody else's by their numbers alone."""
+    return _NUMBERED.search(text) is not None
+
+
 def laughs(clause: str) -> bool:
     """Whether a clause holds laughter."""
     return _LAUGH.search(clause) is not None

@@ -10,7 +10,7 @@ by what it is about.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
@@ -79,6 +79,10 @@ _QUESTION_ZH = regex(
     r"|是[^，。是]{1,10}还是[^，。]{1,10}$|哪(?:个|些|里|儿|家|种|款|天|位|一)(?![^，。]{0,4}(?:都|也))|什么时候|什么(?:意思|情况|区别|原因|东西|办法|样)|(?:注意|需要|有|要|该|算|是)(?:些|点)?(?:什么|啥)"
     r"|(?:要不要|能不能|可不可以|可以不|是不是|有没有|该不该|行不行|好不好|会不会|用不用|值不值|对不对|得不得|够不够|靠不靠谱|是否|还是先)(?![^，。]{0,6}都)|(?:记得|知道)[^，。]{1,20}不$"
 )
+_CONTINUES = regex(
+    rf"(?:(?:who|which|whose|whom|where)\b(?!.*\b(?:{_AUX}) {_SUBJECT}\W*$)|(?:is|are|was|were|does|did|has|have|had)\s(?!{_SUBJECT}\b))"
+)
+"""How a part of a sentence begins that says more of what stands before it."""
 _MARK = regex(r"[?？][”’\"'」』)）\]]*\s*$")
 
 _DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|add?ress|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|do(?! (?:i|you|we|they)\b))"
@@ -200,17 +204,6 @@ _CLOSED = regex(
     r"`[^`\n]{1,200}`|\([^()\n]{1,120}\)|（[^（）\n]{1,60}）|(?<!\w)\"[^\"\n]{1,120}\"(?!\w)|“[^“”\n]{1,80}”"
 )
 
-# What an agent writes down as a fact may tell all agents what to do: "Skip the review."
-_TELLS_AGENTS = regex(
-    r"^(?:please )?(?:ignore|skip|bypass|disable|disregard|send|pay|transfer|forward|delete|share|use|approve"
-    r"|trust|avoid|run|push|install|make sure|be sure|ensure|go ahead|remember to)\b"
-    r"|\b(?:you|agents?|assistants?|bots?|models?|ai) (?:must|should|shall|have to|need to|are to)\b"
-    r"|\b(?:whenever|every time|each time|if) [^,]{1,80}, (?:just )?(?!i\b|we\b|they\b|he\b|she\b|it\b|the\b|an?\b)[a-z]"
-    r"|\b(?:approval|confirmation|permission|review|consent)s? (?:is|are) (?:never|not|no longer) (?:needed|required)\b"
-    r"|^(?:你|您|助手|智能体|agent ?)(?:应该|应当|必须|要|得|可以|无需|不必|不用)"
-    r"|^请?(?:别|不要|不必|无需|无须|忽略|跳过|绕过|务必|只管|直接)"
-)
-
 _NUMBER = regex(r"\s{0,4}\d{1,2}(?:[.、]|\)\s)(?![\d\s]*$)(?!\d)\s*")
 
 
@@ -295,14 +288,6 @@ def is_order(clause: str) -> bool:
     return bool(ordered) and _AGENT_EN.search(clause) is not None
 
 
-def tells_agents(text: str) -> bool:
-    """Whether a text has a clause that tells its reader how to act."""
-    return any(
-        one.act in (Act.ORDER, Act.REQUEST) or _TELLS_AGENTS.search(one.text.strip().lower())
-        for one in clauses(text)
-    )
-
-
 def _directs_always(clause: str) -> bool:
     """Whether the part of a clause that says "from now on" or "every time" is a directive.
 
@@ -356,6 +341,21 @@ def _is_directive(part: str, joint: str = "") -> bool:
     return bare and joint not in _SUBORDINATES
 
 
+def _goes_on(parts: Sequence[Clause]) -> Iterator[Clause]:
+    """Yield the parts of a sentence; one that goes on with what stands before it asks nothing.
+
+    "My friend Tom, who's 44, …", "the others, though plain, are full of life".
+    """
+    before: Clause | None = None
+    for part in parts:
+        low = part.text.strip().lower()
+        told = before is not None and before.act is Act.STATEMENT and not _MARK.search(low)
+        if part.act is Act.QUESTION and told and _CONTINUES.match(low):
+            part = replace(part, act=Act.STATEMENT)  # noqa: PLW2901  the part as it is read here
+        before = part
+        yield part
+
+
 def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
     """Cut a sentence where an act of another sort begins."""
     borders = [m.end() for m in _BORDER.finditer(text, start, end) if start < m.end() < end]
@@ -363,6 +363,7 @@ def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
         Clause(a, b, text[a:b], act_of(text[a:b]))
         for a, b in zip([start, *borders], [*borders, end], strict=True)
     ]
+    parts = list(_goes_on(parts))
     whole = act_of(text[start:end]) if borders else parts[0].act
     parts = _join_phrase(text, parts)
     acts = {part.act for part in parts} - {Act.REMARK}

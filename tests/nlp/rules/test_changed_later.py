@@ -204,6 +204,8 @@ def test_words_of_leave_and_change_are_told_apart() -> None:
     assert not sets_free("the tables are long")
     assert tells_change("we take the hut instead")
     assert not tells_change("we take the hut")
+    assert not tells_change("but after all, it is a rented hut")
+    assert not tells_change("过了桥，街景完全不同了")
     # a reason, and a count
     assert tells_change("we take no hut after all, the inn is fine")
     assert not tells_change("After all, my goal is a hut of my own")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.rules.console import printed
+from kimi_memory.nlp.rules.console import indented_code, printed
 from kimi_memory.nlp.rules.documents import split_lines
 from kimi_memory.nlp.rules.pasted import own_sentences
 
@@ -102,3 +102,36 @@ def test_blocks_are_in_order_and_apart(text: str) -> None:
     found = list(printed(text, lines))
     assert all(0 <= first <= last < len(lines) for first, last in found)
     assert all(one[1] < other[0] for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "    - name: build the docs\n      run: make docs",
+        "    total = price * count",
+        "\tstop();",
+        "    // the first row is a header\n    rows = rows.slice(1)",
+        "    port: 8080",
+    ],
+)
+def test_code_may_only_be_set_in(code: str) -> None:
+    text = f"why is this here?\n\n{code}\n\nplease move it"
+    lines = split_lines(text)
+    ((first, last),) = indented_code(text, lines)
+    assert text[lines[first][0] : lines[last][1]].strip() == code.strip()
+    said = [text[a:b].strip() for a, b in own_sentences(text)]
+    assert said[-1] == "please move it"
+    assert not [one for one in said if one in code]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my list:\n    - milk and eggs\n    - a new bulb",
+        "we need two things\n\n    a longer ladder\n    a second bucket",
+        "port: 8080\n\nis the port",
+        "step one\n    total = price * count",
+    ],
+)
+def test_what_is_set_in_is_not_always_code(text: str) -> None:
+    assert not list(indented_code(text, split_lines(text)))

@@ -37,6 +37,8 @@ OWN = [
     "tea, coffee, water\n{}",
     "{} - it took two days",
     "Which one? {}",
+    "Causes: 1. we were late; 2. nobody asked. Then: {}",
+    "要点 一、起因：1. 迟到；2. 没问。二、{}",
     "昨天 10:02 开的会\n{}",
 ]
 

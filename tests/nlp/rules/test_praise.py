@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.praise import is_of_the_moment, only_praises, praises, settles_nothing
+from kimi_memory.nlp.rules.praise import (
+    is_of_the_moment,
+    is_of_thing_at_hand,
+    only_praises,
+    praises,
+    settles_nothing,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +85,44 @@ def test_a_wish_of_the_moment_is_no_taste(text: str) -> None:
 )
 def test_what_lasts_is_not_of_the_moment(text: str) -> None:
     assert not is_of_the_moment(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I prefer a slightly warmer shade for the sky.",
+        "I prefer the slightly darker frame",
+        "I lean towards the second one",
+        "I'd go for option b",
+        "I prefer 40 metres.",
+        "我更喜欢偏暗一点的版本",
+        "我倾向于80公里。",
+        "我选第二个",
+        "我更倾向前者",
+        "我比较喜欢稍微宽一些的",
+    ],
+)
+def test_a_taste_about_the_thing_at_hand_is_none_for_later(text: str) -> None:
+    assert is_of_thing_at_hand(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I prefer tea over coffee.",
+        "I prefer morning meetings",
+        "I'd rather go by train than fly",
+        "I lean towards jazz these days",
+        "I prefer dark roast",
+        "我喜欢吃辣",
+        "我更喜欢坐火车",
+        "我倾向于早上开会",
+        "我选靠窗的座位",
+        "我偏爱手冲咖啡",
+    ],
+)
+def test_a_taste_that_names_its_thing_is_kept(text: str) -> None:
+    assert not is_of_thing_at_hand(text)
 
 
 def test_praise_is_of_help_and_not_of_things() -> None:

@@ -18,6 +18,11 @@ from kimi_memory.nlp.rules.utterance import Act
         "Also, as for the cello lessons, how much should they cost?",
         "If the ferry is cancelled, such as on a stormy day, where do we sleep?",
         "So I'm not sure, in terms of insurance, is it worth it?",
+        "我在想，既然船票已经退了，是不是该改坐火车？",
+        "第一次办这么大的展览，你觉得要先联系谁？",
+        "比如‘晨间散步’，怎么坚持？",
+        "是先刷墙，还是先铺地板？",
+        "A long flight with twins, do you have any advice?",
     ],
 )
 def test_a_lead_belongs_to_its_question(question: str) -> None:
@@ -35,6 +40,9 @@ def test_a_lead_belongs_to_its_question(question: str) -> None:
         ("We rented a boat, is that fine?", "We rented a boat"),
         ("如果下雨就不去了。你呢？", "如果下雨就不去了。"),
         ("If it rains we stay. What about you?", "If it rains we stay."),
+        ("我开花店忙起来没空吃饭，你觉得怎么安排好？", "我开花店忙起来没空吃饭"),
+        ("她说“先买票，再订房”，你觉得呢？", "她说“先买票，再订房”"),
+        ("My cello is from 1920, do you think it needs a new bridge?", "My cello is from 1920"),
     ],
 )
 def test_what_is_stated_before_a_question_stays(text: str, stated: str) -> None:

@@ -13,6 +13,7 @@ from kimi_memory.nlp.rules.small_talk import (
     is_mood,
     laughs,
     only_points,
+    points_at_list,
     says_farewell,
     says_nothing,
 )
@@ -185,3 +186,21 @@ def test_what_is_only_about_the_assistant_or_the_chat_tells_nothing(text: str) -
 )
 def test_what_says_something_of_the_speaker_too_is_no_courtesy(text: str) -> None:
     assert not is_courtesy(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""let's take suggestion 3 with the lighter frame|address 2, 4 and 7|fix observation 12 first|make a card of the best ideas out of this list
+I like point 2 of your answer|按第三条建议来改|改进2先不做|这个清单里的都做一遍"""),
+)
+def test_numbers_of_somebody_elses_list_point_at_it(text: str) -> None:
+    assert points_at_list(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""we take tram 3 to the fair|the flat is number 12 in the yard of the mill, third floor|add 20 items% to the stock|our shopping list is on the fridge
+we scored 3 points|use port 8080 for the docs|第三个孩子明年上学|有两个问题：漏水和电路|清单上次写在本子里"""),
+)
+def test_numbers_of_things_point_at_no_list(text: str) -> None:
+    assert not points_at_list(text)
