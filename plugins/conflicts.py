@@ -16,10 +16,8 @@ unrelated  another slot, one more of many values, or nothing that rules can tell
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import BY_WORDS, Draft
+from kimi_memory.domain.draft import BY_WORDS, Draft, is_later
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
 from kimi_memory.nlp.basic.characters import normalise
@@ -95,7 +93,7 @@ def _takes_place(card: Card, draft: Draft) -> bool:
         return False  # A card of a slot is changed in its slot.
     # A change of plan around an allergy leaves the allergy as it is.
     lasting = card.type is not CardType.RULE and is_lasting(card.value)
-    return draft.at > _statement_time(card) and not lasting and replaces(card.value, draft.value)
+    return is_later(draft, card) and not lasting and replaces(card.value, draft.value)
 
 
 def _may_share(one: str, other: str) -> bool:
@@ -155,7 +153,7 @@ def _of_one_slot(old: Slot, new: Slot, card: Card, draft: Draft) -> Verdict:
 def _judge_difference(card: Card, draft: Draft) -> Verdict:
     """Return whether what cannot stand beside a card takes its place or disputes it."""
     by_person = draft.origin is Origin.HUMAN or draft.origin.rank < card.trust.rank
-    later = draft.at > _statement_time(card)
+    later = is_later(draft, card)
     # Another value alone overwrites nothing: people misspeak, and two projects share a name.
     # Without a word of change both values stand, marked, until a person decides.
     return Verdict.REPLACES if by_person and later and _is_change(draft) else Verdict.CONFLICTS
@@ -176,7 +174,3 @@ def _tells_change(statement: str) -> bool:
 def _is_sentence(card: Card, draft: Draft) -> bool:
     """Whether both have so many words that sharing them all is no accident."""
     return min(len(claim_words(card.value)), len(claim_words(draft.value))) >= _LEAST
-
-
-def _statement_time(card: Card) -> datetime:
-    return card.valid_from or card.verified or card.created

@@ -10,6 +10,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import slug
 
 if TYPE_CHECKING:
+    from kimi_memory.domain.note import Card
     from kimi_memory.domain.session import Session, Turn
 
 ORDER, DATED, CHANGE = "order", "dated", "change"
@@ -91,6 +92,26 @@ def said_in(session: Session, turn: Turn, words: str) -> Said:
         origin=turn.origin,
         participants=(turn.speaker or session.user or str(turn.role),),
     )
+
+
+def statement_time(card: Card) -> datetime:
+    """Return when what a card says was said last."""
+    return card.valid_from or card.verified or card.created
+
+
+def is_later(draft: Draft, card: Card) -> bool:
+    """Whether a draft was said after what a card says.
+
+    At one moment, as a clock of seconds gives it to two turns, the order of turns decides; of
+    two sessions at the same moment neither is the later one.
+    """
+    since = statement_time(card)
+    if draft.at != since:
+        return draft.at > since
+    said = {quote.session: quote.n for quote in sorted(draft.quotes, key=lambda one: one.n)}
+    held = {quote.session: quote.n for quote in sorted(card.quotes, key=lambda one: one.n)}
+    both = said.keys() & held.keys()
+    return bool(both) and all(said[session] > held[session] for session in both)
 
 
 def category_of(project: str) -> str:

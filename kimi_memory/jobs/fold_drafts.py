@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.draft import Draft, statement_time
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op, Step, Verdict
 from kimi_memory.domain.note import (
@@ -145,7 +145,7 @@ class Fold:
             return "only a person's own words take something back"
         named = self._matching.named(draft)
         found = [c for c in named if c.status is not Status.ARCHIVED]
-        found = [c for c in found if _statement_time(c) <= draft.at and _is_meant(c, draft)]
+        found = [c for c in found if statement_time(c) <= draft.at and _is_meant(c, draft)]
         for card in found:
             self._gone[card.id] = let_go(card, draft.at, self._now)
             self._record_operation(Op.FORGET, self._gone[card.id], f"{WHY} on {draft.at:%Y-%m-%d}")
@@ -335,10 +335,6 @@ class Fold:
         self._ops[card.id] = (first, reason) if first is Op.ADD else (op, why)
 
 
-def _statement_time(card: Card) -> datetime:
-    return card.valid_from or card.verified or card.created
-
-
 def _is_finished(head: Head, draft: Draft) -> bool:
     """Whether a draft says that an open task is done."""
     task = head.type is CardType.TASK_STATE and head.status in LIVE and head.since <= draft.at
@@ -349,7 +345,8 @@ def _is_finished(head: Head, draft: Draft) -> bool:
 def _latest_live(cards: list[Card]) -> list[Card]:
     """Return the live cards, the one said last first."""
     live = [card for card in cards if card.status in LIVE]
-    return sorted(live, key=lambda card: (_statement_time(card), card.id), reverse=True)
+    turn = {card.id: max((quote.n for quote in card.quotes), default=0) for card in live}
+    return sorted(live, key=lambda c: (statement_time(c), turn[c.id], c.id), reverse=True)
 
 
 def _match_own_words(draft: Draft) -> Callable[[Card], bool]:

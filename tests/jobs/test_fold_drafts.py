@@ -222,3 +222,11 @@ def test_a_longer_quote_of_another_turn_is_more_detail(memory: Memory) -> None:
     short, long = draft("We look at 2 flats."), draft("Ann says: We look at 2 flats. In Graz.")
     steps = fold(memory, short, replace(long, key="fact.ann"))
     assert not [step for step in steps if "around it" in step.why]
+
+
+def test_decisions_of_one_moment_follow_each_other(memory: Memory) -> None:
+    said = [draft(f"We decided to use Engine{n} as the database.") for n in range(60)]
+    found = cards(fold(memory, *said))
+    # With a clock that stands still each of them would dispute all those before it.
+    assert [one.value for one in found if one.status is Status.ACTIVE] == [said[-1].value]
+    assert {one.status for one in found} == {Status.ACTIVE, Status.SUPERSEDED}

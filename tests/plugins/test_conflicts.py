@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -214,6 +215,15 @@ def test_another_choice_at_the_same_time_is_a_conflict() -> None:
     key = "decision.database"
     said = draft("Let's use SQLite for the database", key, days=0)
     assert judge_conflict(card("Let's use Postgres for the database", key), said) is C
+
+
+def test_at_one_moment_the_order_of_turns_decides() -> None:
+    key, first = "decision.database", "Let's use Postgres for the database"
+    held = replace(card(first, key), quotes=(Quote("s", 4, first),))
+    said = draft("Let's use SQLite for the database", key, days=0)
+    assert judge_conflict(held, replace(said, quotes=(Quote("s", 5, said.value),))) is X
+    assert judge_conflict(held, replace(said, quotes=(Quote("s", 3, said.value),))) is C
+    assert judge_conflict(held, replace(said, quotes=(Quote("t", 5, said.value),))) is C
 
 
 def test_an_agent_does_not_replace_what_a_person_chose() -> None:
