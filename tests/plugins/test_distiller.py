@@ -511,3 +511,25 @@ def test_a_transcript_of_code_costs_what_its_length_costs() -> None:
     spent(40)  # until patterns are compiled
     few = min(spent(40) for _ in range(3))
     assert min(spent(400) for _ in range(2)) < 25 * few
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "今天我们决定改用 Rust 写后端。",
+        "昨天开会我们决定了，数据库用 SQLite，因为只要一个文件。",
+        "刚才大家一起商量后决定把发布放在周五。",
+        "We decided today to host the docs on our own server.",
+        "Yesterday we agreed to drop the old parser.",
+        "This morning we decided on Postgres for the archive.",
+    ],
+)
+def test_the_day_of_a_decision_does_not_make_it_passing(text: str) -> None:
+    assert [one.type for one in distilled(("u", text))][:1] == [CardType.DECISION]
+
+
+@pytest.mark.parametrize(
+    "text", ["今天决定不了，明天再说。", "Today we eat soup.", "今晚我们去看电影。"]
+)
+def test_what_is_of_the_day_alone_is_no_decision(text: str) -> None:
+    assert not [one for one in distilled(("u", text)) if one.type is CardType.DECISION]

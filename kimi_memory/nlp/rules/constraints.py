@@ -89,3 +89,16 @@ def constrains(clause: str) -> bool:
         _ENGLISH if clause.isascii() else (_MUST_ZH, _WORK_ZH, _PART_ZH, _AGAIN_ZH, *_ENGLISH)
     )
     return any(words.search(clause) for words in patterns)
+
+
+_FORBIDS = regex(
+    r"\b(?:never(?! mind)|must(?: not|n't)|under no circumstances|(?:is|are) (?:not allowed|forbidden|off limits)|no exceptions|don'?t ever)\b"
+    r"|禁止|严禁|绝不|绝对不|(?<![拿说])不准(?!确|时)|不许|不得(?!不|已|了)|永远不|永远别|千万(?:别|不)",
+    2,
+)
+"""What must not happen, without exception."""
+
+
+def forbids(text: str) -> bool:
+    """Whether an order says what must not be done in any case."""
+    return _FORBIDS.search(text.replace("’", "'")) is not None

@@ -126,7 +126,7 @@ DECISION = _join_patterns(
     r"|the following)\b)|go with|going with|stick with"
     r"|host|store|switch|switching|standardi[sz]e|adopt|drop|dropping|moving to)\b",
     r"\b(?:we|i)(?:'ve| have)? (?:finally )?(?:decided|agreed|settled|opted)\b"
-    r" (?:to|on|for|that|against)\b",
+    r"(?: (?:today|yesterday|tonight|this \w+))? (?:to|on|for|that|against)\b",
     r"\bwe(?:'ve| have)? (?:chose|chosen|picked) (?!up\b)[a-z0-9]",
     r"\b(?:i'll|i will|i'm|we're) (?:go(?:ing)? with|stick(?:ing)? with)\b|\bdecision ?:"
     r"|\bwe're going with\b",
@@ -351,6 +351,7 @@ _BARS: tuple[tuple[Bar, re.Pattern[str]], ...] = (
 def bars_of(sentence: str) -> frozenset[Bar]:
     """Return every reason not to keep a sentence; the caller knows which apply."""
     low = hypotheticals.ANYONE.sub("", fold_case(sentence), count=1)
+    low = hypotheticals.DECIDED_ON.sub("", low)  # The day of a decision makes it no passing one.
     bars = {bar for bar, pattern in _BARS if pattern.search(low)}
     return frozenset(bars | {Bar.PAST} if hypotheticals.is_past(low) else bars)
 

@@ -70,6 +70,13 @@ ANYONE = _join_patterns(
     r"^(?:要是|如果|万一|若|假如)(?:有人|别人|谁|大家|客户|你)(?:来)?(?:问起?|需要|想知道|忘了?)[^，。]{0,8}[，,](?:就说|告诉他|记得)?",
 )
 """A condition on somebody's asking, which does not make the answer doubtful."""
+DECIDED_ON = _join_patterns(
+    r"(?:今天|昨天|前天|今早|今晚|昨晚|刚才|刚刚|本周|这周)(?=(?:早上|上午|中午|下午|晚上|会上|开会|我们?|咱们?|团队|大家|终于|已经?|就|才|都|一起|讨论|商量|之?后|最后|正式|[，,]){0,6}(?:决定|敲定|选定|拍板|定下))",
+    r"\b(?:today|yesterday|last night|tonight|this (?:morning|afternoon|evening|week))\b(?=,? (?:we|i)(?:'ve| have)? (?:finally |all |both )?(?:decided|agreed|settled|chose|opted)\b)",
+    r"(?<=\bdecided )(?:today|yesterday|tonight|this (?:morning|afternoon|evening|week))\b|(?<=\bagreed )(?:today|yesterday|this (?:morning|afternoon|week))\b",
+    r"(?<=\bwe )(?:today|yesterday) (?=decided|agreed|chose)",
+)
+"""The day on which something was decided: what was decided holds on."""
 
 
 def is_past(sentence: str) -> bool:

@@ -88,8 +88,11 @@ _ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str, str], ...] = (
             r"i<be> now (?:<an>) (?P<v><trade>)",
             r"i<aux><how> (?:became|become|got promoted to|was promoted to|been promoted to|turned|switched to being) (?:<an> )?(?P<v><trade>)",
             r"i (?:earn|make) my living as an? (?P<v>[a-z][a-z -]{2,40}?)<stop>",
+            r"i<aux><how> (?:run|own|manage) (?P<v>(?:an?|my own|our own|the) (?:[a-z'-]+ ){0,3}(?:[a-z]*shop|[a-z]*store|business|bakery|restaurant|studio|company|agency|farm|salon|caf[eé]|practice|clinic|startup|boutique|garage|brewery|hostel|hotel|nursery|stall|brand))(?=[.,;!]|$| (?:in|and|so|with|that|which|near|on|at|called|for|of|from|since|by|here|there)\b)",
         ),
         (
+            r"我(?:自己)?(?:<fhow>)*(?:是)?做(?P<v>[\u3400-\u9fff]{2,8}(?:生意|买卖|行业|批发|零售))的?<fin>",
+            r"我(?:自己)?(?:<fhow>)*(?:经营着?|开着?)(?:了)?(?P<v>一?[家间个][\u3400-\u9fff]{0,8}?(?:店|馆|厂|公司|工作室|餐厅|铺子?|诊所|民宿|农场))<fin>",
             r"我(?:<fhow>)*(?:是|做)(?:一?名|一?个|一?位)(?P<v>[\u3400-\u9fffA-Za-z]{2,10}?)<fin>",
             r"我(?:<fhow>)*(?:担任|出任|任|升任|转岗做|转行做|改行做|升为|升成)了?(?P<v>[\u3400-\u9fffA-Za-z]{2,10}?)<fin>",
             r"我现在是(?P<v>[\u3400-\u9fff]{0,8}(?:师|员|长|经理|主管|总监|顾问|医生|教授|主任|负责人|代表|助理|编辑|记者|律师|会计|翻译))了?[。！]?$",

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kimi_memory.domain.brief import MOST, NAME, Point, Section, rank_of, section_of
-from kimi_memory.domain.note import Card, Lang, Note, Origin, Status
+from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Status
 from kimi_memory.domain.pages import Digest, DigestLine, Part, Project
 from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstones
@@ -25,6 +25,7 @@ from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.changed_later import Changes
+from kimi_memory.nlp.rules.constraints import forbids
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
@@ -52,9 +53,14 @@ _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
 _OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
 """What tells less of somebody, or of a day, is left to its digest."""
+APART = 0.25
+"""So alike (cosine of the names) are a line of work and one of a later session that changes it:
+sessions on one project share words such as its folders."""
 _FIRST = -1.0
 _AFTER_ORDERS = 0.5
 """Orders of digests come after the cards of orders, before preferences."""
+_FIRM = 0.5
+"""What must never be done comes before other orders: missing it does harm."""
 _LATER = 3.0
 """Lines of digests come after the cards of their section."""
 
@@ -180,7 +186,8 @@ class Known:
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
                 continue
             # Who somebody is stands, whatever they change of their plans in the same breath.
-            changed = not is_lasting(line.text) and changes.after(-age, line.text)
+            alike = APART if line.last != line.first else 0.0
+            changed = not is_lasting(line.text) and changes.after(-age, line.text, alike=alike)
             passing = line.part is Part.ASKED and is_passing(line.text)
             if passing or changed or self._is_over(digest, line):
                 continue
@@ -262,6 +269,8 @@ def _card_section(head: Head) -> Section:
 
 def _card_rank(head: Head) -> tuple[float, ...]:
     rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
+    if head.type is CardType.RULE and forbids(head.text):
+        rank = (rank[0] - _FIRM, *rank[1:])
     if head.key.startswith(DATES):  # beside what sessions tell of the same people
         rank = (_LATER, -worth_of(head.text), -head.since.timestamp())
     return (_FIRST, *rank) if head.key == NAME else rank

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.constraints import LONGEST, constrains, without_tag
+from kimi_memory.nlp.rules.constraints import LONGEST, constrains, forbids, without_tag
 from kimi_memory.nlp.rules.utterance import Act, act_of
 
 BINDING = """The archive must not exceed 40 MB
@@ -206,3 +206,41 @@ def test_a_rule_that_somebody_is_reminded_of_holds(text: str) -> None:
 )
 def test_a_reminder_of_the_day_is_no_rule(text: str) -> None:
     assert not constrains(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never deploy on a Friday",
+        "You must not touch the billing tables",
+        "Don't ever email the client yourself",
+        "Under no circumstances share the drafts",
+        "The archive is off limits",
+        "严禁在生产库上跑脚本",
+        "不准替我做决定",
+        "千万别动老照片",
+        "绝对不能删备份",
+        "永远不要直接推送",
+    ],
+)
+def test_what_must_not_be_in_any_case_is_forbidden(text: str) -> None:
+    assert forbids(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never mind the colour",
+        "Use metres instead of feet",
+        "Don't use tables",
+        "Always add the date",
+        "Keep answers short",
+        "别用表格",
+        "这个秤不准确",
+        "时间说不准",
+        "回答简短一点",
+        "我不得不搬家",
+    ],
+)
+def test_a_style_forbids_nothing(text: str) -> None:
+    assert not forbids(text)

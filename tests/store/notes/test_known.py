@@ -305,3 +305,16 @@ def test_to_rank_before_writing_lines_chooses_the_same() -> None:
     assert beyond > 500
     for budget in (60, 600, 6000):
         assert choose(chosen, budget) == choose(every, budget)
+
+
+def test_what_must_never_be_done_comes_before_newer_orders(memory: Memory) -> None:
+    later = AT + timedelta(days=30)
+    firm = card("a", "Never deploy on a Friday.", type=CardType.RULE, key="rule.deploy")
+    styles = [
+        card(f"s{n}", f"Show sum {n} in francs.", type=CardType.RULE, key=f"rule.s{n}",
+             created=later, valid_from=later)
+        for n in range(30)
+    ]  # fmt: skip
+    keep(memory, firm, *styles)
+    points = known(memory).candidates(Lang.EN, UTC).points
+    assert choose(points, 60)[0].text == firm.value
