@@ -33,7 +33,7 @@ from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, quo
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
-from kimi_memory.nlp.rules.settled import leaves_open, refuses, settles
+from kimi_memory.nlp.rules.settled import fails_still, leaves_open, refuses, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
@@ -44,8 +44,9 @@ them would be lost, while a chat of that length mostly stays with its subject.
 """
 LINE, ERRAND = 110, 80
 """Most tokens of a person's words in a line; where an agent at work has many errands, so many."""
-ACCOUNT = 140
-"""Most tokens of an agent's words in a line."""
+ACCOUNT, PIECES = 110, 3
+"""Most tokens of an agent's words in a line, and most of its sentences: more of them, far apart,
+say nothing together."""
 CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
 REPEATED = 40
@@ -136,7 +137,7 @@ class _Reader:
                 continue
             if bit.above and all(bit.above != other.above for other in line):
                 cost += estimate(bit.above) + 3
-            if cost <= room and _account_size(line) + bit.is_account * cost <= ACCOUNT:
+            if cost <= room and (not bit.is_account or _has_room(line, cost)):
                 kept[bit.exchange] = [*line, bit]
                 told.add(bit.text)
                 room -= cost
@@ -165,8 +166,8 @@ class _Reader:
             yield from bits
             if self._kind == "work":
                 after = exchanges[at + 1][0] if at + 1 < len(exchanges) else None
-                # What the person refuses next does not stand.
-                if after is None or not refuses(after.text):
+                # What the person refuses next does not stand, nor what mended nothing.
+                if after is None or not (refuses(after.text) or fails_still(after.text)):
                     yield from _yield_account_bits(at, answers, last=self._turns[-1])
 
     def _person_bits(self, at: int, turn: Turn, *, first: bool) -> Iterator[_Bit]:
@@ -361,8 +362,10 @@ def _says_same(bit: _Bit, other: _Bit) -> bool:
     return said in f"{other.above} {known}" or known in said
 
 
-def _account_size(bits: list[_Bit]) -> int:
-    return sum(estimate(bit.text) for bit in bits if bit.is_account)
+def _has_room(line: list[_Bit], cost: int) -> bool:
+    """Whether a line has room for another sentence of the agent."""
+    said = [estimate(bit.text) for bit in line if bit.is_account]
+    return len(said) < PIECES and sum(said) + cost <= ACCOUNT
 
 
 def _build_line(bits: list[_Bit]) -> DigestLine:

@@ -62,7 +62,8 @@ class Part(StrEnum):
 class DigestLine:
     """One line: words of a turn, or of an offer and its answer.
 
-    Text form: ``**who**: words #first-last``; `who` and `last` only where they say more.
+    Text form: ``**who**: words #first-last (day)``; `who`, `last` and `day` only where they say
+    more.
     """
 
     part: Part
@@ -73,6 +74,8 @@ class DigestLine:
     """Number of the last turn quoted; that of `first` where it is one."""
     who: str = ""
     """Who said it, where that is not the one person who talks with an agent."""
+    day: str = ""
+    """The day it was said (YYYY-MM-DD), where that is not the day its session began."""
     written: bool = False
     """A model put it in its own words, which the turn must bear out; no part of the text form."""
 

@@ -25,10 +25,12 @@ _DIGEST_LAYOUT = Layout(
     fields=("at", "participants", "links"),
     sections={str(part): Style.LIST for part in Part},
 )
-# A name holds no mark of the form around it; the turn stands at the very end of the line.
+# A name holds no mark of the form around it; the turn stands at the end of the line, and behind it
+# the day of a session that went on for days.
 _LINE = re.compile(
     r"(?:\*\*(?P<who>[^*\n]{1,80})\*\*[:：] ?)?(?P<text>.*?)"
-    r"(?<!\S)#(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\s*",
+    r"(?<!\S)#(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?"
+    r"(?: \((?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})\))?\s*",
     re.DOTALL,
 )
 _DAY = Layout(
@@ -110,8 +112,11 @@ EVENT = note_format.Shape(
 def line_text(line: DigestLine) -> str:
     """Return the text form of a line, without its bullet."""
     who = f"**{line.who}**: " if line.who else ""
+    if not line.first:
+        return f"{who}{line.text}"
     run = "" if line.last == line.first else f"-{line.last}"
-    return f"{who}{line.text} #{line.first}{run}" if line.first else f"{who}{line.text}"
+    day = f" ({line.day})" if line.day else ""
+    return f"{who}{line.text} #{line.first}{run}{day}"
 
 
 def parse_line(part: Part, text: str) -> DigestLine:
@@ -121,7 +126,8 @@ def parse_line(part: Part, text: str) -> DigestLine:
         return DigestLine(part, text.strip())
     first = int(found["first"])
     last = max(first, int(found["last"] or first))
-    return DigestLine(part, found["text"].strip(), first, last, (found["who"] or "").strip())
+    who, day = (found["who"] or "").strip(), found["day"] or ""
+    return DigestLine(part, found["text"].strip(), first, last, who, day)
 
 
 def _digest_values(digest: Digest) -> dict[str, Value]:

@@ -47,7 +47,7 @@ def digest_step(
     session = transcript.session
     scopes = {"memory", f"project:{session.project}", f"session:{session.id}", scope_of(session)}
     lines = [
-        line
+        _with_day(line, transcript)
         for line in proposed
         if (is_quoted(line, transcript) or is_written(line, transcript))
         and not gate.line_objection(line.text, scopes)
@@ -70,6 +70,14 @@ def digest_step(
         scope=scope_of(session),
     )
     return Step(Op.ADD, digest, f"{len(lines)} lines of {len(turns)} turns")
+
+
+def _with_day(line: DigestLine, transcript: Transcript) -> DigestLine:
+    """Return a line with the day of its last turn, where its session began on another day."""
+    said = next((turn.at for turn in reversed(transcript.turns) if turn.n <= line.last), None)
+    began = transcript.session.started.date()
+    day = "" if said is None or said.date() == began else said.date().isoformat()
+    return replace(line, day=day)
 
 
 def is_quoted(line: DigestLine, transcript: Transcript) -> bool:

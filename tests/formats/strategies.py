@@ -185,7 +185,8 @@ def scopes() -> st.SearchStrategy[str]:
 def digest_lines(draw: st.DrawFn) -> DigestLine:
     first = draw(st.integers(0, 10**6))
     last = first + draw(st.integers(0, 5))
-    return DigestLine(draw(st.sampled_from(Part)), draw(texts()), first, last, draw(words()))
+    day = draw(st.just("") | st.dates().map(str))
+    return DigestLine(draw(st.sampled_from(Part)), draw(texts()), first, last, draw(words()), day)
 
 
 _TYPES: dict[Any, st.SearchStrategy] = {

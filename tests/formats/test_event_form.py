@@ -44,8 +44,12 @@ def test_a_digest_is_read(doc):
     [
         (DigestLine(Part.TOLD, "see PR #150 again", 3, 3), "see PR #150 again #3"),
         (DigestLine(Part.TOLD, "押金6800", 3, 4, "林晓雯"), "**林晓雯**: 押金6800 #3-4"),
+        (
+            DigestLine(Part.TOLD, "it was (2020-01-02)", 3, 3, "", "2025-12-10"),
+            "it was (2020-01-02) #3 (2025-12-10)",
+        ),
     ],
-    ids=["a number of its own", "a name"],
+    ids=["a number of its own", "a name", "another day than the session's"],
 )
 def test_a_line_comes_back(line, text):
     assert line_text(line) == text

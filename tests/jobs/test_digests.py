@@ -14,6 +14,7 @@ from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.digests import is_quoted
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes.notes import Shelf
+from tests.conftest import Clock
 
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
 EN = (
@@ -48,6 +49,24 @@ def test_a_session_that_ends_has_a_digest(memory: Memory, said: tuple[str, str])
     assert digest.project == "boats"
     text = (memory.root / memory.get(digest.id).path).read_text("utf-8")
     assert f"- {said[0]} #1\n" in text
+
+
+def test_what_is_said_days_after_the_beginning_has_its_own_day(
+    memory: Memory, clock: Clock
+) -> None:
+    session = memory.session()
+    session.turn(Role.USER, EN[0])
+    session.turn(Role.ASSISTANT, "Good.")
+    clock.move(days=3)
+    session.turn(Role.USER, EN[1])
+    session.end()
+    (digest,) = digests(memory)
+    assert [line.day for line in digest.lines] == ["", "2026-03-02"]
+    text = (memory.root / memory.get(digest.id).path).read_text("utf-8")
+    assert f"- {EN[1]} #3 (2026-03-02)\n" in text
+    page = (memory.root / "MEMORY.md").read_text("utf-8")
+    assert f"- {EN[0]} (2026-02-27) ^" in page
+    assert f"- {EN[1]} (2026-03-02) ^" in page
 
 
 def test_small_talk_has_none(memory: Memory) -> None:

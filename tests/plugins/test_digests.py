@@ -450,3 +450,15 @@ def test_what_the_person_refuses_next_does_not_stand_as_done() -> None:
 
     assert "added a second shelf" in told("now give `tins.css` the colour of the door")
     assert "added a second shelf" not in told("no, I don't want a second shelf in `shelf.tsx`")
+    assert "added a second shelf" not in told("still the same error in `shelf.tsx`")
+
+
+def test_of_a_long_answer_three_sentences_are_kept_at_most() -> None:
+    found = "\n".join(f"- The cause of case {n}: `lid_{n}.py` is never closed." for n in range(9))
+    lines = digest(
+        ("user", "the tins of `shelf.py` are dusty, find out why and mend it"),
+        ("agent", "Let me check `shelf.py`."),
+        ("agent", "I've opened `tins.css`."),
+        ("agent", found),
+    )
+    assert [line.text.count("The cause of case") for line in lines] == [3]

@@ -13,7 +13,11 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.salience import traits_of
 
-_FENCE = regex(r"^\s*(?:```|~~~)")
+_FENCE = regex(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`]*)$")
+_LATE_FENCE = regex(r"[^`]```\s*$")
+"""A fence that somebody forgot to put on a line of its own."""
+_NESTED = 3
+"""A closing fence stands at most so many characters further in than the opening one."""
 _ROW = regex(r"^\s*\|")
 _HEADING = regex(r"^\s*#{1,6}\s|^\s*\**[^*\n]{1,80}\**[:：]\**\s*$|^\s*(?:---+|\*\*\*+)\s*$")
 _MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?|\*\*|__")
@@ -22,7 +26,7 @@ LINK = regex(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
 """A link of Markdown: its words are what is read."""
 _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|ah|aha|oh|hm+|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
-    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
+    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait|use|enter|navigate|open|follow|ensure|consider|read|see|select|choose|click|install|define|provide|include|handle|support|validate|parse|return|submit)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|each|any|your|to|having|adding|using|`|(?-i:[a-z]+[A-Z]))))"
     r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|(?:^\W*(?:(?:now|next|then|so|and|here)\b[,:]?\s*+)*|[;,.:—–-] *(?:and |so )?(?:next|now|then),? )i'm (?:(?:now|also|currently|just) )*(?!not\b|seeing\b)[a-z]+ing\b|^\W*(?:next|then|now),? i\b|\b(?:string to replace|old_string) (?:was )?not found\b|^\W*请(?!求)|(?:^|[，。；：,;:])\W{0,4}(?:现在|接着|并|同时)?正在(?:阅读|读取|修改|更新|检查|运行|实现|添加|处理|查看|搜索|分析|重构|创建|编写|执行|测试|验证|删除|替换|改|补|写|看|查|跑)|^\W*现在(?:就|你|您)?(?:需要|可以|请|执行)|^\W*(?:(?:你|您)?还?需要(?:你|您)|备选)|^\W*(?:the )?user (?:wants|says|said|asks|asked|is asking|reports?|mentions?)\b|^\W*todos? (?:list )?(?:update|have|has|is|are|was|were)|^\W*用户(?:说|想|要求|问|希望|提到|反馈|让我)|我(?:现在)?(?:已经?|都)(?:全面|完全|充分|基本|大致)?(?:了解|掌握|收集|获取|看完|读完|理解|清楚|弄清|有了)|有(?:一|几)?个(?:关键|重要)?的?(?:问题|地方)需要(?:你|您)?确认|^\W*(?:接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您|思考过程|(?:如果|若)?(?:你)?(?:有)?(?:需要|愿意|想|希望)(?:的话)?[，,]?我|如需|[A-D](?:[.)]\s|[）、：]))"
     r"|(?<=[.!:] )(?:now,? )?(?:let me|let's|i'll|i will|i'm going to)\b"
     r"|^\W*(?:现在|接着|然后|最后|首先|先|再)(?:来|再|去|先)?(?:修复|检查|更新|创建|添加|修改|删除|运行|测试|查看|实现|重构|编译|验证|处理|优化|完善|编写|安装|启动)(?!了|完|好|过|后)"
@@ -118,6 +122,10 @@ _TELLS_YOU = regex(
 """What the person is told to do."""
 _LISTING = frozenset(("file", "files", "path", "line", "lines", "match", "matches", "content"))
 """The columns of what a search or a read printed."""
+_PLACES = frozenset(("file", "files", "path", "文件", "路径"))
+"""The first column of a list of files that were changed."""
+_LINKS = frozenset(("url", "link", "链接", "网址"))
+"""A column of what a search of the web found."""
 ADVISED, ROW = 1.5, 0.4
 """What a sentence loses that only advises the person, and a row of a table."""
 
@@ -127,6 +135,8 @@ _BOLD = regex(r"^\s*(?:[-*•]\s+|\d{1,2}[.)、]\s*)?\*\*[^*\n]{2,60}\*\*\s*[:�
 """A point that the agent named: "**Direct URL** — the proxy is not needed"."""
 _ITEM = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+")
 _INTRO = regex(r"[:：]\W*$")
+_TITLED = regex(r"\s*(?:#|\*\*)")
+"""What is made to look like a heading; a sentence that ends in a colon leads to what follows."""
 _GENERIC = regex(
     r"^\W*(?:(?:\w+ ){0,2}(?:summary|changes?|overview|details?|notes?|files?|steps?|results?|created|modified|added|updated|removed|fixed|tests?|review|plan|implementation|verification)\b[\w\s]{0,20}|总结|概述|变更|修改|说明)\W*$",
     2,
@@ -210,8 +220,9 @@ class _Message:
             self._columns = cells
             return
         words = " | ".join(cells).strip("| ")
-        # Where the agent looked is nothing that it found.
-        if _LISTING.issuperset(map(str.lower, self._columns)):
+        # Where the agent looked is nothing that it found, nor is which files it wrote.
+        names = [column.strip("`* ").lower() for column in self._columns]
+        if _LISTING.issuperset(names) or names[0] in _PLACES or not _LINKS.isdisjoint(names):
             return
         tells = any(_FIGURE.search(cell) or _IDENTIFIER.search(cell) for cell in cells[1:])
         if self._section is _Section.ADVICE or not tells or not SHORTEST <= len(words) <= WIDEST:
@@ -225,7 +236,8 @@ class _Message:
         heading = _HEADING.match(line) is not None
         if heading or (_INTRO.search(plain) and not _comments(plain)):
             head = _NODS.sub("", plain, count=1).rstrip(" :：*")
-            if claim := _find_claim(head):
+            leads = _INTRO.search(plain) is not None and not _TITLED.match(line)
+            if claim := _find_claim(head, leads=leads):
                 yield claim
             if heading or _section_of(head) is _Section.CAUSE:
                 self._section = _section_of(head)
@@ -248,11 +260,16 @@ def _split_cells(line: str) -> list[str]:
     return [_strip_markup(cell) for cell in line.strip().strip("|").split("|")]
 
 
-def _find_claim(head: str) -> Report | None:
-    """Return what a heading says by itself: "Root cause: the proxy drops the header"."""
+def _find_claim(head: str, *, leads: bool) -> Report | None:
+    """Return what a heading says by itself: "Root cause: the proxy drops the header".
+
+    Args:
+        head: the heading.
+        leads: whether it is a sentence that leads to a list, which says the rest of it.
+    """
     claim = _NUMBER.sub("", head)
     labelled = _LABEL.match(claim) is not None
-    says = labelled or (_CAUSE.search(claim) and traits_of(claim).words >= 4)
+    says = labelled or (not leads and _CAUSE.search(claim) and traits_of(claim).words >= 4)
     if not says or not SHORTEST <= len(claim) <= WIDEST or _comments(claim):
         return None
     return Report(claim, _score_unit(claim, done=False) + 1.0 * labelled)
@@ -274,7 +291,7 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
         if _is_stressed(unit, stressed) and not (advises or _comments(unit)):
             worth = max(worth, 1.0) + STRESSED
         bold = False
-        listed = item and _DID.search(above) and not _comments(unit)
+        listed = item and _DID.search(above) and not (_comments(unit) or _is_open(unit))
         if worth <= 0 and listed:
             worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
         advised = section is _Section.ADVICE and not concludes
@@ -286,9 +303,14 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
 
 def _is_stressed(unit: str, stressed: str) -> bool:
     """Whether a sentence stands in bold, or the point of it does."""
-    if not stressed or unit.endswith(("?", "？", ":", "：")):
+    if not stressed or _is_open(unit):
         return False
     return unit.rstrip("。.!！") in stressed or stressed in unit
+
+
+def _is_open(unit: str) -> bool:
+    """Whether a sentence asks, or leads to what stands below it."""
+    return unit.endswith(("?", "？", ":", "："))
 
 
 def _is_advice(unit: str) -> bool:
@@ -297,12 +319,21 @@ def _is_advice(unit: str) -> bool:
 
 
 def unfenced_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a message that hold something and are not code."""
-    fenced = False
+    """Yield the lines of a message that hold something and are not code.
+
+    A quoted page holds fences of its own: one with a language, or far inside, opens another.
+    """
+    open_fences: list[tuple[str, int]] = []
     for line in text.split("\n"):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and line.strip():
+        if fence := _FENCE.match(line):
+            marks, indent = fence["marks"], len(fence["indent"])
+            if not open_fences or fence["info"].strip() or indent > open_fences[-1][1] + _NESTED:
+                open_fences.append((marks, indent))
+            elif marks.startswith(open_fences[-1][0]):
+                open_fences.pop()
+        elif open_fences and _LATE_FENCE.search(line):
+            open_fences.pop()
+        elif not open_fences and line.strip():
             yield line
 
 
@@ -324,7 +355,7 @@ def _split_sentences(line: str) -> Iterator[tuple[str, bool]]:
 
 def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False) -> float:
     chatter = _comments(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
-    if chatter or unit.endswith(("?", "？", ":", "：")):
+    if chatter or _is_open(unit):
         return 0.0
     # "Running the tests" is a step on the way. A longer unit mostly says what came of it.
     if _DOING.match(unit) and len(unit) <= (_STEP if not _NOW.match(unit) else LONGEST):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.lasting import tells_defect
 from kimi_memory.nlp.rules.salience import traits_of
 
@@ -42,6 +43,18 @@ _REFUSES = regex(
     2,
 )
 """How a turn begins that takes back what an agent has just made."""
+_FIRST = 200
+"""Of a longer turn so many characters are its beginning."""
+
+_FAILS_STILL = regex(
+    r"\b(?:still|again)\b[^.!?;\n]{0,40}?\b(?:not|n't|fail(?:s|ed|ing)?|broken|wrong|errors?|crash\w*|hangs?|missing|see(?:ing)?|get(?:ting)?|getting|happen\w*|there|the same|\d{3})\b"
+    r"|\b(?:errors?|fail(?:s|ed)?|crash\w*|[45]\d\d)\b[^.!?;\n]{0,20}\bagain\b"
+    r"|\b(?:did(?:n't| not)|does(?:n't| not)) (?:help|work|fix|change|solve|do (?:it|anything)|seem to (?:work|help|do))\b|\b(?:not|isn't|never) (?:fixed|solved|resolved|working)\b|\b(?:same|identical) (?:error|issue|problem|result|thing|bug)\b|\bno (?:change|difference|effect|luck)\b"
+    r"|(?:还是|依然|依旧|仍然?|又)(?:不(?:行|能|对|可以|好|起作用|生效|显示|工作)|没(?:有)?(?:用|效|效果|变|解决|反应|生效|显示|修复)|报错|出错|失败|有(?:问题|错|bug)|一样|这样|会?(?:出现|报)|\s?\d{3}\b)"
+    r"|(?:不起作用|没(?:有)?(?:起作用|生效|解决|变化|效果|反应|修[好复])|不生效|同样的(?:错误|问题|报错))",
+    2,
+)
+"""How a turn begins that says that what an agent has just mended is as broken as before."""
 
 
 def settles(text: str, *, at_work: bool) -> bool:
@@ -68,6 +81,12 @@ def refuses(text: str) -> bool:
     "No worries" and "don't forget the tests" refuse nothing.
     """
     return _REFUSES.match(text.replace("’", "'")) is not None
+
+
+def fails_still(text: str) -> bool:
+    """Whether the first sentence of a turn says that what was just mended does not work."""
+    first = next((text[start:end] for start, end in sentences(text[:_FIRST])), "")
+    return _FAILS_STILL.search(first.replace("’", "'")) is not None
 
 
 def leaves_open(text: str) -> bool:

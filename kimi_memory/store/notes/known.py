@@ -179,7 +179,7 @@ class Known:
     def _digest_points(
         self, digest: Digest, age: int, zone: Zone, changes: Changes, name: str
     ) -> Iterator[Point]:
-        day = f"{in_zone(digest.at, zone):%Y-%m-%d}"
+        began = f"{in_zone(digest.at, zone):%Y-%m-%d}"
         for number, line in enumerate(digest.lines):
             section = _section_of(line)
             # What was open five sessions ago is done or forgotten more often than not.
@@ -194,7 +194,7 @@ class Known:
             text = f"{line.who}: {line.text}" if line.who else line.text
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
             by = str(Origin.AGENT) if line.part is Part.FOUND else "" if line.who else name
-            plain = labelled(text, (by, day), digest.lang)
+            plain = labelled(text, (by, line.day or began), digest.lang)
             worth = worth_of(line.text)
             if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
                 continue

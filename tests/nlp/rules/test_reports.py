@@ -90,6 +90,76 @@ def test_praise_listings_and_intentions_are_no_findings(text: str) -> None:
     assert reports_in(text) == []
 
 
+QUOTED = """Here is the rule.
+
+```markdown
+## Example
+
+```markdown
+The index is missing because nobody wrote `build`.
+     ```
+     kimi build
+     ```
+The queue fails because `lock` is missing.
+```
+
+Never call `lock` twice, it fails.```
+
+The real cause: `lock` is never released."""
+
+
+def test_a_quoted_page_with_code_of_its_own_is_no_report() -> None:
+    assert [one.text for one in reports_in(QUOTED)] == ["The real cause: `lock` is never released."]
+
+
+def test_a_longer_fence_holds_shorter_ones() -> None:
+    found = reports_in(
+        "````\n```\nIt fails because of `a`.\n```\nIt fails, too.\n````\nFixed `b.py` now."
+    )
+    assert [one.text for one in found] == ["Fixed `b.py` now."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "So this should help because it shows whether `lock` is:\n- held",
+        "所以当用户访问不同的 `URL` 时：\n- 会重定向",
+        "另外，由于这些信息涉及用户隐私，建议：",
+        "Added `a.py` with 2 cases:\n- sets the class of `Card` to:",
+    ],
+)
+def test_a_sentence_that_leads_to_a_list_is_none_without_it(text: str) -> None:
+    assert all(
+        "：" not in one.text and not one.text.endswith((":", "建议", "时", "is"))
+        for one in reports_in(text)
+    )
+    assert all(one.text.startswith(("held", "会")) for one in reports_in(text))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    ["File | Action", "文件 | 改动", "Title | URL", "`Path` | Lines"],
+    ids=lambda text: text,
+)
+def test_which_files_were_changed_and_which_pages_were_found_is_no_finding(columns: str) -> None:
+    rows = "| `src/queue.py` | moved the lock because of `Worker` |"
+    assert reports_in(f"| {columns} |\n|---|---|\n{rows}") == []
+    assert reports_in(f"| Case | Result |\n|---|---|\n{rows}") != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use this when the task needs `lock`.",
+        "Navigate to the folder because `run` needs it.",
+        "Implement createTask in the MarkdownTaskBackend because it is missing.",
+        "Consider having `process` return a result, positions never last.",
+    ],
+)
+def test_what_somebody_is_to_do_is_no_finding(text: str) -> None:
+    assert reports_in(text) == []
+
+
 def test_a_nod_needs_its_mark() -> None:
     (found,) = reports_in(
         "Good defaults are missing because `conf` is empty.\nFixed the `a.py` one."

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.settled import leaves_open, refuses, settles
+from kimi_memory.nlp.rules.settled import fails_still, leaves_open, refuses, settles
 
 SETTLING = """we decided on the oak floor|let's keep the red door|I chose the slate tiles|we'll use the small van
 we have settled on the oak floor|I decided against a second car|we switched to the night train
@@ -78,3 +78,38 @@ def test_who_is_afraid_or_hopes_has_settled_nothing() -> None:
         "I hope we decide on oak",
     ):
         assert not settles(text, at_work=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it's still not working",
+        "Still getting the same error: ECONNREFUSED",
+        "hm, that didn't help. I see nothing",
+        "I get a 404 again",
+        "same error",
+        "还是不行，只能切换二级的节点",
+        "设置似乎不起作用了，怎么回事",
+        "还是 404",
+        "依然报错",
+        "没有生效",
+    ],
+)
+def test_what_mended_nothing_is_said_at_once(text: str) -> None:
+    assert fails_still(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "works now, thanks",
+        "Great! Now add a test. It still fails on Windows, see the issue.",
+        "we still want two columns",
+        "run it again",
+        "好了，可以用了",
+        "还是用两列吧",
+        "没问题，继续",
+    ],
+)
+def test_what_goes_on_has_mended_something(text: str) -> None:
+    assert not fails_still(text)
