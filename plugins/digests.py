@@ -29,7 +29,13 @@ from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
-from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, quote_heaviest
+from kimi_memory.nlp.rules.own_clauses import (
+    is_copied,
+    join_items,
+    leans,
+    own_clauses,
+    quote_heaviest,
+)
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
@@ -234,7 +240,7 @@ class _Reader:
         before = self._before(turn)
         leaving = len(turn.text) <= SHORT and small_talk.says_farewell(turn.text)
         own = chat_clauses(turn.text) if self._kind == "chat" else own_clauses(turn.text)
-        for clause in of_work(own) if self._kind == "work" else own:
+        for clause in of_work(join_items(turn.text, own)) if self._kind == "work" else own:
             if clause.act not in wanted or _is_empty(clause, before):
                 continue
             # What is said on leaving is of the hour; an order or a day outlasts it.

@@ -26,6 +26,8 @@ _PROMPT = regex(r"\s*(?:\$|❯|%) +(\S.*)")
 # "1. run the tests", 第一步：跑测试
 _ITEM = regex(r"\s{0,8}(?:\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：，,]?)\s*(\S.{2,200})")
 _COMMAND = regex(r"[a-z][\w.+-]{1,30}(?:/[\w.+-]+)*(?:\s+\S.*)?|\./[\w./-]+(?:\s+\S.*)?")
+# `pkg/remote/sync.go` or `main.go` with nothing behind it names a file.
+_FILE_NAME = regex(r"[\w.+-]+(?:/[\w.+-]+)*\.\w{1,5}")
 # "first build, then run the tests, finally deploy"
 _ORDER_EN = regex(
     r"(?:^|[:,;.]\s{0,3})(?:first|step one)[, ]{1,3}(?P<steps>.{4,300}?,?\s{0,3}(?:and )?"
@@ -163,7 +165,8 @@ def _in_turn(turn: Turn) -> Iterator[tuple[str, str, bool]]:
     """Yield the steps of a turn: what to do, the words it stands in, whether it is a command."""
     if turn.role is Role.TOOL:
         yield from ((command, command, True) for command in _yield_tool_command(turn.text))
-    if turn.role not in _SPOKEN:
+    # A long page of a person is a template or a document: its examples were not done.
+    if turn.role not in _SPOKEN or (turn.role is Role.USER and not turn.is_speech):
         return
     fenced, shell = False, False
     for line in turn.text.splitlines():
@@ -174,7 +177,8 @@ def _in_turn(turn: Turn) -> Iterator[tuple[str, str, bool]]:
             yield prompt[1].strip(), line.strip(), True
         elif fenced:
             plain = line.strip()
-            if shell and _COMMAND.fullmatch(plain) and not plain.startswith("#"):
+            runs = _COMMAND.fullmatch(plain) and not _FILE_NAME.fullmatch(plain)
+            if shell and runs and not plain.startswith("#"):
                 yield plain, plain, True
         else:
             yield from _in_line(line)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span
@@ -20,6 +21,11 @@ _LEAD = regex(
     r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
     2,
 )
+_ITEM = regex(r"\s*(?:[-*•]|\d{1,2}[.)、])\s")
+_LISTS = regex(r"[:：]\s*(?:$|\n\s*(?:[-*•]|\d{1,2}[.)、])\s)")
+"""How words end that lead to a list, alone or with its first items."""
+_LIST = 48
+"""Most tokens of a list with the words that lead to it."""
 _LETTERS, _HANZI = 24, 10
 """Shorter words are often the same by chance."""
 _LEANS = regex(
@@ -40,6 +46,27 @@ def own_clauses(text: str) -> Sequence[Clause]:
         if not any(start < clause.end and clause.start < end for start, end in foreign)
     ]
     return tuple(join_leads(text, own))
+
+
+def join_items(text: str, found: Sequence[Clause]) -> list[Clause]:
+    """Return the clauses of a turn; one that leads to a list is joined with its short items.
+
+    "Backends:" says nothing without "- tasks.md" and "- tasks.csv" below it.
+
+    Args:
+        text: the turn.
+        found: its clauses, in order.
+    """
+    joined: list[Clause] = []
+    for clause in found:
+        lead = joined[-1] if joined else clause
+        whole = text[lead.start : clause.end]
+        listed = _ITEM.match(clause.text) and _LISTS.search(lead.text) and "\n\n" not in whole
+        if listed and estimate(whole) <= _LIST:
+            joined[-1] = replace(lead, end=clause.end, text=whole)
+        else:
+            joined.append(clause)
+    return joined
 
 
 def is_copied(words: str, earlier: str) -> bool:

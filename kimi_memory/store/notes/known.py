@@ -26,6 +26,7 @@ from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.constraints import forbids
+from kimi_memory.nlp.rules.gist import gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
@@ -191,7 +192,9 @@ class Known:
             passing = line.part is Part.ASKED and is_passing(line.text)
             if passing or changed or self._is_over(digest, line):
                 continue
-            text = f"{line.who}: {line.text}" if line.who else line.text
+            # An errand is told by its gist; its digest tells the rest.
+            words = gist_of(line.text) if section is Section.WORK else line.text
+            text = f"{line.who}: {words}" if line.who else words
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
             by = str(Origin.AGENT) if line.part is Part.FOUND else "" if line.who else name
             plain = labelled(text, (by, line.day or began), digest.lang)

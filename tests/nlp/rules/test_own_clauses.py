@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
+from kimi_memory.nlp.rules.own_clauses import is_copied, join_items, leans, own_clauses, widen
 from kimi_memory.nlp.rules.utterance import Act
 
 TEXT = "We moved to Basel in May. The rent is lower here. Always answer in German. Can you do that?"
@@ -75,3 +75,25 @@ def test_a_few_words_and_a_pointer_lean_on_what_stands_beside(text: str) -> None
 )
 def test_chinese_needs_no_spaces_to_say_enough(text: str) -> None:
     assert not leans(text)
+
+
+def test_words_that_lead_to_a_list_are_joined_with_its_short_items() -> None:
+    text = (
+        "add `init`.\n\nbackends:\n- tasks.md\n- tasks.csv\n\nrule format:\n- cursor\n\nthen run it"
+    )
+    joined = [clause.text.strip() for clause in join_items(text, own_clauses(text))]
+    assert joined == [
+        "add `init`.",
+        "backends:\n- tasks.md\n- tasks.csv",
+        "rule format:\n- cursor",
+        "then run it",
+    ]
+
+
+def test_a_long_list_is_joined_as_far_as_it_is_short() -> None:
+    text = "the steps:\n" + "\n".join(
+        f"- step {n} takes the lid off tin number {n}" for n in range(9)
+    )
+    first, *rest = join_items(text, own_clauses(text))
+    assert first.text.startswith("the steps:\n- step 0")
+    assert rest and all(clause.text.startswith("- step") for clause in rest)

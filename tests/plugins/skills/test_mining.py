@@ -82,6 +82,13 @@ def test_looking_around_is_no_procedure() -> None:
     assert found(talk, talk, talk) == []
 
 
+def test_names_of_files_and_the_examples_of_a_template_are_no_steps() -> None:
+    files = "```\ncmd/remote.go\npkg/remote/sync.go\n```"
+    assert found(*[[(Role.ASSISTANT, files)]] * 3) == []
+    page = "Review each line.\n" * 100 + "1. run `make test`\n2. run `make dist`"
+    assert found(*[[(Role.USER, page)]] * 3) == []
+
+
 def test_the_whole_is_told_and_not_its_parts() -> None:
     [one] = found(*(release(n) for n in range(5)))
     assert len(one.steps) == 3

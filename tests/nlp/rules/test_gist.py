@@ -1,0 +1,54 @@
+"""The gist of an errand: its beginning, and the parts of the answer that weigh most."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.nlp.rules.gist import ANSWERED, ASKED, gist_of
+
+FACT = "`queue.py` drops a message when 2 workers hold the lock of `shelf.db`"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mend the queue",
+        "mend the queue → it was the lock",
+        "修好队列 → 锁没有释放 … 已改 `queue.py`",
+    ],
+)
+def test_a_short_line_stays(line: str) -> None:
+    assert gist_of(line) == line
+
+
+def test_the_heaviest_part_of_a_long_answer_stays_and_no_part_is_cut() -> None:
+    filler = [
+        f"it is what it is and so we did as one does, number {n} of them all" for n in range(6)
+    ]
+    line = " … ".join(["mend the queue → " + filler[0], *filler[1:3], FACT, *filler[3:]])
+    gist = gist_of(line)
+    assert FACT in gist
+    assert gist.startswith("mend the queue → ")
+    assert all(part in line for part in gist.split(" … "))
+    assert estimate(gist) <= ASKED + ANSWERED
+
+
+def test_a_part_that_leads_to_a_list_says_nothing_without_it() -> None:
+    assert (
+        gist_of("mend it → I've updated the page with … the `lid` closes")
+        == "mend it → the `lid` closes"
+    )
+    assert gist_of("修好 → 主要改动如下 … 去掉了 `lid`") == "修好 → 去掉了 `lid`"
+    assert gist_of("mend it → the plan covers") == "mend it → the plan covers"
+
+
+def test_of_a_long_request_the_beginning_stays() -> None:
+    parts = [f"part {n} of what the shelf shall hold, with tins of size {n}" for n in range(8)]
+    gist = gist_of(" … ".join(parts))
+    assert gist.startswith(parts[0])
+    assert parts[-1] not in gist
+
+
+def test_one_long_part_is_not_cut() -> None:
+    assert gist_of(FACT * 9) == FACT * 9
