@@ -138,9 +138,7 @@ class Changes:
             if tells_change(text):
                 self._changing.append((n, words, changed_objects(text)))
 
-    def after(
-        self, n: int, text: str, shared: int = SHARED, *, lasting: bool = False, alike: float = 0.0
-    ) -> bool:
+    def after(self, n: int, text: str, shared: int = SHARED, *, lasting: bool = False) -> bool:
         """Whether a turn after turn `n` changes what a text says.
 
         Args:
@@ -148,7 +146,6 @@ class Changes:
             text: what it says.
             shared: so many rare words a change must share with it.
             lasting: it tells what holds for years: a change must share twice as many.
-            alike: so alike (cosine of the names) both must be, as where they are far apart.
         """
         named = specific_words(text)
         words = {word for word in named if self._counts[word] <= COMMON}
@@ -158,9 +155,7 @@ class Changes:
         # it.
         shared *= 1 + lasting
         return any(
-            later > n
-            and (len(words & changed) >= shared or (dated and named & objects))
-            and len(named & changed) >= alike * sqrt(len(named) * len(changed))
+            later > n and (len(words & changed) >= shared or (dated and named & objects))
             for later, changed, objects in self._changing
         )
 

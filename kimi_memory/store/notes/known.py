@@ -24,7 +24,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules import cues
-from kimi_memory.nlp.rules.changed_later import Changes
+from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
 from kimi_memory.nlp.rules.constraints import forbids
 from kimi_memory.nlp.rules.gist import gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
@@ -54,9 +54,6 @@ _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
 _OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
 """What tells less of somebody, or of a day, is left to its digest."""
-APART = 0.25
-"""So alike (cosine of the names) are a line of work and one of a later session that changes it:
-sessions on one project share words such as its folders."""
 _FIRST = -1.0
 _AFTER_ORDERS = 0.5
 """Orders of digests come after the cards of orders, before preferences."""
@@ -172,13 +169,13 @@ class Known:
                 whose.ids is None or project.id in whose.ids
             ):
                 yield _project_point(project, lang)
-        changes = Changes((-age, line.text) for age, line in _yield_human_lines(own))
+        later = _Later((-age, line.text) for age, line in _yield_human_lines(own))
         for age, digest in enumerate(own):
             name = names.get(digest.id, "")
-            yield from self._digest_points(digest, age, zone, changes, name)
+            yield from self._digest_points(digest, age, zone, later, name)
 
     def _digest_points(
-        self, digest: Digest, age: int, zone: Zone, changes: Changes, name: str
+        self, digest: Digest, age: int, zone: Zone, later: _Later, name: str
     ) -> Iterator[Point]:
         began = f"{in_zone(digest.at, zone):%Y-%m-%d}"
         for number, line in enumerate(digest.lines):
@@ -187,13 +184,12 @@ class Known:
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
                 continue
             # Who somebody is stands, whatever they change of their plans in the same breath.
-            alike = APART if line.last != line.first else 0.0
-            changed = not is_lasting(line.text) and changes.after(-age, line.text, alike=alike)
+            changed = not is_lasting(line.text) and later.changes(-age, line.text)
             passing = line.part is Part.ASKED and is_passing(line.text)
             if passing or changed or self._is_over(digest, line):
                 continue
-            # An errand is told by its gist; its digest tells the rest.
-            words = gist_of(line.text) if section is Section.WORK else line.text
+            # An errand is shown by its gist; its digest has the rest.
+            words = gist_of(line.text) if line.last != line.first else line.text
             text = f"{line.who}: {words}" if line.who else words
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
             by = str(Origin.AGENT) if line.part is Part.FOUND else "" if line.who else name
@@ -218,6 +214,29 @@ class Known:
         told = [old for n in turns for old in self.over.get((digest.session, n), ())]
         # A long line says more than the one thing in it that changed.
         return any(words in old or (old in words and 2 * len(old) >= len(words)) for old in told)
+
+
+class _Later:
+    """What people said in later sessions, and which of it takes the place of a line.
+
+    Args:
+        said: the age of a session below zero, and a line of it, the oldest first.
+    """
+
+    def __init__(self, said: Iterable[tuple[int, str]]) -> None:
+        self._said = list(said)
+        self._alike = Changes(self._said)
+        self._telling = [(age, text) for age, text in self._said if may_replace(text)]
+
+    def changes(self, age: int, text: str) -> bool:
+        """Whether a line of a later session changes what a line says.
+
+        Two long lines about one project share words by chance: the change must be said in one
+        sentence about one sentence.
+        """
+        if not self._alike.after(age, text):
+            return False
+        return any(since > age and replaces(text, other) for since, other in self._telling)
 
 
 def _yield_human_lines(digests: Sequence[Digest]) -> Iterator[tuple[int, DigestLine]]:

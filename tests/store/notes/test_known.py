@@ -318,3 +318,29 @@ def test_what_must_never_be_done_comes_before_newer_orders(memory: Memory) -> No
     keep(memory, firm, *styles)
     points = known(memory).candidates(Lang.EN, UTC).points
     assert choose(points, 60)[0].text == firm.value
+
+
+def test_a_later_line_leaves_out_only_what_it_says_otherwise(memory: Memory) -> None:
+    kept = "we don't want each app to have a git repository, one for the whole project"
+    moved = "The dentist moved to Tuesday, the appointment is at 9."
+    later = AT + timedelta(days=1)
+    of = known(
+        memory,
+        digest(
+            "s",
+            line(Part.DECIDED, kept),
+            line(Part.TOLD, "My dentist appointment is on Monday.", 2),
+        ),
+        digest(
+            "t",
+            line(
+                Part.ASKED,
+                "The git page of each app is slow. We use Vite instead of webpack there.",
+            ),
+            line(Part.TOLD, moved, 2),
+            at=later,
+        ),
+    )
+    assert kept in said(of)
+    assert moved in said(of)
+    assert "My dentist appointment is on Monday." not in said(of)
