@@ -10,11 +10,14 @@ from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, dig
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.note import Origin
 from kimi_memory.jobs.planner import JobContext
+from kimi_memory.merge.kinds import is_session
+from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import TOMBSTONES, is_truth
 from kimi_memory.store.git.history import History
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.store import Store
+from kimi_memory.store.trust.session_growth import turn_lines
 
 
 def read_memory_id(history: History, commit: str) -> str:
@@ -77,8 +80,43 @@ def contents_of(changes: Sequence[Change]) -> dict[str, bytes | None]:
     }
 
 
+def find_own(context: JobContext, ours: Tree, merged: Joined) -> frozenset[str]:
+    """Return the files of a merge that only say where turns of ours stand now.
+
+    Where both sides went on with a session, turns of ours may move to another one, and evidence
+    with them: nobody else said anything in these files.
+
+    Args:
+        context: the memory.
+        ours: the files here.
+        merged: what came of the merge.
+    """
+    vetting, moves = context.store.vetting, merged.sessions.ours
+    if not moves or vetting is None:
+        return frozenset()
+    counts = {
+        path: content
+        for path, content in ours.items()
+        if context.store.exists(path) and vetting.standing(path, content).cap is None
+    }
+    talks = [path for path in counts if is_session(path)]
+    said = {line for path in talks for line in turn_lines(counts[path])}
+    said -= {line for path in talks for line in vetting.unseen_lines(path)}
+    pages = {path: content for path, content in counts.items() if path.endswith(".md")}
+    notes = {one.path: one.text.encode() for one in read_notes(pages, {}, moves).values()}
+    return frozenset(
+        path
+        for path, content in merged.files.items()
+        if notes.get(path) == content
+        or (is_session(path) and turn_lines(content) and said.issuperset(turn_lines(content)))
+    )
+
+
 def write_merge(
-    context: JobContext, changes: Sequence[Change], caps: Mapping[str, Origin] | None = None
+    context: JobContext,
+    changes: Sequence[Change],
+    caps: Mapping[str, Origin] | None = None,
+    own: frozenset[str] = frozenset(),
 ) -> None:
     """Write the files of a merge, and what of them waits for a person's word.
 
@@ -86,12 +124,14 @@ def write_merge(
         context: the memory.
         changes: what the merge writes.
         caps: of the files that nobody vouches for, see `Vetting.merged`.
+        own: the files in which nothing is said that did not count here before.
     """
     if changes:
         vetting = context.store.vetting
         if vetting is not None and vetting.merged([Update(TOMBSTONES, "", b"")]):
             changes = [_keep_file(change) for change in changes]
-        waiting = vetting.merged(changes, caps) if vetting is not None else {}
+        found = vetting.merged(changes, caps) if vetting is not None else {}
+        waiting = {path: one for path, one in found.items() if path not in own}
         # In the same transaction: after a crash between the two they would count at once.
         actor = Actor("merge", context.actor.origin)
         context.store.apply(changes, actor, subject="merge", waiting=waiting)

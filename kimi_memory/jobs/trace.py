@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from kimi_memory.domain.note import Card, Note, Quote, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.merge.sessions import is_fork
 from kimi_memory.store.git.history import Commit, History
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -69,16 +71,31 @@ class Tracer:
         quotes = note.quotes if isinstance(note, Card | Event) else ()
         for source in note.sources:
             quote = next((q for q in quotes if _is_quote_of(q, source)), None)
-            found = self._read_session(source.session)
-            if found is None:
-                yield Evidence(source, quote.text if quote else "", False, "", 0)
-                continue
-            path, transcript = found
-            turns = tuple(t for t in transcript.turns if source.first <= t.n <= source.last)
-            # Checked now, not when the card was made: a session may have been edited since.
-            verified = quote is not None and any(quote.stands_in(turn.text) for turn in turns)
-            line = sessions.find_turn_line(self._store, path, source.first)
-            yield Evidence(source, quote.text if quote else "", verified, path, line, turns)
+            found = self._look_up(source, quote)
+            if quote is not None and not found.verified:
+                # A note that a merge changed may still count as it was before; then its turn
+                # stands in the fork that the merge made.
+                forks = (
+                    self._look_up(replace(source, session=id), quote) for id in self._forks(source)
+                )
+                found = next((one for one in forks if one.verified), found)
+            yield found
+
+    def _look_up(self, source: Source, quote: Quote | None) -> Evidence:
+        found, words = self._read_session(source.session), quote.text if quote else ""
+        if found is None:
+            return Evidence(source, words, False, "", 0)
+        path, transcript = found
+        turns = tuple(t for t in transcript.turns if source.first <= t.n <= source.last)
+        # Checked now, not when the card was made: a session may have been edited since.
+        verified = quote is not None and any(quote.stands_in(turn.text) for turn in turns)
+        line = sessions.find_turn_line(self._store, path, source.first)
+        return Evidence(source, words, verified, path, line, turns)
+
+    def _forks(self, source: Source) -> list[str]:
+        """Return the sessions that merges made of later turns of a session."""
+        ids = (place.id for place in sessions.places(self._store))
+        return sorted(id for id in ids if is_fork(id, source.session))
 
     def _read_session(self, id: str) -> tuple[str, Transcript] | None:
         if id not in self._read:

@@ -92,6 +92,11 @@ def merge_sessions(base: Sessions, ours: Sessions, theirs: Sessions) -> MergedSe
     return MergedSessions(merged, *moves)
 
 
+def is_fork(id: str, session: str) -> bool:
+    """Whether a merge made a session of later turns of another one."""
+    return id.startswith(session) and _PARTED.fullmatch(id, len(session)) is not None
+
+
 def _put(merged: dict[str, SessionFile], file: SessionFile) -> None:
     """Add a session, or bring it together with what stands under its id.
 

@@ -56,7 +56,10 @@ def join(base: Tree, ours: Tree, theirs: Tree) -> Joined:
     """Return the memory that has what both sides changed since the base."""
     trees = [_sort_files(tree) for tree in (base, ours, theirs)]
     sessions = merge_sessions(*(tree.sessions for tree in trees))
-    moves: tuple[Moves, ...] = ({}, sessions.ours, sessions.theirs)
+    # A side that merged before has the turns of the base where they are now, and the other side
+    # may have them where they were: held against such a base, neither changed its evidence.
+    both = {id: moved for id, moved in sessions.theirs.items() if id not in sessions.ours}
+    moves: tuple[Moves, ...] = (both | dict(sessions.ours), sessions.ours, sessions.theirs)
     notes = merge_note_files(
         *(
             read_notes(tree.pages, tree.rest, moved)

@@ -14,6 +14,7 @@ from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
     contents_of,
+    find_own,
     list_changes,
     read_memory_id,
     read_trees,
@@ -72,7 +73,8 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         if dry_run:
             return report
         made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
-        _carry_out(memory, merger, made, changes, weighed.caps if weighed else None)
+        own = find_own(memory, ours, merged)
+        _carry_out(memory, merger, made, changes, (weighed.caps if weighed else None, own))
         write_views(memory, merged.files)
     memory.take_edits()
     settled = () if made == theirs else _settle(memory, merger, made)
@@ -238,10 +240,10 @@ def _carry_out(
     merger: Merger,
     made: str,
     changes: list[Change],
-    caps: Caps | None = None,
+    known: tuple[Caps | None, frozenset[str]] = (None, frozenset()),
 ) -> None:
     """Write the files, then make the commit the current one."""
-    write_merge(memory, changes, caps)
+    write_merge(memory, changes, *known)
     merger.publish(made)
     paths = tuple(change.path for change in changes)
     memory.host.notice("changes_applied", paths=paths, job=None)

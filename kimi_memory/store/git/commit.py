@@ -98,7 +98,8 @@ def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
     # A commit on no branch is lost at the next checkout.
     if not ref:
         raise HistoryError(
-            "The memory is on no branch (detached HEAD). Go back with 'git switch -'; "
+            "The memory is on no branch (detached HEAD). Go back with 'git switch -', or, if git "
+            "refuses, make a branch of it with 'git switch -c NAME' for 'kimi-memory merge NAME'; "
             "what was written since is committed afterwards."
         )
     return ref, head

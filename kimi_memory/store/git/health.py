@@ -14,7 +14,7 @@ from kimi_memory.store.git.command import Git, decode
 from kimi_memory.store.git.commit import busy_with
 from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.head import branch
-from kimi_memory.store.git.repo_check import find_locks, risky_settings
+from kimi_memory.store.git.repo_check import find_locks, is_shallow, risky_settings
 
 _OLDEST = (2, 36)
 _AGAIN = "Run 'kimi-memory init' again; it writes them anew"
@@ -64,7 +64,14 @@ def _check_state(git: Git, folder: Path) -> Iterator[Finding]:
         )
     elif not branch(git)[0]:
         yield _warning_finding(
-            "HEAD is detached", "Go back with 'git switch -'; commits wait for it"
+            "HEAD is detached",
+            "Go back with 'git switch -'; if git refuses, 'git switch -c NAME' makes a branch of "
+            "it for 'kimi-memory merge NAME'. Commits wait for that",
+        )
+    if is_shallow(git):
+        yield _warning_finding(
+            "this is a shallow clone: older versions are missing, and it is not merged or synced",
+            "Run 'git fetch --unshallow'",
         )
 
 

@@ -27,6 +27,7 @@ from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import (
     check_adoptable,
     check_owner,
+    check_whole,
     is_clone,
     remove_stale,
     settle_outside,
@@ -156,9 +157,11 @@ class History:
             begun: a merge that git began is to be finished.
 
         Raises:
-            HistoryError: no repository of ours, or a person is in the middle of something.
+            HistoryError: no repository of ours, one that lacks a part of its history, or a
+                person is in the middle of something.
         """
         git = self.repository()
+        check_whole(git)
         return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
 
     def close(self) -> None:

@@ -59,6 +59,26 @@ def _global_config_path() -> str:
     return str(Path(os.path.expanduser("~")) / ".gitconfig")  # noqa: PTH111  may lack a home
 
 
+def is_shallow(git: Git) -> bool:
+    """Whether a repository lacks the older part of its history."""
+    return (git.common() / "shallow").exists()
+
+
+def check_whole(git: Git) -> None:
+    """Refuse to join histories, or to hand one on, where the older part of it is missing.
+
+    Raises:
+        HistoryError: it is a shallow clone.
+    """
+    # A merge without its base takes each deletion for something new, and the commit of it would
+    # be another one than elsewhere.
+    if is_shallow(git):
+        raise HistoryError(
+            f"The repository in {git.root} is a shallow clone, which lacks older versions. "
+            "Run 'git fetch --unshallow' first."
+        )
+
+
 def risky_settings(git: Git) -> list[str]:
     """Return the settings of a repository that name programs, or that we do not know."""
     rows = git.run("config", "--local", "--includes", "--list", "--name-only", "-z").split(b"\0")
@@ -81,6 +101,11 @@ def check_adoptable(git: Git) -> None:
         HistoryError: it holds something else, or settings that run programs.
     """
     risky = risky_settings(git)
+    if any(name.endswith((".promisor", ".partialclonefilter")) for name in risky):
+        raise HistoryError(
+            f"The repository in {git.root} is a partial clone, which lacks the content of older "
+            "versions. Make a whole one with 'git clone'."
+        )
     if risky:
         raise HistoryError(
             f"The repository in {git.root} has settings we do not know or that may run programs "
