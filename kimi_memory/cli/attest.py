@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.cli.shared import open_memory, show, show_json, show_text
+from kimi_memory.cli.words import say
 from kimi_memory.operations.attest import attest, check_statement, write_statement
 
 
@@ -34,7 +35,8 @@ def run(arguments: Namespace) -> int:
                 show_json({"statement": statement, "principal": told.principal})
             else:
                 point = f"v{statement.version} ({statement.head[:10]})"
-                show(f"{arguments.check} is right: {told.principal} signed {point}.")
+                text = "{path} is right: {name} signed {point}."
+                show(say(text, path=arguments.check, name=told.principal, point=point))
             return 0
         statement, signature = attest(memory, arguments.point)
     if arguments.output:
@@ -42,7 +44,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json({"statement": statement, "signature": signature.decode("ascii")})
     elif arguments.output:
-        show(f"Wrote {arguments.output} and {arguments.output}.sig")
+        show(say("Wrote {path} and {path}.sig", path=arguments.output))
     else:
         show_text(statement.encode().decode() + signature.decode("ascii"))
     return 0

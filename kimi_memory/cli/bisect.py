@@ -12,6 +12,7 @@ from kimi_memory.cli.diff import format_change
 from kimi_memory.cli.filter_options import open_exactly
 from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.past import Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.past.bisect import Flip, Wrong
@@ -68,7 +69,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(shown)
     elif not begun:
-        show("It never was so.")
+        show(say("It never was so."))
     else:
         for flip in shown:
             _show_flip(flip)
@@ -78,19 +79,20 @@ def run(arguments: Namespace) -> int:
 def _show_flip(flip: Flip) -> None:
     cause = flip.cause
     show(_format_cause(cause, begins=flip.begins))
-    show(f'  it says: "{flip.says}"')
+    show(f'  {say("it says")}: "{flip.says}"')
     for turn in flip.turns:
         place = f"{turn.path}#L{turn.line}" if turn.path else ""
-        show(f'  the turn: {turn.source}  {turn.speaker}  "{turn.text}"  {place}'.rstrip())
+        row = f'{turn.source}  {turn.speaker}  "{turn.text}"  {place}'
+        show(f"  {say('the turn')}: {row}".rstrip())
     if flip.before:
-        show(f'  until v{flip.before_version}: "{flip.before}"')
+        show(f'  {say("until")} v{flip.before_version}: "{flip.before}"')
     if flip.begins and cause.job:
-        show(f"  take it back: kimi-memory undo {cause.job}")
+        show(f"  {say('take it back: kimi-memory undo {job}', job=cause.job)}")
 
 
 def _format_cause(cause: Cause, *, begins: bool) -> str:
-    why = f'{cause.op} "{cause.why}"' if cause.why else cause.op
-    since = "since" if begins else "until"
+    why = f'{cause.op} "{translate(cause.why)}"' if cause.why else cause.op
+    since = say("since" if begins else "until")
     parts = (
         f"{since} v{cause.version}, {cause.at:%Y-%m-%d %H:%M}", cause.short, cause.model, why
     )  # fmt: skip
@@ -119,7 +121,8 @@ def _run_test(arguments: Namespace) -> int:
         show_json(flips)
     elif not flips:
         failed = any(one.failed for one in verdicts)
-        show("It fails at every version that was tested." if failed else "It does not fail.")
+        never = "It does not fail."
+        show(say("It fails at every version that was tested." if failed else never))
     for flip in () if arguments.json else flips:
         _show_version(flip)
     return 0 if any(flip.begins for flip in flips) else 1
@@ -172,6 +175,7 @@ def _show_version(flip: VersionFlip) -> None:
         show(f"  {line}")
     for change in flip.changes:
         show(f"  {format_change(change)}")
-    show(f"  {'passes' if flip.begins else 'fails'} at v{flip.before_version}")
+    passes = "passes at {version}" if flip.begins else "fails at {version}"
+    show(f"  {say(passes, version=f'v{flip.before_version}')}")
     if flip.begins and flip.cause.job:
-        show(f"  take it back: kimi-memory undo {flip.cause.job}")
+        show(f"  {say('take it back: kimi-memory undo {job}', job=flip.cause.job)}")

@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.listed import find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause
 
 _LONGEST = 200
@@ -40,7 +42,7 @@ def _show(one: BlameLine, *, every: bool) -> None:
     place = f"{one.path}:{one.line}" if one.line else one.path
     show(f"{place}  {one.text}")
     if one.note:
-        show(f"  shows   {one.note}  {one.field}".rstrip())
+        _show_row("shows", f"{one.note}  {one.field}".rstrip())
     if one.cause is not None:
         _show_cause(one.cause)
     for turn in one.turns:
@@ -48,25 +50,29 @@ def _show(one: BlameLine, *, every: bool) -> None:
     # One earlier value answers most questions; a setting that changes daily has hundreds.
     for earlier in one.before if every else one.before[:1]:
         cause = earlier.cause
-        show(f'  before  "{earlier.says}"  {cause.at:%Y-%m-%d %H:%M}  {cause.short}')
+        _show_row("before", f'"{earlier.says}"  {cause.at:%Y-%m-%d %H:%M}  {cause.short}')
+
+
+def _show_row(name: str, text: str) -> None:
+    show(f"  {pad(say(name), 7)} {text}")
 
 
 def _show_cause(cause: Cause) -> None:
-    copy = f"  copy {cause.copy}" if cause.copy else ""
-    merged = "  a merge" if cause.merged else ""
+    copy = f"  {say('copy {id}', id=cause.copy)}" if cause.copy else ""
+    merged = f"  {say('a merge')}" if cause.merged else ""
     at = f"{cause.at:%Y-%m-%d %H:%M}"
-    show(f"  since   {at}  {cause.commit[:10]}  v{cause.version}{copy}{merged}")
+    _show_row("since", f"{at}  {cause.commit[:10]}  v{cause.version}{copy}{merged}")
     if cause.job:
-        why = f'  {cause.op} "{cause.why}"' if cause.op else ""
-        show(f"  job     {cause.job}{why}")
-        show(f"  model   {cause.model or 'none'}")
+        why = f'  {cause.op} "{translate(cause.why)}"' if cause.op else ""
+        _show_row("job", f"{cause.job}{why}")
+        _show_row("model", cause.model or say("none"))
     else:
-        show(f"  by      {cause.author}")
+        _show_row("by", cause.author)
 
 
 def _show_turn(turn: BlameTurn) -> None:
     text = " ".join(turn.text.split())
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    mark = "verified" if turn.verified else "NOT VERIFIED"
-    against = ", against it" if turn.rel == "contradicts" else ""
-    show(f'  turns   {turn.source}  {turn.speaker}  "{text}"  {mark}{against}'.rstrip())
+    mark = say("verified" if turn.verified else "NOT VERIFIED")
+    against = say(", against it") if turn.rel == "contradicts" else ""
+    _show_row("turns", f'{turn.source}  {turn.speaker}  "{text}"  {mark}{against}'.rstrip())

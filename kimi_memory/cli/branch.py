@@ -9,6 +9,8 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_beliefs
 from kimi_memory.cli.merge import print_report
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say
 from kimi_memory.operations.branches import diff_beliefs, diff_files, list_branches, remove_branch
 from kimi_memory.operations.code_branches import (
     fold_code,
@@ -64,12 +66,12 @@ def run(arguments: Namespace) -> int:
 
 def _list_branches(memory: Memory, arguments: Namespace) -> None:
     found = list_branches(memory)
-    lines = [
-        f"{one.name:<16} {one.ahead} ahead, {one.behind} behind"
-        f"{', changes pending' if one.pending else ''}  {one.folder}"
-        for one in found
-    ]
-    show_result(arguments, found, lines or ["No branches on this machine."])
+    lines = []
+    for one in found:
+        apart = say("{ahead} ahead, {behind} behind", ahead=one.ahead, behind=one.behind)
+        pending = say(", changes pending") if one.pending else ""
+        lines.append(f"{pad(one.name, 16)} {apart}{pending}  {one.folder}")
+    show_result(arguments, found, lines or [say("No branches on this machine.")])
 
 
 def _show_difference(memory: Memory, arguments: Namespace) -> None:
@@ -78,12 +80,14 @@ def _show_difference(memory: Memory, arguments: Namespace) -> None:
         show_result(arguments, beliefs, format_beliefs(beliefs))
     else:
         text = diff_files(memory, arguments.name)
-        show_result(arguments, {"diff": text}, text or "No difference.")
+        show_result(arguments, {"diff": text}, text or say("No difference."))
 
 
 def _remove_branch(memory: Memory, arguments: Namespace) -> None:
     gone = remove_branch(memory, arguments.name, drop=arguments.drop)
-    show_result(arguments, gone, f"Removed {gone.name}: {gone.folder}")
+    show_result(
+        arguments, gone, say("Removed {name}: {folder}", name=gone.name, folder=gone.folder)
+    )
 
 
 def _add_branch(memory: Memory, arguments: Namespace) -> None:
@@ -92,17 +96,20 @@ def _add_branch(memory: Memory, arguments: Namespace) -> None:
     point = make_branch(memory, arguments.name, folder, arguments.at)
     made = {"name": arguments.name, "folder": folder, "point": point}
     name = f"v{point.version} ({point.short})" if point.version else point.short
-    show_result(arguments, made, f"{arguments.name} begins at {name}: {folder}")
+    text = say("{name} begins at {point}: {folder}", name=arguments.name, point=name, folder=folder)
+    show_result(arguments, made, text)
 
 
 def _follow_code(memory: Memory, arguments: Namespace) -> None:
     if arguments.stop:
         repository = unfollow_code(memory, arguments.folder)
-        show_result(arguments, {"repository": repository}, f"{repository} is followed no more.")
+        text = say("{repository} is followed no more.", repository=repository)
+        show_result(arguments, {"repository": repository}, text)
         return
     repository, base = follow_code(memory, arguments.folder, arguments.base)
-    text = f"{repository} is followed: each branch but {base} gets a working copy of this memory."
-    show_result(arguments, {"repository": repository, "base": base}, text)
+    text = "{repository} is followed: each branch but {base} gets a working copy of this memory."
+    said = say(text, repository=repository, base=base)
+    show_result(arguments, {"repository": repository, "base": base}, said)
 
 
 def _fold_code(memory: Memory, arguments: Namespace) -> None:
@@ -113,14 +120,15 @@ def _fold_code(memory: Memory, arguments: Namespace) -> None:
         return
     for one in folded:
         print_report(one.merged, dry_run=not one.removed)
-        show(f"  {'removed' if one.removed else 'would be removed'}: {one.copy.folder}")
+        text = "removed: {folder}" if one.removed else "would be removed: {folder}"
+        show(f"  {say(text, folder=one.copy.folder)}")
     for copy in left:
         if copy.name not in [one.copy.name for one in folded]:
-            state = "has not landed" if copy.branch else "its branch of code is gone"
+            state = say("has not landed" if copy.branch else "its branch of code is gone")
             show(f"{copy.name}: {state}  {copy.branch}  {copy.folder}")
     if folded and not arguments.yes:
-        show("Do it with --yes.")
+        show(say("Do it with --yes."))
     elif any(one.merged.waiting for one in folded):
-        show("What came along waits for your word: kimi-memory review")
+        show(say("What came along waits for your word: kimi-memory review"))
     if not folded and not left:
-        show("No branch of code has a working copy.")
+        show(say("No branch of code has a working copy."))

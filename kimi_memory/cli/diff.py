@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diffs import show_diff
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.past import BeliefChange, BeliefDiff
 from kimi_memory.errors import UsageError
 from kimi_memory.past.beliefs import SIGNS
@@ -70,18 +71,21 @@ def format_beliefs(found: BeliefDiff) -> Iterator[str]:
         yield format_change(one)
         # Only with `--why`, which asks the history of each belief and takes longer.
         if one.cause is not None:
-            why = f'{one.cause.op} "{one.cause.why}"' if one.cause.why else one.cause.op
+            said = translate(one.cause.why)
+            why = f'{one.cause.op} "{said}"' if said else one.cause.op
             at = f"{one.cause.at:%Y-%m-%d %H:%M}"
             yield f"{'':12}{at}  {one.cause.short}  {why}".rstrip()
     if found.forgotten:
-        beliefs = "belief" if found.forgotten == 1 else "beliefs"
-        yield f"{SIGNS['forgotten']} forgotten {found.forgotten} {beliefs}, on request"
-    yield f"{len(found.changes) + found.forgotten} of {found.total} beliefs differ"
+        text = "forgotten {count} beliefs, on request"
+        text = text if found.forgotten != 1 else "forgotten {count} belief, on request"
+        yield f"{SIGNS['forgotten']} {say(text, count=found.forgotten)}"
+    count = len(found.changes) + found.forgotten
+    yield say("{count} of {all} beliefs differ", count=count, all=found.total)
 
 
 def format_change(one: BeliefChange) -> str:
     """Return a line of what became of a belief."""
-    return f"{SIGNS[one.change]} {one.change:<9} {one.key:<24} {_format_values(one)}"
+    return f"{SIGNS[one.change]} {pad(say(one.change), 9)} {pad(one.key, 24)} {_format_values(one)}"
 
 
 def _format_values(one: BeliefChange) -> str:

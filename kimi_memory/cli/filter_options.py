@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import add_within, open_memory, show_note, within
+from kimi_memory.cli.words import say
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
 from kimi_memory.past.labels import describe_point
@@ -108,7 +109,7 @@ def open_at(arguments: Namespace) -> Iterator[Memory]:
             return
         with open_exactly(memory, arguments.as_of) as (point, past):
             # Beside what programs read, as it is part of no answer.
-            show_note(f"as of {describe_point(point)}")
+            show_note(say("as of {point}", point=describe_point(point)))
             yield past
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.merge import print_report
 from kimi_memory.cli.shared import PERSON, open_memory, show, show_json, show_report
+from kimi_memory.cli.words import say
 from kimi_memory.config import MARKER
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.operations.bundles import Imported as BundleImport
@@ -97,10 +98,12 @@ def _print_bundle(found: BundleImport, *, dry_run: bool) -> None:
     if found.merged is not None:
         print_report(found.merged, dry_run=dry_run)
     else:
-        done = "Would make" if dry_run else "Made"
-        show(f"{done} a copy in {found.folder}: {found.files} files, at {found.commit[:10]}")
+        text = "Would make a copy in {folder}: {count} files, at {commit}"
+        text = text if dry_run else "Made a copy in {folder}: {count} files, at {commit}"
+        show(say(text, folder=found.folder, count=found.files, commit=found.commit[:10]))
+    text = "the name {name} stands for another version there; it stays here as it is"
     for name in found.kept:
-        show(f"  the name {name} stands for another version there; it stays here as it is")
+        show(f"  {say(text, name=name)}")
 
 
 def _source_name(path: Path) -> str:

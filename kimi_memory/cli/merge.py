@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
@@ -43,23 +45,34 @@ def print_report(report: MergeReport, *, dry_run: bool) -> None:
     """Print what a merge did."""
     # A dry run makes no commit, but knows the files.
     if (not report.commit and not dry_run) or not report.paths:
-        show(f"Nothing to merge: all of {report.source} is here.")
+        show(say("Nothing to merge: all of {source} is here.", source=report.source))
         return
-    done = "Would merge" if dry_run else "Merged"
-    name = "" if dry_run else f" as {report.commit[:10]}"
-    show(f"{done} {report.source} ({report.theirs[:10]}){name}: {len(report.paths)} files")
-    lines = [f"{report.joined} notes were changed on both sides"] if report.joined else []
-    lines += [
-        f"{card} says two things; the other is kept as {other}" for card, other in report.variants
-    ]
-    lines += [f"a session went on in both copies; later turns are now {id}" for id in report.forks]
-    lines += [f"{one.op} {one.key or one.target}: {one.why}" for one in report.settled]
-    if report.signers:
-        rest = "" if report.waiting else ": all counts"
-        lines.append(f"signed by {', '.join(report.signers)}{rest}")
-    lines += [f"could not be merged, kept beside: {path}" for path in report.kept]
-    if report.waiting:
-        count = len(report.waiting)
-        lines.append(f"{count} of these files wait for your word: kimi-memory review")
-    for line in lines:
+    source, count = f"{report.source} ({report.theirs[:10]})", len(report.paths)
+    if dry_run:
+        show(say("Would merge {source}: {count} files", source=source, count=count))
+    else:
+        made = report.commit[:10]
+        text = "Merged {source} as {commit}: {count} files"
+        show(say(text, source=source, commit=made, count=count))
+    for line in _list_findings(report):
         show(f"  {line}")
+
+
+def _list_findings(report: MergeReport) -> Iterator[str]:
+    """Yield what a person should know of a merge."""
+    if report.joined:
+        yield say("{count} notes were changed on both sides", count=report.joined)
+    for card, other in report.variants:
+        yield say("{card} says two things; the other is kept as {other}", card=card, other=other)
+    for id in report.forks:
+        yield say("a session went on in both copies; later turns are now {id}", id=id)
+    for one in report.settled:
+        yield f"{one.op} {one.key or one.target}: {translate(one.why)}"
+    if report.signers:
+        text = "signed by {names}" if report.waiting else "signed by {names}: all counts"
+        yield say(text, names=", ".join(report.signers))
+    for path in report.kept:
+        yield say("could not be merged, kept beside: {path}", path=path)
+    if report.waiting:
+        text = "{count} of these files wait for your word: kimi-memory review"
+        yield say(text, count=len(report.waiting))

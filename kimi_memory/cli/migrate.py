@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.cli.shared import open_memory, show_result
+from kimi_memory.cli.words import say
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.migrate import Migrated, migrate, take_back
 
@@ -46,7 +47,8 @@ def run(arguments: Namespace) -> int:
         if arguments.back:
             place = take_back(memory)
             found: object = {"back": place}
-            line = f"It takes writes here again. What was written in {place} since: merge it."
+            text = "It takes writes here again. What was written in {place} since: merge it."
+            line = say(text, place=place)
         else:
             dry_run = arguments.dry_run or not (arguments.yes or arguments.keep_source)
             found = moved = migrate(
@@ -63,10 +65,14 @@ def run(arguments: Namespace) -> int:
 
 
 def _describe(found: Migrated, *, dry_run: bool) -> str:
-    what = f"{found.files} files at {found.commit[:10]}, {found.bytes:,} bytes"
+    text = "{count} files at {commit}, {bytes} bytes"
+    size = f"{found.bytes:,}"
+    what = say(text, count=found.files, commit=found.commit[:10], bytes=size)
     if dry_run:
-        return f"Would carry {what}, to {found.folder}. Nothing was changed; add --yes to do it."
-    done = "Moved" if found.moved else "Copied"
-    checked = "".join(f"\n  the same there: {line}" for line in found.checked)
-    end = "\nThis folder takes no writes any more." if found.moved else ""
-    return f"{done} {what}, to {found.folder}{checked}{end}"
+        text = "Would carry {what}, to {folder}. Nothing was changed; add --yes to do it."
+        return say(text, what=what, folder=found.folder)
+    text = "Moved {what}, to {folder}" if found.moved else "Copied {what}, to {folder}"
+    lines = [say(text, what=what, folder=found.folder)]
+    lines += [f"  {say('the same there: {what}', what=say(line))}" for line in found.checked]
+    lines += [say("This folder takes no writes any more.")] if found.moved else []
+    return "\n".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.words import say
 from kimi_memory.errors import UsageError
 from kimi_memory.past.naming import add_name, remove_name
 
@@ -26,7 +27,7 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         if arguments.remove:
             remove_name(memory.history, arguments.name)
-            show(f"{arguments.name} names nothing any more.")
+            show(say("{name} names nothing any more.", name=arguments.name))
             return 0
         if memory.is_secret(arguments.name):
             raise UsageError("The name holds a secret, which git would keep. Choose another.")
@@ -34,6 +35,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(point._asdict())
     else:
-        known = f"{point.known:%Y-%m-%d %H:%M}"
-        show(f"{arguments.name} is v{point.version}, {known} (commit {point.short})")
+        version = f"v{point.version}, {point.known:%Y-%m-%d %H:%M}"
+        text = "{name} is {version} (commit {commit})"
+        show(say(text, name=arguments.name, version=version, commit=point.short))
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.words import say, translate
 from kimi_memory.operations.pick import PickReport, pick
 
 
@@ -36,15 +37,18 @@ def run(arguments: Namespace) -> int:
 
 def _print_report(report: PickReport, what: str, *, dry_run: bool) -> None:
     if not report.paths:
-        show(f"Nothing to pick: {what} of {report.source} is here.")
+        show(say("Nothing to pick: {what} of {source} is here.", what=what, source=report.source))
         return
-    done = "Would pick" if dry_run else "Picked"
-    show(f"{done} {what} of {report.source} ({report.theirs[:10]}): {len(report.paths)} files")
+    text = "Would pick {what} of {source}: {count} files"
+    text = text if dry_run else "Picked {what} of {source}: {count} files"
+    source = f"{report.source} ({report.theirs[:10]})"
+    show(say(text, what=what, source=source, count=len(report.paths)))
     for path in report.paths:
         show(f"  {path}")
     for one in report.settled:
-        show(f"  {one.op} {one.key or one.target}: {one.why}")
+        show(f"  {one.op} {one.key or one.target}: {translate(one.why)}")
     if report.waiting:
-        show(f"{len(report.waiting)} of them wait for your word: kimi-memory review")
+        text = "{count} of them wait for your word: kimi-memory review"
+        show(say(text, count=len(report.waiting)))
     if report.job:
-        show(f"take it back: kimi-memory undo {report.job}")
+        show(say("take it back: kimi-memory undo {job}", job=report.job))

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import cut
+from kimi_memory.cli.terminal import cut, pad
+from kimi_memory.cli.words import say, translate
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.nlp.basic.safe_text import printable_line
@@ -86,13 +87,14 @@ def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
         return int(left)
     _print_report(found.report)
     if found.nodes:
-        show(f"  {found.records} records of the change log")
+        show(f"  {say('{count} records of the change log', count=found.records)}")
     for one in found.nodes:
         show(f"{one.state:<9}  {one.node}  {one.why}".rstrip())
     if left:
-        show("It is done there as soon as they follow. See 'kimi-memory cluster status'.")
+        show(say("It is done there as soon as they follow. See 'kimi-memory cluster status'."))
     if found.nodes:
-        show("Backups of the database, and its own files until they are cleaned, are not reached.")
+        text = "Backups of the database, and its own files until they are cleaned, are not reached."
+        show(say(text))
     return int(left)
 
 
@@ -104,11 +106,14 @@ def _follow(arguments: Namespace) -> int:
     if arguments.json:
         show_json(followed)
     elif followed.report is None:
-        show(f"Nothing to follow: {followed.source} purged nothing that was not purged here.")
+        text = "Nothing to follow: {source} purged nothing that was not purged here."
+        show(say(text, source=followed.source))
     else:
-        found = [f"{followed.texts} texts"] if followed.texts else []
-        found += [f"{len(followed.sessions)} sessions"] if followed.sessions else []
-        show(f"{followed.source} purged {' and '.join(found)} ({', '.join(followed.purges)}).")
+        found = [say("{count} texts", count=followed.texts)] if followed.texts else []
+        count = len(followed.sessions)
+        found += [say("{count} sessions", count=count)] if count else []
+        what, ids = say(" and ").join(found), ", ".join(followed.purges)
+        show(say("{source} purged {what} ({ids}).", source=followed.source, what=what, ids=ids))
         _print_report(followed.report)
     return 0
 
@@ -122,9 +127,9 @@ def _purge_everywhere(arguments: Namespace, doomed: Doomed) -> int:
     if found.report is not None:
         _print_report(found.report)
     for one in found.reached:
-        show(f"{one.state:<9}  {one.name}  {one.why}")
+        show(f"{pad(say(one.state), 9)}  {one.name}  {translate(one.why)}")
     if not found.reached:
-        show("No other copy and no remote is known here.")
+        show(say("No other copy and no remote is known here."))
     return 0
 
 
@@ -135,22 +140,28 @@ def _show_lines(lines: Sequence[DoomedLine]) -> None:
     for one in words[:_LINES]:
         show(f"      {one.number}: {cut(one.text.strip(), _LONGEST)}")
     if len(words) > _LINES:
-        show(f"      … {len(words) - _LINES} more")
+        show(f"      … {say('{count} more', count=len(words) - _LINES)}")
 
 
 def _print_report(report: PurgeReport) -> None:
     if report.empty and not report.done:
-        show("Not found: nothing in files, history or index holds it.")
+        show(say("Not found: nothing in files, history or index holds it."))
         return
-    show("Purged, and proven by a scan of every byte:" if report.done else "Would be destroyed:")
-    show(f"  {report.lines} lines in {len(report.files)} files")
+    done = "Purged, and proven by a scan of every byte:"
+    show(say(done if report.done else "Would be destroyed:"))
+    lines = say("{count} lines in {files} files", count=report.lines, files=len(report.files))
+    show(f"  {lines}")
     for path in report.files[:_SHOWN]:
         show(f"    {path}")
         _show_lines([one for one in report.shown if one.path == path])
-    show(f"  {len(report.notes)} cards and events as a whole")
-    show(f"  {report.objects} git objects; {report.commits} commit messages among them")
-    show(f"  {report.private} hidden and machine-local files")
+    text = "{count} git objects; {commits} commit messages among them"
+    for said in (
+        say("{count} cards and events as a whole", count=len(report.notes)),
+        say(text, count=report.objects, commits=report.commits),
+        say("{count} hidden and machine-local files", count=report.private),
+    ):
+        show(f"  {said}")
     if report.done:
-        show(f"  receipt {report.id}")
+        show(f"  {say('receipt {id}', id=report.id)}")
     else:
-        show("Nothing was changed. It cannot be undone; add --yes to do it.")
+        show(say("Nothing was changed. It cannot be undone; add --yes to do it."))

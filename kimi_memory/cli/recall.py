@@ -12,7 +12,7 @@ from kimi_memory.cli.filter_options import add_as_of, add_filters, open_exactly,
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
 from kimi_memory.cli.terminal import find_width, is_coloured, paint, wrap
-from kimi_memory.cli.words import say
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.note import Card, Origin
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -155,7 +155,7 @@ class _Found:
             self._print_lanes()
         point, notes = _split_point(self._answer.notes)
         if point:
-            show(point)
+            show(translate(point))
         for rank, hit in enumerate(self._answer.hits, 1):
             show(f"[{rank}] {hit.score:.2f}  {_describe_hit(hit)}  {hit.citation}")
             self._show_hit(hit, explain=explain, past=bool(point))
@@ -214,10 +214,10 @@ def _describe_present(memory: Memory, hit: Hit) -> str:
     try:
         note = memory.get(hit.unit.id).note
     except KimiMemoryError:
-        return "gone"
+        return say("gone")
     says = note.value if isinstance(note, Card) else ""
     if note.status != hit.unit.status:
-        return str(note.status)
+        return say(note.status)
     return "" if says in hit.unit.text else f'"{says}"'
 
 

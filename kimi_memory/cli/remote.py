@@ -7,6 +7,8 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import open_memory, show_result
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say, translate
 from kimi_memory.operations.remotes import (
     CHECK_SECONDS,
     add_remote,
@@ -53,16 +55,17 @@ def run(arguments: Namespace) -> int:
             added = add_remote(
                 memory, arguments.name, place, drop=arguments.drop, role=arguments.role
             )
-            line = f"{added.name} is {added.url}. Sync with 'kimi-memory sync {added.name}'."
+            text = "{name} is {url}. Sync with 'kimi-memory sync {name}'."
+            line = say(text, name=added.name, url=added.url)
             show_result(arguments, added, line)
         elif arguments.step == "remove":
             gone = remove_remote(memory, arguments.name)
-            show_result(arguments, gone, f"Removed {gone.name}; what lies at {gone.url} stays.")
+            line = say("Removed {name}; what lies at {url} stays.", name=gone.name, url=gone.url)
+            show_result(arguments, gone, line)
         elif arguments.step == "check":
             found = check_remote(memory, arguments.name, arguments.timeout)
-            show_result(
-                arguments, found, f"{found.name}  {found.status}  {found.main[:10]}".rstrip()
-            )
+            line = f"{found.name}  {say(found.status)}  {found.main[:10]}".rstrip()
+            show_result(arguments, found, line)
         else:
             _list_remotes(arguments, memory)
     return 0
@@ -72,11 +75,12 @@ def _list_remotes(arguments: Namespace, memory: Memory) -> None:
     found, offered = list_remotes(memory), offer_remotes(memory)
     lines = []
     for one in found:
-        lines.append(f"{one.name:<16} {one.status:<8} {f'{one.unsent} to send':<12} {one.url}")
-        lines += [f"{'':16} failed: {one.failed}"] if one.failed else []
-    lines = lines or ["No remotes. Add one with 'kimi-memory remote add NAME URL'."]
-    lines += [
-        f"git knows {one.url}; to sync with it: kimi-memory remote add {one.name} {one.url}"
-        for one in offered
-    ]
+        unsent = say("{count} to send", count=one.unsent)
+        lines.append(f"{one.name:<16} {pad(say(one.status), 8)} {pad(unsent, 12)} {one.url}")
+        if one.failed:
+            why = translate(f"{one.failed}.")
+            lines.append(f"{'':16} {say('failed: {why}', why=why)}")
+    lines = lines or [say("No remotes. Add one with 'kimi-memory remote add NAME URL'.")]
+    text = "git knows {url}; to sync with it: kimi-memory remote add {name} {url}"
+    lines += [say(text, url=one.url, name=one.name) for one in offered]
     show_result(arguments, {"remotes": found, "offered": offered}, lines)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kimi_memory.cli.diff import format_change
 from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.cli.terminal import cut
+from kimi_memory.cli.words import say, translate
 from kimi_memory.operations.replay import Counterfactual, replay_without
 
 _COLUMNS = 60
@@ -36,15 +37,22 @@ def run(arguments: Namespace) -> int:
 def _format_lines(found: Counterfactual) -> Iterator[str]:
     for turn in found.without:
         said = cut(" ".join(turn.text.split()), _COLUMNS)
-        yield f'without {turn.source}  {turn.at:%Y-%m-%d %H:%M}  {turn.role}  "{said}"'
-    since = f"v{found.begins}" if found.begins else "an empty memory"
-    yield f"run again from {since}, without a model: turns {found.turns}, jobs {found.jobs}"
+        row = f'{turn.source}  {turn.at:%Y-%m-%d %H:%M}  {turn.role}  "{said}"'
+        yield f"{say('without')} {row}"
+    since = f"v{found.begins}" if found.begins else say("an empty memory")
+    text = "run again from {since}, without a model: turns {turns}, jobs {jobs}"
+    yield say(text, since=since, turns=found.turns, jobs=found.jobs)
     yield from map(format_change, found.changes)
     count = len(found.changes)
-    yield f"{count} belief{'s' * (count != 1)} would differ; held now: {found.total}"
+    text = "{count} beliefs would differ; held now: {all}"
+    text = text if count != 1 else "{count} belief would differ; held now: {all}"
+    yield say(text, count=count, all=found.total)
     if found.same < found.total:
-        yield f"With the turns, {found.same} of the {found.total} beliefs of now come out again."
+        text = "With the turns, {count} of the {all} beliefs of now come out again."
+        yield say(text, count=found.same, all=found.total)
     if found.not_again:
         jobs = ", ".join(f"{count} {kind}" for kind, count in found.not_again.items())
-        yield f"Not run again, as a person or another program decided them: {jobs}"
-    yield from (f"could not be run again: {why}" for why in found.failed)
+        text = "Not run again, as a person or another program decided them: {jobs}"
+        yield say(text, jobs=jobs)
+    for why in found.failed:
+        yield say("could not be run again: {why}", why=translate(why))

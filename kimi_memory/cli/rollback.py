@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.diff import format_change
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.words import say, translate
 from kimi_memory.operations.rollback import RollbackReport, roll_back
 from kimi_memory.past.points import FORMS
 
@@ -46,13 +47,14 @@ def _print_report(report: RollbackReport, *, dry_run: bool) -> None:
     name = f"v{point.version}, " if point.version else ""
     name += f"{point.known:%Y-%m-%d %H:%M} ({point.short})"
     if report.paths:
-        done = "Would roll back" if dry_run else "Rolled back"
-        show(f"{done} to {name}: {len(report.paths)} files")
+        text = "Would roll back to {point}: {count} files"
+        text = text if dry_run else "Rolled back to {point}: {count} files"
+        show(say(text, point=name, count=len(report.paths)))
     else:
-        show(f"Nothing to roll back: it is as it was at {name}.")
+        show(say("Nothing to roll back: it is as it was at {point}.", point=name))
     for one in report.beliefs:
         show(format_change(one))
     for line in report.left_out:
-        show(f"  left out  {line}")
+        show(f"  {say('left out: {what}', what=translate(line))}")
     if report.job:
-        show(f"take it back: kimi-memory undo {report.job}")
+        show(say("take it back: kimi-memory undo {job}", job=report.job))

@@ -15,6 +15,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, read_settings, unknown_settings, user_host
 from kimi_memory.cli.diffs import show_diff
 from kimi_memory.cli.terminal import count_columns, find_width, pad, paint, wrap
+from kimi_memory.cli.words import translate
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
@@ -248,7 +249,8 @@ def show_report(report: JobReport) -> None:
         counts = ", ".join(f"{count} {op}" for op, count in sorted(report.counts.items()))
         show(f"{report.kind} {report.subject}: {counts or 'files only'}  [{report.id}]")
         for operation in report.operations:
-            show(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
+            why = translate(operation.why)
+            show(f"  {operation.op:<12} {operation.key or operation.target}  {why}")
     if report.spent.calls:
         cost = f"{report.spent.tokens_in} tokens in, {report.spent.tokens_out} out"
         show(f"  model        {report.model}: {report.spent.calls} asked, {cost}")

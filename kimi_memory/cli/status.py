@@ -58,7 +58,7 @@ def _show_status(found: Status, *, past: bool) -> None:
     }
     for name, lines in troubles.items():
         for line in lines:
-            _show(name, line)
+            _show(name, translate(line))
 
 
 def _show(name: str, text: str) -> None:

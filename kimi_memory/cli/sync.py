@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.merge import print_report
 from kimi_memory.cli.shared import open_memory, show, show_json, show_note
+from kimi_memory.cli.signals import until_signal
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.sync import SECONDS, SyncOptions, SyncReport
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import KimiMemoryError, NotAMemoryError, NotFoundError, UsageError
 from kimi_memory.operations.sync_remotes import sync_memory
 
 
@@ -23,6 +26,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--timeout", type=float, default=SECONDS, metavar="S", help="seconds for each remote"
     )
     parser.add_argument(
+        "--every",
+        type=float,
+        metavar="SECONDS",
+        help="go on, so long after each sync, until stopped",
+    )
+    parser.add_argument(
         "--accept-forced",
         action="store_true",
         help="merge with a remote whose history was replaced, and send the result",
@@ -30,9 +39,38 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Sync; the exit code is that of the first remote that failed."""
+    """Sync once, or again and again until interrupted, which is a clean end."""
     if arguments.pull and arguments.push:
         raise UsageError("--pull and --push each leave the other out. Give one of them, or none.")
+    if arguments.every is None:
+        return _sync(arguments)
+    if arguments.every <= 0:
+        raise UsageError("--every must be above zero.")
+    if arguments.dry_run or arguments.accept_forced:
+        raise UsageError(
+            "--every goes on by itself. Give it without --dry-run and --accept-forced."
+        )
+    with until_signal() as stop:
+        while not stop.is_set():
+            _sync_again(arguments)
+            # Into a pipe, Python would keep the lines until there are some thousand letters.
+            sys.stdout.flush()
+            stop.wait(arguments.every)
+    return 0
+
+
+def _sync_again(arguments: Namespace) -> None:
+    """Sync, and go on whatever comes of it: the next time it may work."""
+    try:
+        _sync(arguments)
+    except (NotAMemoryError, NotFoundError, UsageError):
+        raise  # Nothing that time cures.
+    except KimiMemoryError as error:
+        show_note(f"kimi-memory: {translate(str(error))}")
+
+
+def _sync(arguments: Namespace) -> int:
+    """Sync; the exit code is that of the first remote that failed."""
     options = SyncOptions(
         pull=not arguments.push,
         push=not arguments.pull,
@@ -40,24 +78,26 @@ def run(arguments: Namespace) -> int:
         seconds=arguments.timeout,
         accept_forced=arguments.accept_forced,
     )
+    # Opened anew each time, so that other commands may write in between.
     with open_memory(arguments) as memory:
         reports = sync_memory(memory, arguments.names, options)
     if arguments.json:
         show_json(reports)
     for report in reports:
         if report.failed:
-            show_note(f"kimi-memory: {report.failed}")
+            show_note(f"kimi-memory: {translate(report.failed)}")
         elif not arguments.json:
             _print_report(report, dry_run=arguments.dry_run)
     return next((report.code for report in reports if report.code), 0)
 
 
 def _print_report(report: SyncReport, *, dry_run: bool) -> None:
-    done = [f"{report.received} versions received"] if report.received else []
-    done += [f"{report.sent} versions {'to send' if dry_run else 'sent'}"] if report.sent else []
-    state = "" if dry_run else f" · at {report.head[:10]}"
-    show(f"{report.name}  {', '.join(done) or 'nothing new'}{state}")
+    sent = "{count} versions to send" if dry_run else "{count} versions sent"
+    done = [say("{count} versions received", count=report.received)] if report.received else []
+    done += [say(sent, count=report.sent)] if report.sent else []
+    state = "" if dry_run else f" · {say('at {commit}', commit=report.head[:10])}"
+    show(f"{report.name}  {say(', ').join(done) or say('nothing new')}{state}")
     for merged in report.merged:
         print_report(merged, dry_run=dry_run)
     for line in report.left_out:
-        show(f"  left out: {line}")
+        show(f"  {say('left out: {what}', what=translate(line))}")

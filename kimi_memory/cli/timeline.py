@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.past import TimelineEntry
 
 
@@ -45,8 +45,8 @@ def _show_entry(one: TimelineEntry, *, turns: bool) -> None:
     end = f"{one.valid_to:%Y-%m-%d}" if one.valid_to else ""
     so = "so from {start} to {end}" if end else "so from {start}" if start else ""
     so = say(so, start=start or "?", end=end)
-    why = f'{cause.op} "{cause.why}"' if cause.why else cause.op
-    merged = "a merge" if cause.merged else ""
+    why = f'{cause.op} "{translate(cause.why)}"' if cause.why else cause.op
+    merged = say("a merge") if cause.merged else ""
     by = cause.model or ("" if cause.job else cause.author)
     parts = (say(one.status), so, cause.short, why, merged, by)
     show(f"         {'  '.join(part for part in parts if part)}")

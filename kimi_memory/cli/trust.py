@@ -10,6 +10,8 @@ from pathlib import Path
 
 from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import show, show_json
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.store.git.signatures import read_key
@@ -54,12 +56,12 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
         return 0
-    gone = "removed " if arguments.step == "remove" else ""
+    gone = f"{say('removed')} " if arguments.step == "remove" else ""
     for one in found:
-        until = f"  until {one.until}" if one.until else ""
-        show(f"{gone}{one.principal:<24} {one.level:<7} {one.key[:60]}{until}")
+        until = f"  {say('until')} {one.until}" if one.until else ""
+        show(f"{gone}{pad(one.principal, 24)} {one.level:<7} {one.key[:60]}{until}")
     if not found:
-        show("No keys are known. Add one with 'kimi-memory trust add NAME KEY.pub'.")
+        show(say("No keys are known. Add one with 'kimi-memory trust add NAME KEY.pub'."))
     return 0
 
 

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.filter_options import add_as_of, open_at
 from kimi_memory.cli.shared import find_memory, open_memory, show, show_json
+from kimi_memory.cli.words import say
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Quote, Source, Status
@@ -114,10 +115,13 @@ def _export_bundle(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
         return 0
-    what = f"what came after {found.base[:10]}" if found.base else "the whole memory"
-    show(f"{found.path}: {what}, v{found.version} ({found.commit[:10]}), {found.bytes:,} bytes")
+    since = say("what came after {commit}", commit=found.base[:10])
+    what = since if found.base else say("the whole memory")
+    version, size = f"v{found.version} ({found.commit[:10]})", f"{found.bytes:,}"
+    text = "{file}: {what}, {version}, {bytes} bytes"
+    show(say(text, file=found.path, what=what, version=version, bytes=size))
     for line in found.left_out:
-        show(f"left out: {line}")
+        show(say("left out: {what}", what=line))
     return 0
 
 

@@ -13,6 +13,7 @@ import kimi_memory
 from kimi_memory.cli import run
 from kimi_memory.cli.words import read_chinese, say, say_finding, translate
 from kimi_memory.errors import _LISTED_BY, DivergedError, KimiMemoryError, RemoteError
+from kimi_memory.store.git.network import _REMEDIES
 from kimi_memory.web.terms import TERMS
 from tests.test_errors import MADE
 
@@ -188,3 +189,79 @@ def test_whatever_is_not_found_has_a_chinese_name() -> None:
     named |= {several for several, _ in _LISTED_BY.values()}
     assert len(named) > 30
     assert [what for what in sorted(named) if what not in read_chinese()] == []
+
+
+# Commands over history and copies.
+_OF_COPIES = ("sync", "merge", "branch", "fork", "remote", "pick", "rollback", "bisect", "blame")
+_OF_COPIES += ("diff", "name", "replay", "migrate", "trust", "attest", "purge", "timeline")
+
+
+@pytest.mark.parametrize("name", _OF_COPIES)
+def test_every_sentence_of_a_command_on_copies_has_its_chinese(name: str) -> None:
+    path = Path(kimi_memory.__file__).parent / f"cli/{name}.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in calls if isinstance(node.func, ast.Name)]
+    shown = [node for node in calls if node.func.id in {"show", "show_result", "show_note"}]
+    texts = [_format(text) for node in shown for text in _own_texts(node)]
+    texts = [text.replace("kimi-memory: ", "") for text in texts if text]
+    assert not [text for text in texts if re.search("[A-Za-z]{2}", re.sub("{}|#L", "", text))]
+    said = {text for node in calls if node.func.id == "say" for text in _own_texts(node.args[0])}
+    said |= {
+        text
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in {"text", "sent"}
+        for text in _own_texts(node.value)
+    }
+    words = [text.value for text in said if isinstance(text, ast.Constant)]
+    assert [word for word in words if word and word not in read_chinese()] == []
+
+
+def _own_texts(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the texts that are printed as they stand, not those that another call is given."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.JoinedStr) or (
+            isinstance(child, ast.Constant) and isinstance(child.value, str)
+        ):
+            yield child
+        elif not isinstance(child, ast.Call | ast.Dict | ast.keyword | ast.Attribute):
+            yield from _own_texts(child)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node
+
+
+_SYNCING = ("sync_remotes", "remotes", "merge_copy", "branches", "new_copies", "new_folders")
+
+
+def test_every_error_of_a_merge_or_a_sync_has_its_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    top = Path(kimi_memory.__file__).parent
+    paths = [top / f"operations/{name}.py" for name in _SYNCING]
+    raised = [
+        node
+        for path in [*paths, top / "store/git/network.py", top / "store/git/repo_check.py"]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise)
+    ]
+    texts = [_format(text) for node in raised for text in _raised_texts(node)]
+    texts += [remedy for _, remedy in _REMEDIES]
+    assert len(texts) > 60
+    sentences = {
+        one
+        for text in texts
+        for one in re.split(r"(?<=[.?]) (?=[A-Z'])", text.replace("{}", "7").rstrip(".") + ".")
+        if " " in one
+    }
+    # A reason comes after the name of its remote or gate; the second has its end in a value.
+    before = ("", "hub: ", "Gate losses stopped the job: ")
+    found = {one for one in sentences for start in before if CHINESE.search(translate(start + one))}
+    assert sentences - found == {"Nothing of it was taken7."}
+
+
+def _raised_texts(node: ast.AST) -> Iterator[ast.expr]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.JoinedStr | ast.Constant):
+            if isinstance(child, ast.JoinedStr) or isinstance(child.value, str):
+                yield child
+        elif not isinstance(child, ast.Attribute):
+            yield from _raised_texts(child)

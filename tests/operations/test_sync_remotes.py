@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import socket
+import ssl
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -20,6 +26,7 @@ from kimi_memory.errors import (
     GateError,
     HistoryError,
     MovedError,
+    NotFoundError,
     RemoteError,
     UsageError,
 )
@@ -428,6 +435,50 @@ def test_a_remote_that_hangs_is_left_in_time(desk: Memory) -> None:
     assert "within 0.5 seconds" in report.failed
 
 
+class Locked(BaseHTTPRequestHandler):
+    """A server that lets nobody in without a password."""
+
+    def do_GET(self) -> None:
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="memories"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_a_server_that_wants_a_password_is_asked_by_nobody(
+    desk: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, asked = tmp_path / "key.pem", tmp_path / "asked"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    made += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*made, "-keyout", key, "-out", key], check=True, capture_output=True)
+    program = tmp_path / "ask"
+    program.write_text(f"#!/bin/sh\ntouch {asked}\necho secret\n", encoding="utf-8")
+    program.chmod(0o755)
+    # A person's window for passwords, which would wait behind a job.
+    for name in ("GIT_ASKPASS", "SSH_ASKPASS"):
+        monkeypatch.setenv(name, str(program))
+    git(tmp_path, "config", "--global", "core.askPass", str(program))
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(key))
+    with HTTPServer(("localhost", 0), Locked) as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        add_remote(desk, "far", f"https://localhost:{server.server_port}/mem.git")
+        begun = time.monotonic()
+        [report] = sync_memory(desk, ["far"], SyncOptions(seconds=60))
+        server.shutdown()
+    assert time.monotonic() - begun < 30
+    assert report.code == RemoteError.exit_code
+    assert "could not read Username" in report.failed
+    assert "credential helper" in report.failed
+    assert not asked.exists()
+
+
 def test_a_push_that_was_overtaken_is_tried_again(
     desk: Memory, clone: Clone, hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -555,6 +606,39 @@ def test_the_command(desk: Memory, clone: Clone, hub: Path, capsys) -> None:
     shutil.rmtree(hub)
     assert run(["sync", *root]) == RemoteError.exit_code
     assert "kimi-memory: hub: " in capsys.readouterr().err
+
+
+def test_syncing_goes_on_through_an_outage_until_it_is_stopped(
+    desk: Memory, clone: Clone, hub: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    laptop, head = clone("laptop"), head_of(hub)
+    desk.close()
+    at = ["--memory", str(desk.root)]
+    assert run(["remote", "add", "hub", f"file://{hub}", *at]) == 0
+
+    def live() -> None:
+        away = hub.rename(hub.with_name("away.git"))
+        time.sleep(1)
+        away.rename(hub)
+        laptop.remember("Bob likes coffee.", key="bob.drink")
+        sync(laptop)
+        for _ in range(100):
+            time.sleep(0.1)
+            if git(desk.root, "rev-parse", "HEAD").strip() == head_of(hub) != head:
+                break
+        os.kill(os.getpid(), signal.SIGINT)
+
+    one = threading.Thread(target=live)
+    one.start()
+    assert run(["sync", "hub", "--every", "0.2", *at]) == 0
+    one.join()
+    out, err = capfd.readouterr()
+    assert "git repository" in err
+    assert "Merged hub" in out
+    assert git(desk.root, "rev-parse", "HEAD").strip() == head_of(hub)
+    for wrong in (["--every", "0"], ["--every", "5", "--dry-run"]):
+        assert run(["sync", *wrong, *at]) == UsageError.exit_code
+    assert run(["sync", "none", "--every", "5", *at]) == NotFoundError.exit_code
 
 
 def test_a_check_after_a_sync(desk: Memory) -> None:

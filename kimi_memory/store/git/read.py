@@ -119,8 +119,9 @@ def read_names(git: Git) -> dict[str, str]:
 def _list_commits(
     git: Git, options: list[str], paths: list[bytes], head: str = "HEAD"
 ) -> list[Commit]:
-    form = f"--format={FORMAT}"
-    return parse_log(_list_revisions(git, "--no-commit-header", form, *options, head, "--", *paths))
+    # By their dates alone, a commit of a clock that ran ahead would come before what followed it.
+    form = ("--no-commit-header", f"--format={FORMAT}", "--date-order")
+    return parse_log(_list_revisions(git, *form, *options, head, "--", *paths))
 
 
 def _list_revisions(git: Git, *arguments: str | bytes) -> bytes:
