@@ -109,12 +109,11 @@ def disputes(cards: Iterable[Card]) -> list[Dispute]:
     """Return the open disputes among some cards, in order of their keys."""
     open_cards = {card.id: card for card in cards if card.status is Status.CONFLICTED}
     groups: dict[str, set[str]] = {}
+    slots: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for card in open_cards.values():
+        slots[_card_slot(card)].add(card.id)
     for card in sorted(open_cards.values(), key=lambda card: card.id):
-        near = {
-            card.id,
-            *_contradicted_ids(card),
-            *_of_key(card, open_cards.values()),
-        } & open_cards.keys()
+        near = {*_contradicted_ids(card), *slots[_card_slot(card)]} & open_cards.keys()
         # A page that shows private and shared answers side by side would give the private one
         # away.
         near = {id for id in near if open_cards[id].scope == card.scope}
@@ -134,10 +133,6 @@ def _contradicted_ids(card: Card) -> Iterator[str]:
 
 def _card_slot(card: Card) -> tuple[str, str, str]:
     return card.key, card.project, card.scope
-
-
-def _of_key(card: Card, others: Iterable[Card]) -> Iterator[str]:
-    return (other.id for other in others if _card_slot(other) == _card_slot(card))
 
 
 def _build_dispute(cards: Iterable[Card]) -> Dispute:

@@ -128,7 +128,7 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
         for hit in hits
         if _may_be_shown(hit.unit, request) and not _is_starter(searcher, hit.unit)
     )
-    lines = list(lines_of_hits(searcher, hits, request.query, request.zone))
+    lines = list(lines_of_hits(searcher, hits, request))
     lines = _set_orders_of_others_apart(searcher, request, lines, [hit.unit for hit in hits])
     # By value first: what competes later is counted per token, which favours short lines.
     if most := recall.context_hits:

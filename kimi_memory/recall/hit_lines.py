@@ -23,6 +23,7 @@ from kimi_memory.recall.served import person_of
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
+    from kimi_memory.recall.request import Request
 
 PRIORITY = {"short-term": 0, "mid-term": 1, "episodic": 2, "semantic": 3, "long-term": 4, "page": 3}
 LINE_CHARS = 400
@@ -40,16 +41,13 @@ _DOUBTED = frozenset({"stale", "conflicted"})
 _REPLACED_CHARS = 80
 
 
-def lines_of_hits(
-    searcher: Searcher, hits: Sequence[Hit], prompt: str = "", zone: Zone = UTC
-) -> Iterator[Line]:
+def lines_of_hits(searcher: Searcher, hits: Sequence[Hit], request: Request) -> Iterator[Line]:
     """Yield the lines of some hits; a note stands for the turns that it quotes.
 
     Args:
         searcher: the memory.
         hits: what was found.
-        prompt: what it was found for; what only asks the same is left out.
-        zone: the zone of shown days.
+        request: what it was found for, and by whom; what only asks the same is left out.
     """
     scores = {hit.unit.id: hit.score for hit in hits}
     alone = {hit.unit.id: hit.score / _share_of_others(hit) for hit in hits}
@@ -66,8 +64,9 @@ def lines_of_hits(
         told = [note.text for note in quoting[unit.id]]
         if alone[unit.id] < least or _is_aside(hit):
             continue
-        if not _is_said_again(searcher, unit, told, prompt):
-            line = line_of(unit, hit.snippet, zone, person_of(searcher, unit))
+        if not _is_said_again(searcher, unit, told, request.query):
+            person = person_of(searcher, unit, request)
+            line = line_of(unit, hit.snippet, request.zone, person)
             line = line._replace(value=scores[unit.id])
             yield with_successor(searcher, unit, line)
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.session import SHARED, owner
+from kimi_memory.recall.filters import restrict_to_caller
 from kimi_memory.recall.quoted_turns import NOTES, rests_on
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class Served(NamedTuple):
     running: bool = False
     """Whether the running session, or a project, is named."""
     several: bool = False
-    """Whether more than one person speaks in the memory."""
+    """Whether more than one person speaks in what the caller may see."""
 
     def owns(self, searcher: Searcher, unit: Unit) -> bool | None:
         """Return whether an order is theirs or everybody's; None where nobody knows.
@@ -69,7 +71,8 @@ def served_by(searcher: Searcher, request: Request) -> Served:
         project = project or next(iter(searcher.column("project").tally(rows)), "")
         named = named or _names_in(searcher, rows)
     people = frozenset(map(str.casefold, named))
-    return Served(people, project, bool(running or project), _are_several(searcher))
+    several = _are_several(searcher, request)
+    return Served(people, project, bool(running or project), several)
 
 
 def names_of(searcher: Searcher, unit: Unit) -> frozenset[str]:
@@ -92,9 +95,15 @@ def notes_about(searcher: Searcher, rows: Sequence[int], names: Collection[str])
     return found
 
 
-def person_of(searcher: Searcher, unit: Unit) -> str:
-    """Return the name to show with a person's words; empty where only one person speaks."""
-    if not _are_several(searcher) or unit.trust != Origin.HUMAN:
+def person_of(searcher: Searcher, unit: Unit, request: Request) -> str:
+    """Return the name to show with a person's words; empty where only one person speaks.
+
+    Args:
+        searcher: the memory.
+        unit: what is shown.
+        request: who asks; people of whom they may see nothing do not count.
+    """
+    if unit.trust != Origin.HUMAN or not _are_several(searcher, request):
         return ""
     if unit.kind == "turn":
         return unit.speaker or unit.user
@@ -112,17 +121,20 @@ def _yield_speakers(searcher: Searcher, unit: Unit) -> Iterator[_Names]:
             yield one
 
 
-def _are_several(searcher: Searcher) -> bool:
-    """Whether more than one person speaks in the memory."""
+def _are_several(searcher: Searcher, request: Request) -> bool:
+    """Whether more than one person speaks in what the caller may see."""
+    # A name beside words of theirs would say that there are talks which are hidden from them.
+    asked = request.narrowed(Query(text="", within=request.within))
+    seen = restrict_to_caller(searcher, asked)
 
     def count() -> int:
-        said = searcher.alive & searcher.column("role").among({Role.USER})
+        said = seen.alive & seen.column("role").among({Role.USER})
         # A name at a turn is the speaker's own; that of a session may be the name of an account.
-        unnamed = said & searcher.column("speaker").among({""})
-        named = (*searcher.column("speaker").tally(said), *searcher.column("user").tally(unnamed))
+        unnamed = said & seen.column("speaker").among({""})
+        named = (*seen.column("speaker").tally(said), *seen.column("user").tally(unnamed))
         return len(frozenset(map(str.casefold, named)) - {""})
 
-    return searcher.once("people", count) > 1
+    return seen.once("people", count) > 1
 
 
 def _names_in(searcher: Searcher, rows: Bools) -> frozenset[str]:

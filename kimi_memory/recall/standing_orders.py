@@ -95,7 +95,7 @@ def standing_orders(recall: Recall, request: Request, *, called: bool = False) -
     chosen.sort(key=lambda unit: (not is_called(unit), unit.type != _RULE))
     room = SHARE * request.budget
     for place, unit in enumerate(chosen[:MOST]):
-        person = person_of(recall.searcher(), unit)
+        person = person_of(recall.searcher(), unit, request)
         line = line_of(unit, unit.text, request.zone, person)
         line = line._replace(place=place, section=Section.ORDERS)
         # The first that does not fit ends it: a later one is less called for, however short it is.

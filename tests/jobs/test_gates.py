@@ -14,10 +14,13 @@ from kimi_memory.domain.change import Actor, Create, Update, digest
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Op, Plan, Spent, Step
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Status
+from kimi_memory.domain.pages import Project
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.gates import DraftGate, JobGates, content_of, story_of
-from tests.jobs.notes import card, put
+from kimi_memory.jobs.tombstone_gate import WHY
+from tests.jobs.notes import NOW as TODAY
+from tests.jobs.notes import card, days_ago, put
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
 DRAFT = Draft(
@@ -175,6 +178,78 @@ def test_a_long_card_may_change_in_most_of_its_lines(memory: Memory) -> None:
     report = memory.jobs.run(lambda shelf: plan(Step(Op.REFINE, new, "more")), ACTOR)
     assert report.id
     assert not report.left_out
+
+
+def files(memory: Memory) -> dict[str, bytes]:
+    return {path: memory.store.read(path) for path in memory.store.files()}
+
+
+@pytest.mark.parametrize(
+    ("gone", "why", "asked", "due", "stops"),
+    [
+        pytest.param(3, "nobody asks for it", False, False, True, id="more than a quarter"),
+        pytest.param(2, "nobody asks for it", False, False, False, id="a quarter"),
+        pytest.param(3, "forgotten", True, False, False, id="asked for"),
+        pytest.param(3, "its time has come", False, True, False, id="due"),
+        pytest.param(3, WHY, False, False, False, id="taken back in words"),
+    ],
+)
+def test_a_job_that_loses_more_than_a_quarter_of_the_cards_changes_nothing(
+    memory: Memory, gone: int, why: str, asked: bool, due: bool, stops: bool
+) -> None:
+    ends = days_ago(1) if due else None
+    cards = [card(f"number.{n}", f"Number {n} is odd.", expires=ends) for n in range(10)]
+    put(memory, *cards)
+    # A note that is added makes up for none that goes.
+    steps = [Step(Op.ADD, card("new", "Eleven is odd, too."), "said")]
+    steps += [
+        Step(Op.ARCHIVE, replace(one, status=Status.ARCHIVED, updated=TODAY), why)
+        for one in cards[:gone]
+    ]
+    before = files(memory)
+    if not stops:
+        report = memory.jobs.run(lambda shelf: plan(*steps, asked=asked), ACTOR)
+        assert len(report.operations) == gone + 1
+        return
+    with pytest.raises(GateError, match="3 of 10 entries would go") as caught:
+        memory.jobs.run(lambda shelf: plan(*steps, asked=asked), ACTOR)
+    assert "'loss'" in str(caught.value)
+    assert "gates.max_loss" in str(caught.value)
+    assert files(memory) == before
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["by a job", "asked for"])
+def test_a_page_that_would_lose_its_lines_stays_and_the_rest_goes_on(
+    memory: Memory, asked: bool
+) -> None:
+    path, lines = "mid-term/plan.md", [f"- step {n}\n" for n in range(40)]
+    old, half = "".join(lines).encode(), "".join(lines[:20]).encode()
+    (memory.root / path).write_bytes(old)
+    memory.store.reconcile()
+    memory.history.commit("A page of ours")
+    changes = (Update(path, digest(old), half),)
+    made = plan(Step(Op.ADD, card("db.port", "5432"), "new"), changes=changes, asked=asked)
+    report = memory.jobs.run(lambda shelf: made, ACTOR)
+    assert paths(memory) == {"semantic/general/k.db.port.md"}
+    assert (memory.root / path).read_bytes() == (half if asked else old)
+    assert ["20 of 40 lines of" in reason for reason in report.left_out] == (
+        [] if asked else [True]
+    )
+
+
+def test_a_project_that_would_lose_its_lines_stays_and_is_named(memory: Memory) -> None:
+    at = {"created": days_ago(3), "updated": days_ago(2)}
+    steps = tuple(f"2026-02-{n % 20 + 1:02} finished part {n}" for n in range(60))
+    old = Project(id="project-shop", name="shop", goal="Sell.", progress=steps, **at)
+    put(memory, old)
+    new = replace(old, progress=steps[:10], updated=TODAY)
+    [path] = [one for one in memory.store.files() if one.startswith("mid-term/projects/")]
+    before = memory.store.read(path)
+    made = plan(Step(Op.REFINE, new, "less"), Step(Op.ADD, card("db.port", "5432"), "new"))
+    report = memory.jobs.run(lambda shelf: made, ACTOR)
+    assert [reason for reason in report.left_out if f"lines of {path} would go" in reason]
+    assert memory.store.read(path) == before
+    assert paths(memory) == {"semantic/general/k.db.port.md"}
 
 
 def test_an_event_tells_what_happened_and_its_card_the_lesson() -> None:

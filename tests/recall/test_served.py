@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from folders import Folder
 
 from kimi_memory.domain.note import Origin, Quote, Source
-from kimi_memory.recall.served import names_of, person_of
+from kimi_memory.recall.request import Request
+from kimi_memory.recall.served import names_of, person_of, served_by
+
+ASKED = Request("live", 900, "0123456789abcdef")
 
 
 @pytest.fixture
@@ -57,7 +62,25 @@ def test_a_shared_card_names_nobody_of_a_private_session(shop: Folder) -> None:
     )  # fmt: skip
     searcher = shop.index().searcher()
     [row] = [hit.unit for hit in shop.ask("cellar database").hits if hit.unit.id == "card-cellar"]
-    assert person_of(searcher, row) == ""
+    assert person_of(searcher, row, ASKED) == ""
     assert names_of(searcher, row) == frozenset()
     shared = next(hit.unit for hit in shop.ask("shop database").hits if hit.unit.id == "card-ben")
-    assert person_of(searcher, shared) == "Ben"
+    assert person_of(searcher, shared, ASKED) == "Ben"
+
+
+def test_people_of_hidden_sessions_do_not_count(folder: Folder) -> None:
+    folder.session("a1", [("Ann", "The shop database is Redis.")], archived=True)
+    folder.session(
+        "b1", [("Bob", "My salary went up in May.")], archived=True, user="bob", area="user"
+    )
+    searcher = folder.index().searcher()
+    [unit] = [hit.unit for hit in folder.ask("shop database").hits if hit.unit.session == "a1"]
+    assert person_of(searcher, unit, ASKED) == "Ann"
+    assert served_by(searcher, ASKED).several
+    # Nothing in the block of another caller says that somebody else talks to this memory.
+    ann, bob = (ASKED._replace(within=(f"user:{name}",)) for name in ("ann", "bob"))
+    assert person_of(searcher, unit, ann) == ""
+    assert not served_by(searcher, ann).several
+    assert person_of(searcher, unit, bob) == "Ann"
+    bound = ASKED._replace(bound=lambda query: replace(query, within=("user:ann",)))
+    assert person_of(searcher, unit, bound) == ""

@@ -39,7 +39,7 @@ _WONDERS = regex(
 _REFUSES = regex(
     r"^\W*(?:(?:hm+|wait|ok(?:ay)?|um+|oh|so|well|stop|please|sorry|but|hey|guys?)\b[,.! …]*){0,3}"
     r"(?:(?:no|nope|nah)\b(?=[,.!…]|$| (?:i|we|you|that|this|it|not|don't|the)\b)(?!,? (?:problem|worries|need|questions?|idea|thanks?)\b)|(?:please )?(?:revert|undo|roll ?back|discard|reject(?:ed|ing)?|cancel)\b(?= (?:it|this|that|these|those|them|all|the|your|my|to|back|everything)\b|\W*$)|(?:i|we) (?:really )?(?:don't|do not|didn't|did not|never) (?:want|like|need|ask(?:ed)?)\b|(?:that|this|it)(?:'s| is| was) (?:(?:so|just|completely|totally|simply) )*(?:not (?:right|what|how|it|ok(?:ay)?|correct|good|true|the|a|an|my|our|needed|necessary|acceptable)|wrong|a (?:bad|terrible))\b|not (?:what|like (?:that|this)|quite)\b|(?:why (?:did|are|would|have) you|you (?:should(?:n't| not)|were not supposed)|what did you do)\b|(?:take|put|change|set|bring) (?:it|that|this|them|the \w+) back\b|(?:remove|delete|drop|throw away) (?:that|it|this|what you)\b|go back to\b)"
-    r"|^\W*(?:(?:等等|等一下|嗯+|呃|哎|喂|那个)[，,。…]*)*(?:不(?:对|是(?:这样|的|这个|我)|行(?!不)|要这[样么个]|用这|需要这|好(?=[，。！]|$))|撤[销回]|回[退滚](?!不)|(?:改|换|恢复|退|调|还原)回|还原(?!度)|恢复(?:原|到|成|之前)|错了|别这[样么]|没必要这|我(?:不想要|不喜欢|不要|没让|没说)|谁让你|你(?:为什么|怎么)(?:要|把|改|删|又|自己)|不是让你)",
+    r"|^\W*(?:(?:等等|等一下|嗯|呃|哎|喂|那个)[，,。…]*)*(?:不(?:对|是(?:这样|的|这个|我)|行(?!不)|要这[样么个]|用这|需要这|好(?=[，。！]|$))|撤[销回]|回[退滚](?!不)|(?:改|换|恢复|退|调|还原)回|还原(?!度)|恢复(?:原|到|成|之前)|错了|别这[样么]|没必要这|我(?:不想要|不喜欢|不要|没让|没说)|谁让你|你(?:为什么|怎么)(?:要|把|改|删|又|自己)|不是让你)",
     2,
 )
 """How a turn begins that takes back what an agent has just made."""

@@ -41,6 +41,10 @@ class Speakers:
 
     def __init__(self, shelf: Shelf, new: Mapping[str, Note] | None = None) -> None:
         self._shelf, self._new = shelf, new or {}
+        # Hundreds of cards rest on a session: to ask for each what its file says takes a tenth of
+        # the time in which a statement is kept.
+        self._names: dict[str, str] = {}
+        self._private: dict[str, bool] = {}
 
     def of_card(self, id: str, scope: str = SHARED) -> str:
         """Return the names of those who said what a card rests on; empty where none is known.
@@ -65,11 +69,16 @@ class Speakers:
 
         It is empty where nobody has a name, and where several speak: there each line names its own.
         """
-        names = self._read(id, "people", _read_names) or []
-        return names[0] if len(names) == 1 else ""
+        if id not in self._names:
+            names = self._read(id, "people", _read_names) or []
+            self._names[id] = names[0] if len(names) == 1 else ""
+        return self._names[id]
 
     def _is_private(self, id: str) -> bool:
-        return bool(self._read(id, "area", lambda content: bool(_AREA.search(content))))
+        if id not in self._private:
+            has_area = self._read(id, "area", lambda content: bool(_AREA.search(content)))
+            self._private[id] = bool(has_area)
+        return self._private[id]
 
     def _read(self, id: str, name: str, read: Callable[[bytes], T]) -> T | None:
         """Return what the file of a session says; None where there is none that can be read."""
