@@ -19,6 +19,7 @@ from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.mcp.workers import Desk
+from kimi_memory.operations.import_memories import import_store
 
 Way = Callable[[Memory, Opening], None]
 Record = Callable[[str, object], None]
@@ -112,6 +113,14 @@ def _proxy(memory: Memory, opening: Opening) -> None:
                 client.post("/v1/chat/completions", json=ask, headers=headers)
 
 
+def _stores(memory: Memory, opening: Opening) -> None:
+    """Import the memories of another program, as a person does who changes to this one."""
+    kept = memory.root.parent / "mem0.json"
+    rows = [{"id": str(n), "memory": poison.text} for n, poison in enumerate(POISON)]
+    kept.write_text(json.dumps({"memories": rows}), encoding="utf-8")
+    assert import_store(memory, kept).seen == len(rows)
+
+
 WAYS: dict[str, Way] = {
     "user": _turns("user"),
     "assistant": _turns("assistant"),
@@ -119,6 +128,7 @@ WAYS: dict[str, Way] = {
     "system": _turns("system"),
     "remote": _turns("user", "remote"),
     "imported": _turns("user", "import"),
+    "stores": _stores,
     "remember": _remember,
     "remember of agents": _remember_of_agents,
     "mcp": _mcp,

@@ -16,6 +16,7 @@ from kimi_memory.domain.ids import derived_id, new_id
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_NAME, STARTER_PAGES, Identity
 from kimi_memory.formats import codec
+from kimi_memory.formats.scalar import one_line
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.overview import PAGE, empty_page
 from kimi_memory.nlp.basic.characters import language_of
@@ -52,7 +53,7 @@ def lay_out(root: Path, opening: Opening, name: str, language: str, locale: str)
         lay(root, TIERS)
         home = opening.home or Home.of_user()
         screen = Screen(opening.host or user_host(home), home.key())
-        files = starter(screen.pass_name(name), language, opening.clock(), locale=locale)
+        files = starter(one_line(screen.pass_name(name)), language, opening.clock(), locale=locale)
         with open_store(root, home, home.key(), opening.clock) as store:
             # A folder may hold pages already, which are not overwritten.
             store.apply([f for f in files if not store.exists(f.path)], opening.actor)

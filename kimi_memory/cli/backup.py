@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.operations.backup import Backup, back_up, check_backup, restore
+from kimi_memory.operations.health_checks import shown_size
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,5 +41,5 @@ def run(arguments: Namespace) -> int:
 def _print_result(found: Backup, done: str) -> None:
     for line in found.problems:
         show(f"damaged: {line}")
-    size = f"{found.files} files, {found.bytes / 2**20:.1f} MiB"
+    size = f"{found.files} files, {shown_size(found.bytes)}"
     show(f"{found.path}: {size}, {'damaged' if found.problems else done}")

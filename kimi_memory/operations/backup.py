@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.outside import check_new_file, write_whole
 from kimi_memory.store.files.paths import PRIVATE
@@ -22,6 +22,8 @@ from kimi_memory.store.files.paths import PRIVATE
 LIST = "BACKUP.json"
 """Last member of an archive, path and SHA-256 of every other one: a cut archive has none."""
 _PART = 1 << 20
+_LONGEST_LIST = 1 << 26
+"""Bytes of the list of some 500,000 files; a forged one could fill all memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ def check_backup(path: Path) -> Backup:
     """Read an archive and compare every member with the list that was written with it.
 
     Raises:
+        NotFoundError: there is no such file.
         UsageError: it is no backup.
     """
     found, listed, size = _read_archive(path)
@@ -168,12 +171,16 @@ def _read_archive(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
                 if content is None:
                     continue
                 if member.name == LIST:
+                    if member.size > _LONGEST_LIST:
+                        raise UsageError(f"{path}: its list is too long for any memory.")
                     listed = json.loads(content.read())
                     continue
                 summing = _Summing(cast("io.BufferedReader", content))  # as it is for a file
                 while summing.read(_PART):
                     pass
                 found[member.name], size = summing.sum.hexdigest(), size + member.size
+    except FileNotFoundError as error:
+        raise NotFoundError("file", str(path)) from error
     except (OSError, EOFError, tarfile.TarError, zlib.error, ValueError) as error:
         raise UsageError(f"{path} is no whole backup: {error}. Use another.") from error
     if not isinstance(listed, dict) or MARKER not in listed:

@@ -18,6 +18,8 @@ from kimi_memory.past.points import Point
 from kimi_memory.store.git.read import is_plain_name
 
 _MAIN = "main"
+_LONGEST_NAME = 100
+"""Bytes of a name: git keeps it as a file, whose name has room for 255."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,14 @@ def list_branches(memory: Memory) -> list[Branch]:
 
 def check_name(memory: Memory, name: str) -> None:
     """Refuse a name that no branch may have, or that one on this machine has already."""
-    # Beside a branch of this name, git calls its own HEAD ambiguous.
-    if not is_plain_name(name, "-_") or name.upper() == "HEAD":
+    # Beside a branch of this name, git calls its own HEAD, ORIG_HEAD or FETCH_HEAD ambiguous.
+    taken = name.upper() == "HEAD" or name.upper().endswith("_HEAD")
+    if taken or not is_plain_name(name, "-_"):
         raise UsageError(f"{name!r} cannot be a branch. Use letters, digits, '-' and '_'.")
+    if len(name.encode()) > _LONGEST_NAME:
+        raise UsageError(
+            f"A branch has a name of at most {_LONGEST_NAME} bytes. Choose a shorter one."
+        )
     if memory.is_secret(name):
         raise UsageError("The name holds a secret, which git would keep. Choose another.")
     # Its name alone is what shows which branch a folder holds.

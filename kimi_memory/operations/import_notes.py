@@ -34,6 +34,7 @@ from kimi_memory.jobs.new_cards import new_card
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of, normalise
 from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 
@@ -132,7 +133,8 @@ class Adopt:
             Role.TOOL,
             screened.text.strip(),
             speaker=memo.system,
-            origin=Origin.IMPORT,
+            # A person who imports a store has not read each of its lines.
+            origin=Origin.REMOTE if gives_orders(screened.text) else Origin.IMPORT,
             ref=_offer_ref(offer),
             masked=screened.masked,
         )
@@ -247,7 +249,7 @@ class _Deal:
         if verdict in (Verdict.REFINES, Verdict.UNRELATED, None):
             return self._make_key_unique(offer, card)
         # What a person said here counts for more than what another program kept.
-        if rival.trust.rank < Origin.IMPORT.rank:
+        if rival.trust.rank < draft.origin.rank:
             why = f"imported words cannot change {rival.id}"
             self.left_out.append(f"{offer.identity}: {why}")
             return None
@@ -271,6 +273,8 @@ class _Deal:
             self.left_out.append(
                 f"{offer.identity}: changed at the source, but {card.id} was edited here"
             )
+        elif draft.origin is Origin.REMOTE and card.trust is not Origin.REMOTE:
+            self.left_out.append(f"{offer.identity}: it gives orders to a model now")
         else:
             quote = draft.quotes[0]
             new = replace(
@@ -303,7 +307,7 @@ class _Deal:
             lang=Lang(language_of(value)),
             importance=found.importance if found else 0.5,
             confidence=0.5,
-            origin=Origin.IMPORT,
+            origin=turn.origin,
             tags=tuple(dict.fromkeys((*map(_normalise_tag, memo.tags), f"from/{memo.system}"))),
             category=memo.project or memo.system,
             project=memo.project,
@@ -324,7 +328,7 @@ class _Deal:
             new_card(draft, self._now, None),
             id=offer.card,
             created=memo.created or offer.at,
-            status=self._status,
+            status=Status.CANDIDATE if draft.origin is Origin.REMOTE else self._status,
             valid_from=memo.created or offer.at,
             expires=memo.expires,
         )

@@ -12,6 +12,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
+from kimi_memory.formats.scalar import one_line
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.settings import set_entries
@@ -66,7 +67,7 @@ def make_fork(memory: Memory, folder: Path, name: str, at: str = "HEAD") -> str:
     point, _, files = read_point(memory, at)
     id = new_id("memory", memory.clock())
     parent = f"{memory.settings.memory.id}@{point.commit}"
-    entries = {"id": id, "parent": parent, "name": memory.screen.pass_name(name)}
+    entries = {"id": id, "parent": parent, "name": one_line(memory.screen.pass_name(name))}
     values = {("memory", key): json.dumps(value) for key, value in entries.items()}
     settings = set_entries(files[MARKER].content.decode(), values).encode()
     files[MARKER] = File(settings, settings)

@@ -28,6 +28,7 @@ _MADE = {"memory.id": "init", "memory.format": "init", "memory.parent": "fork",
          "memory.moved": "migrate"}  # fmt: skip
 """Settings that only a command writes."""
 _SIMPLE = ("server", "sync", "disabled")
+_PLAIN_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _LIKE = 0.6
 
@@ -146,7 +147,8 @@ def write_value(one: Setting, text: str) -> str:
     except tomllib.TOMLDecodeError as error:
         if one.kind == "any":
             return json.dumps(text, ensure_ascii=False)
-        raise UsageError(f"{text!r} is no value of {one.name}. Give {one.kind}.") from error
+        wanted = _PLAIN_KINDS.get(one.kind, one.kind)
+        raise UsageError(f"{text!r} is no value of {one.name}. Give {wanted}.") from error
     return text
 
 

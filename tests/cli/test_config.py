@@ -61,7 +61,7 @@ def test_a_change_keeps_the_rest_of_the_file(folder: Path, own: Path, capsys) ->
     [
         ("recall.limt", "4", "Did you mean 'recall.limit'?"),
         ("timezone", "UTC", "Did you mean 'memory.timezone'?"),
-        ("recall.limit", "many", "Give int"),
+        ("recall.limit", "many", "Give a whole number"),
         ("recall.limit", "true", "type int"),
         ("recall.fusion", "best", "Choose one of"),
         ("memory.timezone", "Asia/Shanghi", "Asia/Shanghai"),

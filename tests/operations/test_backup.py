@@ -13,7 +13,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.backup import LIST, back_up, check_backup, restore
 
 
@@ -111,6 +111,22 @@ def test_what_is_no_whole_backup_is_refused(filled: Memory, tmp_path: Path, kept
         archive.addfile(info, io.BytesIO(b""))
     with pytest.raises(UsageError, match="no whole backup"):
         check_backup(other)
+
+
+def test_an_archive_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"nothing\.tar\.gz"):
+        check_backup(tmp_path / "nothing.tar.gz")
+
+
+def test_a_list_that_would_fill_all_memory_is_not_read(tmp_path: Path) -> None:
+    path, size = tmp_path / "bomb.tar.gz", 1 << 27
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        info = tarfile.TarInfo(LIST)
+        info.size = size
+        archive.addfile(info, io.BytesIO(bytes(size)))
+    assert path.stat().st_size < size / 100
+    with pytest.raises(UsageError, match="list is too long"):
+        check_backup(path)
 
 
 def test_a_folder_that_holds_something_is_left_alone(filled: Memory, tmp_path: Path) -> None:

@@ -121,6 +121,21 @@ def test_a_name_means_one_branch(memory: Memory, place: Path, tmp_path: Path) ->
     assert not (tmp_path / "second").exists()
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["../x", "-rf", "a/b", "x\nForged: line", "", ".git", "@{u}", "a.lock", "x\0y", "\u202egnp"]
+    + ["\udcff", "*", "HEAD", "head", "FETCH_HEAD", "Orig_Head", "x" * 101, "长" * 34],
+)
+def test_no_name_means_something_else_to_git_or_to_a_reader(
+    memory: Memory, place: Path, name: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        make_branch(memory, name, place)
+    assert str(raised.value).isprintable()
+    assert not place.exists()
+    assert find_branches(memory) == {}
+
+
 def test_other_copies_are_no_branches(
     memory: Memory, place: Path, tmp_path: Path, opening: Opening
 ) -> None:

@@ -38,7 +38,7 @@ def test_a_fork_knows_the_same_and_is_a_memory_of_its_own(
     with Memory.open(place, opening) as fork:
         assert fork.settings.memory.id == id != memory.settings.memory.id
         assert fork.settings.memory.parent == f"{memory.settings.memory.id}@{then}"
-        assert "Ann" in fork.settings.memory.name
+        assert fork.settings.memory.name == 'Of "Ann" and Bob'
         assert "8080" in values(fork, "deploy port")
         assert "8443" not in values(fork, "deploy port")
         assert errors(fork) == []

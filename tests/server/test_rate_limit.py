@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.errors import ServerError
-from kimi_memory.server.rate_limit import Pace
+from kimi_memory.server.rate_limit import Lines, Pace
 
 
 def test_each_client_has_its_own_pace() -> None:
@@ -45,3 +45,17 @@ def test_of_very_many_clients_none_is_kept() -> None:
     pace.count_request("client 10000")
     with pytest.raises(ServerError):
         pace.count_request("client 10000")
+
+
+def test_one_address_leaves_connections_for_the_others() -> None:
+    lines = Lines(each=2, every=4)
+    one, two = lines.open_line("a"), lines.open_line("a")
+    assert one is not None
+    assert two is not None
+    assert lines.open_line("a") is None
+    assert lines.open_line("b") is not None
+    one.leave()
+    assert lines.open_line("a") is not None
+    assert lines.open_line("c") is not None
+    # Four are open now, whoever asks.
+    assert lines.open_line("d") is None
