@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kimi_memory.api.options import Home, utcnow
+from kimi_memory.api.options import Home, user_host, utcnow
+from kimi_memory.capture.screen import Screen
 from kimi_memory.cli.shared import find_memory, open_memory, show, show_json, show_result
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.spaces.space_files import read_registry
@@ -79,6 +80,8 @@ def _add_memory_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: A
 def run(arguments: Namespace) -> int:
     """Carry out one step."""
     home = Home.of_user()
+    if arguments.step in ("create", "add", "share"):
+        _refuse_secrets(home, arguments)
     if arguments.step == "create":
         folder = arguments.folder.expanduser() if arguments.folder else None
         space = SpaceFolder.create(home, arguments.name, folder)
@@ -96,6 +99,13 @@ def run(arguments: Namespace) -> int:
         "who": _who, "check": _check, "log": _log, "verify": _verify, "list": _list_members,
     }  # fmt: skip
     return steps[arguments.step](arguments, space)
+
+
+def _refuse_secrets(home: Home, arguments: Namespace) -> None:
+    screen = Screen(user_host(home), home.key())
+    for field in ("name", "member"):
+        if screen.mask(getattr(arguments, field, ""))[1]:
+            raise UsageError("The name holds a secret, which git would keep. Choose another.")
 
 
 def _open_space(home: Home, arguments: Namespace) -> SpaceFolder:

@@ -160,10 +160,17 @@ def _walk_files(root: Path) -> Iterator[Path]:
         yield from (path for path in wanted if path.is_file() and not path.is_symlink())
 
 
+def _read_list(path: Path, member: tarfile.TarInfo, content: IO[bytes]) -> object:
+    if member.size > _LONGEST_LIST:
+        raise UsageError(f"{path}: its list is too long for any memory.")
+    return json.loads(content.read())
+
+
 def _read_archive(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
     """Return the sums of what is in an archive, those in its list, and how many bytes it holds."""
     found: dict[str, str] = {}
-    listed, size = None, 0
+    listed: object = None
+    size = 0
     try:
         with tarfile.open(path, "r:gz") as archive:
             for member in archive:
@@ -171,9 +178,7 @@ def _read_archive(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
                 if content is None:
                     continue
                 if member.name == LIST:
-                    if member.size > _LONGEST_LIST:
-                        raise UsageError(f"{path}: its list is too long for any memory.")
-                    listed = json.loads(content.read())
+                    listed = _read_list(path, member, content)
                     continue
                 summing = _Summing(cast("io.BufferedReader", content))  # as it is for a file
                 while summing.read(_PART):

@@ -69,8 +69,8 @@ def list_branches(memory: Memory) -> list[Branch]:
 def check_name(memory: Memory, name: str) -> None:
     """Refuse a name that no branch may have, or that one on this machine has already."""
     # Beside a branch of this name, git calls its own HEAD, ORIG_HEAD or FETCH_HEAD ambiguous.
-    taken = name.upper() == "HEAD" or name.upper().endswith("_HEAD")
-    if taken or not is_plain_name(name, "-_"):
+    is_of_git = name.upper() == "HEAD" or name.upper().endswith("_HEAD")
+    if is_of_git or not is_plain_name(name, "-_"):
         raise UsageError(f"{name!r} cannot be a branch. Use letters, digits, '-' and '_'.")
     if len(name.encode()) > _LONGEST_NAME:
         raise UsageError(

@@ -70,6 +70,29 @@ def test_what_would_be_done_is_only_said(shop) -> None:
     assert shop("list shop --json") == before
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "create {secret}",
+        "add {secret} --role reader",
+        "add ann --role reader --name {secret}",
+        "share --name {secret}",
+    ],
+)
+def test_no_name_that_is_a_secret_gets_into_the_history_of_a_space(
+    shop, tmp_path: Path, line: str
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    code, said = shop(line.format(secret=secret))
+    assert (code, "The name holds a secret" in said) == (2, True)
+    assert secret not in said
+    assert not [
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and secret.encode() in path.read_bytes()
+    ]
+
+
 def test_the_log_tells_who_did_what_and_is_checked(shop, tmp_path: Path) -> None:
     shop("remove lin")
     lines = shop("log")[1].splitlines()

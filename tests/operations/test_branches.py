@@ -123,8 +123,11 @@ def test_a_name_means_one_branch(memory: Memory, place: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "name",
-    ["../x", "-rf", "a/b", "x\nForged: line", "", ".git", "@{u}", "a.lock", "x\0y", "\u202egnp"]
-    + ["\udcff", "*", "HEAD", "head", "FETCH_HEAD", "Orig_Head", "x" * 101, "长" * 34],
+    (
+        *("../x", "-rf", "a/b", "x\nForged: line", "", ".git", "@{u}", "a.lock", "x\0y"),
+        *("\u202egnp", "\udcff", "*", "HEAD", "head", "FETCH_HEAD", "Orig_Head"),
+        *("x" * 101, "长" * 34),
+    ),
 )
 def test_no_name_means_something_else_to_git_or_to_a_reader(
     memory: Memory, place: Path, name: str
