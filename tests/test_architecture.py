@@ -88,6 +88,8 @@ HEAVY = {
     "strands",
     "psycopg",
     "cedarpy",
+    "jwt",
+    "ray",
 }
 """Third-party libraries: each is known to one module."""
 
@@ -95,11 +97,12 @@ SHARED = {
     # the markers stand beside the specifications, the plugin manager in the host
     "pluggy": ("kimi_memory/hooks/specs.py", "kimi_memory/hooks/host.py"),
     # one asks model servers within a bound of bytes and time, one is our own client, and one
-    # passes on what others ask, as it comes
+    # passes on what others ask, as it comes; the last asks who signs for people
     "httpx": (
         "kimi_memory/llm/remote/http.py",
         "kimi_memory/client/*.py",
         "kimi_memory/proxy/upstream.py",
+        "kimi_memory/spaces/issuers.py",
     ),
     # what says of a parameter what it is, in both sets of tools
     "pydantic": ("kimi_memory/mcp/*.py",),
@@ -197,6 +200,7 @@ ENVIRONMENT = {
     "plugins/skills/__init__.py": "a path that a person gives may begin with ~",
     "plugins/schedule/__init__.py": "where the machine's scheduler keeps its files",
     "plugins/agent_runs/*.py": "variables that the user names are passed on to agents",
+    "plugins/pool_ray.py": "a library that says who uses it, unless the environment forbids it",
     "plugins/audit/page.py": "stores of other programs lie in the home directory",
 }
 """Modules that may read the environment, and why."""
@@ -219,9 +223,11 @@ NAMED_IMPORTS = {
     "kimi_memory/llm/remote/settings.py": "keyring, which need not be installed",
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
     "kimi_memory/spaces/policies.py": "cedarpy, which need not be installed",
+    "kimi_memory/spaces/issuers.py": "PyJWT, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
     "plugins/agent_runs/__init__.py": "the module of a command",
+    "plugins/pool_ray.py": "Ray, which need not be installed",
     "plugins/demo/__init__.py": "the demonstration of a cluster",
     "plugins/whoosh_index.py": "a module of a library that stays unread",
 }

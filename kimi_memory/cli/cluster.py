@@ -12,6 +12,8 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.shared import PERSON, show, show_result
 from kimi_memory.cli.signals import until_signal
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say, translate
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.purging import list_purged_nodes
@@ -48,8 +50,8 @@ def run(arguments: Namespace) -> int:
         if arguments.step == "trim":
             count = cluster.trim(arguments.name, dry_run=arguments.dry_run)
             done = "would be destroyed" if arguments.dry_run else "destroyed"
-            line = f"{count} records {done}; the log begins with a snapshot."
-            show_result(arguments, {"records": count}, line)
+            line = f"{{count}} records {done}; the log begins with a snapshot."
+            show_result(arguments, {"records": count}, say(line, count=count))
             return 0
         found = cluster.deployments()
         show_result(arguments, found, format_deployments(found, list_unpurged(cluster)))
@@ -60,13 +62,13 @@ def _run(cluster: Cluster) -> int:
     opening = Opening(home=Home.of_user(), actor=PERSON)
     lock = threading.Lock()
 
-    def say(line: str) -> None:
+    def tell(line: str) -> None:
         with lock:
-            show(line)
+            show(translate(line))
             sys.stdout.flush()
 
     with until_signal() as stop:
-        Service(cluster, opening, say).run(stop.wait)
+        Service(cluster, opening, tell).run(stop.wait)
     return 0
 
 
@@ -75,9 +77,11 @@ def _check(cluster: Cluster, arguments: Namespace) -> int:
     problems = [*check_log(cluster.log, memory)]
     rows = [one for one in cluster.registry.deployments(memory, cluster.node)]
     tree = _digest_here(rows[0]) if rows else ""
-    lines = [*problems, *([] if problems else ["The log is whole: one order, one node an epoch."])]
+    lines = [translate(one) for one in problems]
+    lines = lines or [say("The log is whole: one order, one node an epoch.")]
     if tree:
-        lines.append(f"This folder is {tree[:16]}; every node that is as far has the same.")
+        same = "This folder is {tree}; every node that is as far has the same."
+        lines.append(say(same, tree=tree[:16]))
     found = {"problems": problems, "tree": tree}
     show_result(arguments, found, lines)
     return 1 if problems else 0
@@ -94,7 +98,12 @@ def list_unpurged(cluster: Cluster) -> list[str]:
     """Return a line for each deployment that a purge did not reach."""
     names = {one.memory: one.name for one in cluster.registry.deployments()}
     return [
-        f"purge of {name} did not reach {one.node}: {one.why}"
+        say(
+            "purge of {name} did not reach {node}: {why}",
+            name=name,
+            node=one.node,
+            why=translate(one.why),
+        )
         for memory, name in names.items()
         for one in list_purged_nodes(cluster.log, memory)
         if one.state == "left"
@@ -104,16 +113,21 @@ def list_unpurged(cluster: Cluster) -> list[str]:
 def format_deployments(rows: Sequence[DeploymentRow], more: Sequence[str] = ()) -> str:
     """Return deployments as a table, the one that leads first, and lines below it."""
     if not rows:
-        return "No memory is deployed. Share the one here with 'kimi-memory deploy add'."
+        return say("No memory is deployed. Share the one here with 'kimi-memory deploy add'.")
     lines = []
     last = {one.memory: max(o.applied for o in rows if o.memory == one.memory) for one in rows}
     for memory in dict.fromkeys(one.memory for one in rows):
         mine = [one for one in rows if one.memory == memory]
         lead = next((one for one in mine if one.role == "primary"), None)
-        who = f"primary {lead.node}, epoch {lead.epoch}" if lead else "nobody leads at the moment"
-        lines.append(f"{mine[0].name}  {who}, record {last[memory]}")
+        who = say("nobody leads at the moment")
+        if lead:
+            who = say("primary {node}, epoch {epoch}", node=lead.node, epoch=lead.epoch)
+        at = say("record {record}", record=last[memory])
+        lines.append(f"{mine[0].name}  {who}  {at}")
         for one in mine:
             behind = last[memory] - one.applied
-            state = one.why or (f"{behind} records behind" if behind else "in step")
-            lines.append(f"  {one.node:<16} {one.role:<8} {one.status:<9} {state}  {one.folder}")
+            state = say("{behind} records behind", behind=behind) if behind else say("in step")
+            state = translate(one.why) or state
+            named = f"{pad(say(one.role), 8)} {pad(say(one.status), 9)}"
+            lines.append(f"  {one.node:<16} {named} {state}  {one.folder}")
     return "\n".join([*lines, *more])

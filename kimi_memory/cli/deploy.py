@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
 from kimi_memory.cli.shared import find_memory, show, show_result
+from kimi_memory.cli.words import say
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.snapshots import find_snapshot
 from kimi_memory.errors import UsageError
@@ -61,47 +62,55 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     if arguments.step == "add" and arguments.folder is None:
         root = find_memory(arguments)
         cluster.check_deployable(root)
-        return f"Would share {root} over {cluster.log.name}; {cluster.node} would take the writes."
+        line = "Would share {folder} over {log}; {node} would take the writes."
+        return say(line, folder=root, log=cluster.log.name, node=cluster.node)
     memory = cluster.registry.find(arguments.name)
     state, rows = cluster.state(memory), cluster.registry.deployments(memory)
-    leader = state.holder if state.held else "nobody"
+    leader = state.holder if state.held else say("nobody")
     names = ", ".join(one.node for one in rows)
     if arguments.step == "add":
         about, last = find_snapshot(cluster.log, memory)
         size = len(cluster.log.get_blob(memory, about["bundle"]))
         later = last - int(about["at"])
-        return (
-            f"Would copy a snapshot of {size} bytes and {later} records after it to "
-            f"{arguments.folder}, as a {arguments.role}; {names} have it, {leader} leads."
-        )
+        return say(
+            "Would copy a snapshot of {size} bytes and {count} records after it to {folder}, as a "
+            "{role}; {names} have it, {leader} leads.",
+            size=size, count=later, folder=arguments.folder, role=say(arguments.role),
+            names=names, leader=leader,
+        )  # fmt: skip
     if arguments.step == "promote":
         node = arguments.on or cluster.node
-        return f"Would have {node} take the writes of {arguments.name}; {leader} leads now."
+        line = "Would have {node} take the writes of {name}; {leader} leads now."
+        return say(line, node=node, name=arguments.name, leader=leader)
     row = next((one for one in rows if one.node == cluster.node), None)
     if row is None:
         raise UsageError(f"{cluster.node} does not hold {arguments.name}; {names} do.")
     if arguments.step == "remove":
-        return f"Would make {row.folder} a plain copy; nothing in it would be removed."
+        line = "Would make {folder} a plain copy; nothing in it would be removed."
+        return say(line, folder=row.folder)
     about, last = find_snapshot(cluster.log, memory)
-    return (
-        f"Would make {row.folder} anew from the snapshot at record {about['at']}, and carry out "
-        f"{last - int(about['at'])} records after it; what no record has would be put aside."
-    )
+    return say(
+        "Would make {folder} anew from the snapshot at record {record}, and carry out {count} "
+        "records after it; what no record has would be put aside.",
+        folder=row.folder, record=about["at"], count=last - int(about["at"]),
+    )  # fmt: skip
 
 
 def _add(cluster: Cluster, arguments: Namespace) -> None:
     if arguments.folder is None:
         row = cluster.deploy(find_memory(arguments))
-        line = (
-            f"{row.name} is shared; {row.node} takes the writes. Copy it to another machine there: "
-            f"kimi-memory deploy add {row.name} --folder PATH"
-        )
+        line = say(
+            "{name} is shared; {node} takes the writes. Copy it to another machine there: "
+            "kimi-memory deploy add {name} --folder PATH",
+            name=row.name, node=row.node,
+        )  # fmt: skip
     else:
         row, count = cluster.add(arguments.name, arguments.folder.expanduser(), arguments.role)
-        line = (
-            f"{row.name} is in {row.folder}, a {row.role}: a snapshot and {count} records after "
-            "it. Run 'kimi-memory cluster run' here, so that it follows."
-        )
+        line = say(
+            "{name} is in {folder}, a {role}: a snapshot and {count} records after it. Run "
+            "'kimi-memory cluster run' here, so that it follows.",
+            name=row.name, folder=row.folder, role=say(row.role), count=count,
+        )  # fmt: skip
     show_result(arguments, row, line)
 
 
@@ -112,26 +121,28 @@ def _list(cluster: Cluster, arguments: Namespace) -> None:
 
 def _remove(cluster: Cluster, arguments: Namespace) -> None:
     row = cluster.remove(arguments.name)
-    line = f"{row.folder} is a plain copy of {row.name} now; what is written there stays there."
-    show_result(arguments, row, line)
+    line = "{folder} is a plain copy of {name} now; what is written there stays there."
+    show_result(arguments, row, say(line, folder=row.folder, name=row.name))
 
 
 def _promote(cluster: Cluster, arguments: Namespace) -> None:
     state = cluster.promote(arguments.name, arguments.on, arguments.timeout)
-    line = f"{state.holder} takes the writes of {arguments.name} (epoch {state.epoch})."
-    show_result(arguments, state, line)
+    line = "{node} takes the writes of {name} (epoch {epoch})."
+    said = say(line, node=state.holder, name=arguments.name, epoch=state.epoch)
+    show_result(arguments, state, said)
 
 
 def _repair(cluster: Cluster, arguments: Namespace) -> None:
     kept = cluster.repair(arguments.name)
-    lines = [f"{arguments.name} was made anew here from the last snapshot."]
+    lines = [say("{name} was made anew here from the last snapshot.", name=arguments.name)]
     if kept:
-        lines.append("Put aside in .kimi/lost+found, as no record has it:")
+        lines.append(say("Put aside in .kimi/lost+found, as no record has it:"))
         lines += [f"  {name}" for name in kept]
     show_result(arguments, {"put_aside": kept}, lines)
 
 
 def _demote(cluster: Cluster, arguments: Namespace) -> None:
     cluster.demote(arguments.name)
-    line = f"{cluster.node} takes no writes of {arguments.name} any more; another node may begin."
-    show_result(arguments, {"demoted": cluster.node}, line)
+    line = "{node} takes no writes of {name} any more; another node may begin."
+    said = say(line, node=cluster.node, name=arguments.name)
+    show_result(arguments, {"demoted": cluster.node}, said)

@@ -10,9 +10,13 @@ from kimi_memory.agent_hooks.user_files import put, text_at
 from kimi_memory.api.options import Home
 from kimi_memory.cli.cluster import open_cluster
 from kimi_memory.cli.shared import show_result
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.registry import Node
 from kimi_memory.errors import UsageError
+
+_COLUMNS = (16, 10, 12, 10, 0)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,14 +40,18 @@ def run(arguments: Namespace) -> int:
     """Join, list or leave."""
     if arguments.step == "join":
         node, log = _join(arguments)
-        line = f"joined as {node.name} ({node.kind}) over {log}. Share a memory with "
-        line += "'kimi-memory deploy add', and keep 'kimi-memory cluster run' running."
+        line = say(
+            "joined as {node} ({kind}) over {log}. Share a memory with 'kimi-memory deploy add', "
+            "and keep 'kimi-memory cluster run' running.",
+            node=node.name, kind=say(node.kind), log=log,
+        )  # fmt: skip
         show_result(arguments, node, line)
         return 0
     with open_cluster() as cluster:
         if arguments.step == "leave":
             cluster.leave()
-            show_result(arguments, {"left": cluster.node}, f"{cluster.node} left the cluster.")
+            line = say("{node} left the cluster.", node=cluster.node)
+            show_result(arguments, {"left": cluster.node}, line)
         else:
             found = cluster.nodes()
             show_result(arguments, found, _format_nodes(cluster, found))
@@ -85,24 +93,29 @@ def _quote_toml(text: str) -> str:
 
 def _format_nodes(cluster: Cluster, nodes: list[Node]) -> str:
     if not nodes:
-        return "No nodes. Make this machine one with 'kimi-memory node join --url URL'."
+        return say("No nodes. Make this machine one with 'kimi-memory node join --url URL'.")
     rows = cluster.deployments()
-    lines = [f"{'NODE':<16} {'KIND':<10} {'PLACE':<12} {'SEEN':<10} MEMORIES"]
+    lines = [_format_row(*map(say, ("NODE", "KIND", "PLACE", "SEEN", "MEMORIES")))]
     for node in nodes:
         held = [one.role for one in rows if one.node == node.name]
-        counts = [f"{held.count(role)} {role}" for role in ("primary", "replica", "cache")]
-        shown = ", ".join(one for one in counts if not one.startswith("0 ")) or "none"
+        counts = [
+            f"{held.count(role)} {say(role)}"
+            for role in ("primary", "replica", "cache")
+            if role in held
+        ]
         place = "/".join(filter(None, (node.region, node.zone))) or "-"
-        lines.append(
-            f"{node.name:<16} {node.kind:<10} {place:<12} {format_age(node.seen_seconds):<10} "
-            f"{shown}"
-        )
+        age, shown = format_age(node.seen_seconds), ", ".join(counts) or say("none")
+        lines.append(_format_row(node.name, say(node.kind), place, age, shown))
     return "\n".join(lines)
+
+
+def _format_row(*cells: str) -> str:
+    return " ".join(pad(cell, width) for cell, width in zip(cells, _COLUMNS, strict=True)).rstrip()
 
 
 def format_age(seconds: float) -> str:
     """Return how long ago something was, as short as a table needs."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit} ago"
-    return f"{seconds:.0f} s ago"
+            return say(f"{{count}} {unit} ago", count=f"{seconds / size:.0f}")
+    return say("{count} s ago", count=f"{seconds:.0f}")

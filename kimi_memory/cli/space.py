@@ -11,6 +11,9 @@ from pathlib import Path
 from kimi_memory.api.options import Home, user_host, utcnow
 from kimi_memory.capture.screen import Screen
 from kimi_memory.cli.shared import find_memory, open_memory, show, show_json, show_result
+from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say, say_finding, translate
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.spaces.space_files import read_registry
 from kimi_memory.spaces.space_folder import SpaceFolder, known_spaces
@@ -33,6 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     log.add_argument("--denied", action="store_true", help="only what was refused")
     log.add_argument("-n", type=int, default=50, metavar="N", help="the last N; default: 50")
     steps.add_parser("verify", help="check that no line of the log was changed")
+    add_issuer_steps(steps)
     listed = steps.add_parser("list", help="list spaces, or the members and memories of one")
     listed.add_argument("name", nargs="?", default="", help="of a space")
     for name, step in steps.choices.items():
@@ -56,6 +60,9 @@ def _add_member_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: A
         "--kind", choices=KINDS, default="user", help="what it is; default: user"
     )
     steps.choices["add"].add_argument("--name", default="", help="its name for people to read")
+    steps.choices["add"].add_argument(
+        "--identity", default="", help="what the issuer calls this person or group"
+    )
     remove = steps.add_parser("remove", help="put a member out; its next request is refused")
     remove.add_argument("member", help="who")
     remove.add_argument("--dry-run", action="store_true", help="only say what would be done")
@@ -85,10 +92,11 @@ def run(arguments: Namespace) -> int:
     if arguments.step == "create":
         folder = arguments.folder.expanduser() if arguments.folder else None
         space = SpaceFolder.create(home, arguments.name, folder)
-        line = (
-            f"The space {space.name} is in {space.root}. Take somebody in with 'kimi-memory space "
-            "add NAME --role reader', and share a memory with 'kimi-memory space share'."
-        )
+        line = say(
+            "The space {space} is in {folder}. Take somebody in with 'kimi-memory space add NAME "
+            "--role reader', and share a memory with 'kimi-memory space share'.",
+            space=space.name, folder=space.root,
+        )  # fmt: skip
         show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
         return 0
     if arguments.step == "list" and not arguments.name:
@@ -96,7 +104,8 @@ def run(arguments: Namespace) -> int:
     space = _open_space(home, arguments)
     steps = {
         "add": _add, "grant": _grant, "remove": _remove, "share": _share, "unshare": _unshare,
-        "who": _who, "check": _check, "log": _log, "verify": _verify, "list": _list_members,
+        "issuer": set_issuer, "login": log_in, "who": _who, "check": _check, "log": _log,
+        "verify": _verify, "list": _list_members,
     }  # fmt: skip
     return steps[arguments.step](arguments, space)
 
@@ -125,9 +134,12 @@ def _list_spaces(arguments: Namespace, home: Home) -> int:
     lines = []
     for name, one in found.items():
         space = SpaceFolder.open(home, name)
-        counts = f"members: {len(space.members)}  memories: {len(one['memories'])}"
+        counts = say(
+            "members: {members}  memories: {memories}",
+            members=len(space.members), memories=len(one["memories"]),
+        )  # fmt: skip
         lines.append(f"{name:<16} {counts:<28} {one['folder']}")
-    none = "No spaces. Make one with 'kimi-memory space create NAME'."
+    none = say("No spaces. Make one with 'kimi-memory space create NAME'.")
     show_result(arguments, found, "\n".join(lines) or none)
     return 0
 
@@ -138,23 +150,30 @@ def _list_members(arguments: Namespace, space: SpaceFolder) -> int:
         show_json({"space": space.about, "members": members})
         return 0
     for id, name in space.about.memories.items():
-        show(f"memory  {name}  {id}  {space.root_of(id)[1]}")
+        show(f"{pad(say('shares'), 7)} {name}  {id}  {space.root_of(id)[1]}")
     for one in members:
-        show(f"{one.kind:<7} {_title(one)}  {_join(one.roles)}  since {one.added:%Y-%m-%d}")
+        since = say("since {day}", day=f"{one.added:%Y-%m-%d}")
+        as_ = say("is {identity} to the issuer", identity=one.identity) if one.identity else ""
+        parts = (f"{pad(say(one.kind), 7)} {_title(one)}", _join(one.roles), since, as_)
+        show("  ".join(filter(None, parts)))
+    if space.about.issuer:
+        show(say("People of {issuer} come in, too.", issuer=space.about.issuer))
     if not members:
-        show("No members. Take somebody in with 'kimi-memory space add NAME --role reader'.")
+        show(say("No members. Take somebody in with 'kimi-memory space add NAME --role reader'."))
     return 0
 
 
 def _add(arguments: Namespace, space: SpaceFolder) -> int:
     sub, roles = arguments.member, arguments.role
     if arguments.dry_run:
-        show(f"Would take {sub} into {space.name} as {_join(roles)}.")
+        line = say("Would take {member} into {space} as {roles}.", **_named(space, sub, roles))
+        show(line)
         return 0
-    made = space.add(sub, roles, arguments.kind, name=arguments.name)
-    line = f"{sub} is in {space.name} as {_join(roles)}."
+    made = space.add(sub, roles, arguments.kind, name=arguments.name, identity=arguments.identity)
+    line = say("{member} is in {space} as {roles}.", **_named(space, sub, roles))
     if made.kind in ACTING:
-        line += f" A token for it: 'kimi-memory serve token add {sub} --member {sub}'."
+        hint = "A token for it: 'kimi-memory serve token add {member} --member {member}'."
+        line += " " + say(hint, member=sub)
     show_result(arguments, made, line)
     return 0
 
@@ -162,10 +181,14 @@ def _add(arguments: Namespace, space: SpaceFolder) -> int:
 def _grant(arguments: Namespace, space: SpaceFolder) -> int:
     before, roles = space.member(arguments.member), arguments.role
     if arguments.dry_run:
-        show(f"Would make {before.sub}, who is {_join(before.roles)}, {_join(roles)} instead.")
+        line = "Would make {member}, who is {before}, {roles} instead."
+        show(say(line, **_named(space, before.sub, roles), before=_join(before.roles)))
         return 0
     made = space.grant(before.sub, roles)
-    line = f"{before.sub} was {_join(before.roles)} in {space.name}, and is {_join(roles)} now."
+    line = say(
+        "{member} was {before} in {space}, and is {roles} now.",
+        **_named(space, before.sub, roles), before=_join(before.roles),
+    )  # fmt: skip
     show_result(arguments, made, line)
     return 0
 
@@ -173,11 +196,14 @@ def _grant(arguments: Namespace, space: SpaceFolder) -> int:
 def _remove(arguments: Namespace, space: SpaceFolder) -> int:
     sub = space.member(arguments.member).sub
     if arguments.dry_run:
-        show(f"Would put {sub} out of {space.name}.")
+        show(say("Would put {member} out of {space}.", member=sub, space=space.name))
         return 0
     gone = space.remove(sub)
-    line = f"{sub} is out of {space.name}; its next request is refused. What it could read "
-    line += "before may have been copied."
+    line = say(
+        "{member} is out of {space}; its next request is refused. What it could read before may "
+        "have been copied.",
+        member=sub, space=space.name,
+    )  # fmt: skip
     show_result(arguments, gone, line)
     return 0
 
@@ -187,10 +213,14 @@ def _share(arguments: Namespace, space: SpaceFolder) -> int:
         id, root = memory.settings.memory.id, memory.root.resolve()
         name = arguments.name or memory.settings.memory.name or root.name
     if arguments.dry_run:
-        show(f"Would share {root} in {space.name} as {name}.")
+        line = "Would share {folder} in {space} as {name}."
+        show(say(line, folder=root, space=space.name, name=name))
         return 0
     space.share(id, name, root)
-    line = f"{name} is shared in {space.name}. 'kimi-memory space who {name}' says who may do what."
+    line = say(
+        "{name} is shared in {space}. 'kimi-memory space who {name}' says who may do what.",
+        name=name, space=space.name,
+    )  # fmt: skip
     show_result(arguments, {"id": id, "name": name, "folder": str(root)}, line)
     return 0
 
@@ -198,10 +228,14 @@ def _share(arguments: Namespace, space: SpaceFolder) -> int:
 def _unshare(arguments: Namespace, space: SpaceFolder) -> int:
     id, root = space.root_of(arguments.name)
     if arguments.dry_run:
-        show(f"Would take {arguments.name} ({root}) out of {space.name}.")
+        line = "Would take {name} ({folder}) out of {space}."
+        show(say(line, name=arguments.name, folder=root, space=space.name))
         return 0
     space.unshare(arguments.name)
-    line = f"{arguments.name} ({root}) is in no space any more; nothing in it changed."
+    line = say(
+        "{name} ({folder}) is in no space any more; nothing in it changed.",
+        name=arguments.name, folder=root,
+    )  # fmt: skip
     show_result(arguments, {"id": id, "folder": str(root)}, line)
     return 0
 
@@ -238,16 +272,20 @@ def _who(arguments: Namespace, space: SpaceFolder) -> int:
         return 0
     for sub, may in found.items():
         if may or not arguments.action:
-            show(f"{_title(space.member(sub))}  {_join(list(may)) or 'nothing'}")
+            show(f"{_title(space.member(sub))}  {_join(list(may)) or say('nothing')}")
     if not any(found.values()):
-        show(f"Nobody may do {'this' if arguments.action else 'anything'} there.")
+        nobody = (
+            "Nobody may do this there." if arguments.action else "Nobody may do anything there."
+        )
+        show(say(nobody))
     return 0
 
 
 def _check(arguments: Namespace, space: SpaceFolder) -> int:
     member, action = arguments.member, arguments.action
     decision = space.decide(member, action, _find_id(arguments, space))
-    show_result(arguments, decision, decision.why if decision else f"denied: {decision.why}")
+    why = translate(decision.why)
+    show_result(arguments, decision, why if decision else say("denied: {why}", why=why))
     return 0 if decision else DeniedError.exit_code
 
 
@@ -267,19 +305,20 @@ def _log(arguments: Namespace, space: SpaceFolder) -> int:
     for one in found:
         show("  ".join(_format_record(one, space)))
     if not found:
-        show("Nothing of that was asked for.")
+        show(say("Nothing of that was asked for."))
     return 0
 
 
 def _format_record(record: Audit, space: SpaceFolder) -> Iterator[str]:
     yield f"{record.at.astimezone():%Y-%m-%d %H:%M:%S}"
-    yield f"{record.sub:<16} {record.action:<10}"
+    yield f"{pad(say(record.sub), 16)} {record.action:<10}"
     yield space.about.memories.get(record.memory, record.memory) or "-"
     yield record.resource or "-"
     if record.count:
-        yield f"{record.count} shown"
+        yield say("{count} shown", count=record.count)
     by = _join(record.policies)
-    yield f"{'allowed' if record.decision == 'allow' else 'DENIED'}{f' by {by}' if by else ''}"
+    told = "allowed" if record.decision == "allow" else "DENIED"
+    yield say(f"{told} by {{policies}}", policies=by) if by else say(told)
 
 
 def _moment(text: str) -> datetime:
@@ -298,13 +337,19 @@ def _verify(arguments: Namespace, space: SpaceFolder) -> int:
         show_json(found)
     elif found.faults:
         for fault in found.faults:
-            show(f"✗ {fault.place}: {fault.why}")
+            show(f"✗ {fault.place}: {say_finding(fault.why)}")
     else:
-        show(
-            f"✓ {found.records} records of this machine follow each other and end where they "
-            f"should; {found.checkpoints} commits name records that are there."
-        )
+        line = say(
+            "{records} records of this machine follow each other and end where they should; "
+            "{commits} commits name records that are there.",
+            records=found.records, commits=found.checkpoints,
+        )  # fmt: skip
+        show(f"✓ {line}")
     return int(bool(found.faults))
+
+
+def _named(space: SpaceFolder, sub: str, roles: list[str]) -> dict[str, str]:
+    return {"member": sub, "space": space.name, "roles": _join(roles)}
 
 
 def _title(member: Member) -> str:

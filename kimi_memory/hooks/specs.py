@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kimi_memory.domain.compaction import Compactor
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.engine import Embedding, KeywordIndex, Purpose, VectorIndex
+    from kimi_memory.domain.fleet import Pool, PoolWish
     from kimi_memory.domain.foreign_note import Memo
     from kimi_memory.domain.health import Finding
     from kimi_memory.domain.job import DayView, Job, Step, Verdict, WeekView
@@ -79,6 +80,14 @@ def open_runtime(name: str) -> Runtime | None:
     """Answer: the runtime of a name, which starts the programs of agents; None for another name.
 
     Asked when a run begins. Raise UsageError where it cannot be used on this machine.
+    """
+
+
+@hookspec(firstresult=True)
+def open_pool(name: str, wish: PoolWish) -> Pool | None:
+    """Answer: the pool of a name, whose workers carry out fleet jobs; None for another name.
+
+    Asked when a job over many memories begins. Raise UsageError where it cannot be used here.
     """
 
 

@@ -118,7 +118,7 @@ class Proxy:
     def __init__(self, station: Station) -> None:
         self._desk = station.desk
         self._upstream, self._names, self._space = station.upstream, station.names, station.space
-        self._door = Door(station.tokens, station.names)
+        self._door = Door(station.tokens, station.names, station.desk.issued)
         self._companion = Companion(station.desk, station.budgets)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -154,7 +154,7 @@ class Proxy:
         return True
 
     async def _forward_request(self, request: Request, answer: _Answer) -> None:
-        caller, shown = self._identify_caller(request)
+        caller, shown = await self._identify_caller(request)
         dialect = protocols.dialect_of(request.method, request.path)
         # A compressed request passes by unread, like any other that is no chat.
         plain = "content-encoding" not in request.headers and not _is_off(request)
@@ -174,14 +174,14 @@ class Proxy:
         listening = _Listening(self._companion, dialect, exchange) if exchange else None
         await self._relay_answer(request, answer, (url, headers, content), listening)
 
-    def _identify_caller(self, request: Request) -> tuple[Caller, str]:
+    async def _identify_caller(self, request: Request) -> tuple[Caller, str]:
         """Return who asks, and the token of ours that stands where a model server's key does."""
         token, shown = request.headers.get("x-kimi-memory-token", ""), ""
         for name in ("x-api-key", "api-key", "authorization"):
             value = request.headers.get(name, "").removeprefix("Bearer ").strip()
             shown = value if value.startswith(OUR_TOKEN) else shown
         try:
-            return self._door.caller(f"Bearer {token or shown}"), shown
+            return await self._door.caller(f"Bearer {token or shown}"), shown
         except ServerError as error:
             if error.status != 401:
                 raise

@@ -66,7 +66,7 @@ class App:
 
     def __init__(self, office: Office) -> None:
         self._desk, self._limits, self._stop = office.desk, office.limits, office.stop
-        self._door = Door(office.tokens, office.names)
+        self._door = Door(office.tokens, office.names, office.desk.issued)
         self._pace, self._metrics = Pace(office.limits.per_second), Metrics()
         self._root, self._streams = str(office.desk.root), 0
         self._document = document(ROUTES)
@@ -116,7 +116,7 @@ class App:
 
     def _make_handler(self, route: Route) -> Answer:
         async def answer(request: Request) -> Response:
-            self._come_in(request, route.scope, whole=route.whole)
+            await self._come_in(request, route.scope, whole=route.whole)
             sent = await self._read_parameters(request, route)
             caller = request.state.caller
             position = await self._desk.find_position(_find_after(request))
@@ -137,7 +137,7 @@ class App:
         deed = made[special.name]
 
         async def answer(request: Request) -> Response:
-            caller = self._come_in(request, special.scope, whole=special.whole)
+            caller = await self._come_in(request, special.scope, whole=special.whole)
             guard = self._desk.guard
             if guard is not None and special.scope is not None:
                 asked = Asked(special.name, "http", special.scope)
@@ -147,7 +147,9 @@ class App:
         answer.__name__ = special.name
         return answer
 
-    def _come_in(self, request: Request, scope: Scope | None, *, whole: bool = False) -> Caller:
+    async def _come_in(
+        self, request: Request, scope: Scope | None, *, whole: bool = False
+    ) -> Caller:
         """Return who asks, once they may ask this."""
         address = request.client.host if request.client else ""
         if scope is None:
@@ -155,7 +157,7 @@ class App:
             caller = Caller("anybody", frozenset())
         else:
             try:
-                caller = self._door.caller(request.headers.get("authorization", ""))
+                caller = await self._door.caller(request.headers.get("authorization", ""))
             except ServerError:
                 self._pace.count_request(address)
                 raise
@@ -238,7 +240,7 @@ class App:
         yield f"id: {seq}\nretry: 1000\n\n"
         try:
             # A token that was taken back ends the streams it opened, too.
-            while not self._stop.is_set() and self._is_still_admitted(request, caller):
+            while not self._stop.is_set() and await self._is_still_admitted(request, caller):
                 memory = self._desk.memory
                 seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
                 for event in found:
@@ -252,10 +254,10 @@ class App:
         finally:
             self._streams -= 1
 
-    def _is_still_admitted(self, request: Request, caller: Caller) -> bool:
+    async def _is_still_admitted(self, request: Request, caller: Caller) -> bool:
         """Whether what a client has shown lets the same caller in now, to see the same."""
         try:
-            shown = self._door.caller(request.headers.get("authorization", ""))
+            shown = await self._door.caller(request.headers.get("authorization", ""))
         except ServerError:
             return False
         return shown == request.state.caller and self._desk.still_admits(shown, caller)

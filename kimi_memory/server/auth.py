@@ -6,15 +6,17 @@ made to mean it. So the Host must be one of ours, and so must the Origin where t
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from kimi_memory.domain.addresses import is_loopback
 from kimi_memory.errors import ServerError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller
-from kimi_memory.server.tokens import Tokens
+from kimi_memory.server.tokens import PREFIX, Tokens
 
 LOCAL = Caller("local")
 _PROXIED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
@@ -63,17 +65,37 @@ def _is_address(host: str) -> bool:
     return True
 
 
-class Door:
-    """Decides who may come in."""
+class Issued(Protocol):
+    """Knows who shows a token that somebody else than we made."""
 
-    def __init__(self, tokens: Tokens, names: Names) -> None:
-        self._tokens, self._names = tokens, names
+    def known(self) -> bool:
+        """Whether there is anybody whose tokens count."""
+
+    def caller(self, token: str) -> Caller | None:
+        """Return who shows a token; this may ask over the network."""
+
+
+class Door:
+    """Decides who may come in.
+
+    Args:
+        tokens: those of ours.
+        names: under which the server may be called.
+        issued: who knows tokens that are not ours.
+    """
+
+    def __init__(self, tokens: Tokens, names: Names, issued: Issued | None = None) -> None:
+        self._tokens, self._names, self._issued = tokens, names, issued
         self._guarded = not names.local or bool(tokens.all())
 
     @property
     def guarded(self) -> bool:
         """Whether a token is needed; a server that once had one never does without."""
-        self._guarded = self._guarded or bool(self._tokens.all())
+        self._guarded = (
+            self._guarded
+            or bool(self._tokens.all())
+            or (self._issued is not None and self._issued.known())
+        )
         return self._guarded
 
     def check(self, headers: Mapping[str, str]) -> None:
@@ -115,7 +137,7 @@ class Door:
         same = scheme in ("http", "https") and rest.casefold() == host.casefold()
         return same or origin in self._names.origins
 
-    def caller(self, authorization: str) -> Caller:
+    async def caller(self, authorization: str) -> Caller:
         """Return who sends a request.
 
         Raises:
@@ -124,7 +146,12 @@ class Door:
         if not self.guarded:
             return LOCAL
         scheme, _, secret = authorization.partition(" ")
-        found = self._tokens.caller(secret.strip()) if scheme.casefold() == "bearer" else None
+        secret, found = secret.strip(), None
+        if scheme.casefold() == "bearer":
+            found = self._tokens.caller(secret)
+            if found is None and self._issued is not None and not secret.startswith(PREFIX):
+                # An issuer may have to be asked for its keys, which others need not wait for.
+                found = await asyncio.to_thread(self._issued.caller, secret)
         if found is None:
             raise ServerError(
                 "A valid token is needed. Send 'Authorization: Bearer …'; its owner makes one "

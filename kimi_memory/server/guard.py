@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from kimi_memory.api.options import Home
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.search_types import Answer, Context
-from kimi_memory.errors import DeniedError, UsageError
+from kimi_memory.errors import DeniedError, FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.schema import Given
+from kimi_memory.spaces.people import People
 from kimi_memory.spaces.space_files import REGISTRY
 from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, decision_record, find_space_of
 from kimi_memory.spaces.space_types import Decision, Member
@@ -81,6 +82,23 @@ class Guard:
 
     def __init__(self, space: SpaceFolder, memory: str) -> None:
         self._space, self._memory = space, memory
+        self._people = People(space)
+
+    def believes(self) -> bool:
+        """Whether tokens of an issuer count."""
+        return self._people.known()
+
+    def identify(self, token: str) -> Caller | None:
+        """Return who shows a token of the issuer; None where it is not to be believed.
+
+        Raises:
+            ServerError: the issuer does not answer.
+        """
+        person = self._people.identify(token)
+        if person is None:
+            return None
+        # What it may do is for the policies alone; it sits down at no page.
+        return Caller(f"issued {person.sub}", member=person.sub, groups=person.groups)
 
     def admit(self, caller: Caller, request: Request) -> Caller:
         """Return a caller as the member it is, confined to what it may see, once that is noted.
@@ -169,9 +187,9 @@ class Guard:
             return _refuse(f"{request.name} shows what is private to others, so no member may")
         if not caller.may(request.scope) and not caller.person:
             return _refuse(f"The token {caller.name} of {sub} has no scope {request.scope}")
-        member = space.find_member(sub)
+        member = space.find_member(sub, caller.groups)
         scopes = ("", member.area) if member else ("",)
-        return space.decide(sub, request.action, self._memory, scopes), member
+        return space.decide(sub, request.action, self._memory, scopes, caller.groups), member
 
 
 class GuardPost:
@@ -200,6 +218,19 @@ class GuardPost:
             self._guard = Guard(space, self._memory) if space else None
             self._mark = mark
         return self._guard
+
+    def known(self) -> bool:
+        """Whether the memory belongs to a space that believes an issuer."""
+        try:
+            guard = self.find()
+            return guard is not None and guard.believes()
+        except (FormatError, OSError):
+            return False
+
+    def caller(self, token: str) -> Caller | None:
+        """Return who shows a token of an issuer; None where it is not to be believed."""
+        guard = self.find()
+        return guard.identify(token) if guard else None
 
     def bind(self, caller: Caller) -> Guard | None:
         """Return the guard of a program that runs beside the folder, and says for whom.

@@ -260,6 +260,8 @@ class Caller:
     """Whether a person sits there, whose word counts as that of the owner."""
     member: str = ""
     """The member of a space that it is; empty where there is none."""
+    groups: tuple[str, ...] = ()
+    """Groups that the member is in, as an issuer of identities says."""
 
     @property
     def actor(self) -> Actor:

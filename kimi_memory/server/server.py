@@ -66,7 +66,7 @@ def serve_app(
     desk = Desk(serving.root, serving.home, serving.limits.waiting)
     try:
         tokens, stop = desk.tokens(), asyncio.Event()
-        _require_token(serving.names, tokens)
+        _require_token(serving.names, tokens, desk)
         with _open_listener(serving.names.bound, serving.port) as listener:
             app = made(desk, tokens, stop)
             asks = not serving.names.local or bool(tokens.all()) or desk.guard is not None
@@ -77,8 +77,8 @@ def serve_app(
         desk.close()
 
 
-def _require_token(names: Names, tokens: Tokens) -> None:
-    if not names.local and not tokens.all():
+def _require_token(names: Names, tokens: Tokens, desk: Desk) -> None:
+    if not names.local and not tokens.all() and not desk.issued.known():
         raise UsageError(
             f"{names.bound} can be reached from outside, and there is no token to ask for. "
             "Make one with 'kimi-memory serve token add NAME', or use 127.0.0.1."

@@ -91,6 +91,11 @@ class Desk:
         """
         return self._post.find()
 
+    @property
+    def issued(self) -> GuardPost:
+        """Who knows tokens of an issuer."""
+        return self._post
+
     def tokens(self) -> Tokens:
         """Return the tokens of the memory."""
         return Tokens(self._home, self.root, self.memory.settings.memory.id)

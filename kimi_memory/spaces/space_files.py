@@ -37,8 +37,13 @@ def check_name(name: str) -> None:
     Raises:
         UsageError: it is none.
     """
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise UsageError(f"{name!r} is no name. Use up to 64 letters, digits and . @ + - _.")
+
+
+def is_name(text: str) -> bool:
+    """Whether a space or a member can be called so."""
+    return bool(_NAME.fullmatch(text))
 
 
 def check_roles(roles: Collection[str]) -> None:
@@ -88,7 +93,9 @@ def read_about(root: Path) -> Space:
         memories = {str(one["id"]): str(one["name"]) for one in found.get("memories", ())}
         return Space(
             str(about["id"]), str(about["name"]), datetime.fromisoformat(about["created"]),
-            str(about.get("issuer", "")), str(about.get("audience", "")), memories,
+            str(about.get("issuer", "")), str(about.get("audience", "")),
+            str(about.get("claim", "sub")), str(about.get("groups", "groups")),
+            str(about.get("client", "")), memories,
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = f"it does not say what the space is ({describe(error)})"
@@ -99,6 +106,8 @@ def format_about(about: Space) -> str:
     """Return the text of ``space.toml``."""
     pairs = {"id": about.id, "name": about.name, "created": about.created.isoformat(),
              "issuer": about.issuer, "audience": about.audience}  # fmt: skip
+    if about.issuer:
+        pairs |= {"claim": about.claim, "groups": about.groups, "client": about.client}
     lines = ["[space]", *_format_pairs(pairs)]
     for id, name in about.memories.items():
         lines += ["", "[[memories]]", *_format_pairs({"id": id, "name": name})]
@@ -117,6 +126,7 @@ def read_members(path: Path) -> dict[str, Member]:
         FormatError: a line is no member, or names one that stood above it.
     """
     found: dict[str, Member] = {}
+    identities: dict[tuple[str, str], str] = {}
     for number, line in enumerate(text_at(path).splitlines(), 1):
         try:
             member = _parse_member(json.loads(line))
@@ -125,6 +135,9 @@ def read_members(path: Path) -> dict[str, Member]:
             raise FormatError(str(path), number, why) from error
         if member.sub in found:
             raise FormatError(str(path), number, f"{member.sub} is a member already, further up")
+        other = identities.setdefault((member.kind, member.identity), member.sub)
+        if member.identity and other != member.sub:
+            raise FormatError(str(path), number, f"{other} has the identity of {member.sub}")
         found[member.sub] = member
     return found
 
@@ -136,6 +149,10 @@ def _parse_member(found: Any) -> Member:
     member: Member = revive(Member, found)
     check_name(member.sub)
     check_roles(member.roles)
+    if type(member.identity) is not str:
+        raise TypeError("'identity' must be a text")
+    if member.identity and member.kind not in ("user", "group"):
+        raise ValueError(f"an issuer knows no {member.kind}: take 'identity' out")
     if member.kind not in KINDS:
         raise ValueError(f"{member.kind!r} is no kind: use {', '.join(KINDS)}")
     return member

@@ -13,6 +13,8 @@ from kimi_memory.api.options import Home, utcnow
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import DeniedError, FormatError, NotFoundError, UsageError
 from kimi_memory.spaces.audit_log import AuditLog
+from kimi_memory.spaces.issuers import Asking, Issuer
+from kimi_memory.spaces.people import find_person
 from kimi_memory.spaces.policies import (
     FOLDER,
     SCHEMA,
@@ -170,14 +172,20 @@ class SpaceFolder:
             raise NotFoundError("member", sub)
         return found
 
-    def find_member(self, sub: str) -> Member | None:
-        """Return a member; None where there is none, or the list cannot be read."""
+    def find_member(self, sub: str, groups: Sequence[str] = ()) -> Member | None:
+        """Return a member, with the roles of groups that an issuer says it is in.
+
+        None where there is none, or the list cannot be read.
+        """
         try:
-            return self.members.get(sub)
+            return find_person(self.members, sub, groups)
         except (FormatError, OSError):
             return None
 
-    def decide(self, sub: str, action: str, memory: str, scopes: Sequence[str] = ("",)) -> Decision:
+    def decide(
+        self, sub: str, action: str, memory: str, scopes: Sequence[str] = ("",),
+        groups: Sequence[str] = (),
+    ) -> Decision:  # fmt: skip
         """Return whether a member may do something in areas of a memory.
 
         What cannot be understood denies.
@@ -187,9 +195,10 @@ class SpaceFolder:
             action: such as ``recall``.
             memory: the id of the memory; empty for what is about the space itself.
             scopes: areas that it is about; empty text is what is shared.
+            groups: of the member, as an issuer says.
         """
         try:
-            found = self.members.get(sub)
+            found = find_person(self.members, sub, groups)
             if found is None:
                 return _deny(f"{sub} is no member of the space {self.name}")
             if found.kind not in ACTING:
@@ -206,9 +215,30 @@ class SpaceFolder:
         # Reads come by the thousand: a line that the system has survives our end, not a power cut.
         self.log.append(record, sync=not reads)
 
+    def believe(self, asking: Asking, client: str = "", *, by: str = "") -> None:
+        """Let people in whom an issuer vouches for; nobody any more where it is empty.
+
+        Raises:
+            UsageError: a library is missing, or it is no address of an issuer.
+            DeniedError: that member may not.
+        """
+        if asking.issuer:
+            Issuer(asking)
+            if not (asking.audience and asking.claim):
+                raise UsageError("Say for whom the issuer has to sign, with --audience.")
+        self._permit(by, "issuer")
+        with self.log.lock():
+            about = replace(
+                read_about(self.root), issuer=asking.issuer, audience=asking.audience,
+                claim=asking.claim, groups=asking.groups, client=client,
+            )  # fmt: skip
+            put(self.root / ABOUT, format_about(about))
+        self.log.commit(f"People of {asking.issuer or 'no issuer'}", ABOUT)
+
     def add(
-        self, sub: str, roles: Sequence[str], kind: str = "user", *, name: str = "", by: str = ""
-    ) -> Member:
+        self, sub: str, roles: Sequence[str], kind: str = "user", *, name: str = "",
+        identity: str = "", by: str = "",
+    ) -> Member:  # fmt: skip
         """Take somebody in.
 
         Args:
@@ -216,6 +246,7 @@ class SpaceFolder:
             roles: what it may do; each includes those before it.
             kind: user, agent, group or node.
             name: for people to read; `sub` if empty.
+            identity: what the issuer calls a person or a group; `sub` if empty.
             by: the member who does that; empty for the owner of the folder.
 
         Raises:
@@ -226,11 +257,18 @@ class SpaceFolder:
         check_roles(roles)
         if kind not in KINDS:
             raise UsageError(f"{kind!r} is no kind of member. Use {', '.join(KINDS)}.")
-        made = Member(sub, cast(Kind, kind), name or sub, tuple(roles), utcnow(), by or LOCAL)
+        if identity and kind not in ("user", "group"):
+            raise UsageError(f"An issuer knows no {kind}. Leave --identity out.")
+        made = Member(
+            sub, cast(Kind, kind), name or sub, tuple(roles), utcnow(), by or LOCAL, identity
+        )
 
         def added(members: dict[str, Member]) -> None:
             if sub in members:
                 raise UsageError(f"{sub} is a member already. Use 'kimi-memory space grant'.")
+            if identity and any((one.kind, one.identity) == (kind, identity)
+                                for one in members.values()):  # fmt: skip
+                raise UsageError(f"Somebody has the identity {identity} already.")
             members[sub] = made
 
         self._change(added, f"{sub} is {', '.join(roles)}", by)

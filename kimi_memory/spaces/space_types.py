@@ -33,8 +33,15 @@ class Space:
     name: str
     created: datetime
     issuer: str = ""
-    """Who signs the identities of people; kept, and not asked yet."""
+    """Who signs the identities of people; only tokens of this machine count where it is empty."""
     audience: str = ""
+    """For whom the issuer must have signed them."""
+    claim: str = "sub"
+    """Which claim of a token names the person."""
+    groups: str = "groups"
+    """Which claim names groups, whose roles a person has, too."""
+    client: str = ""
+    """Under which name ``space login`` is known to the issuer."""
     memories: Mapping[str, str] = field(default_factory=dict)
     """Names of its memories, by id."""
 
@@ -50,6 +57,8 @@ class Member:
     roles: tuple[str, ...]
     added: datetime
     by: str
+    identity: str = ""
+    """What the issuer calls this person; `sub` where it is empty."""
     recipient: str = ""
     """A public key for what is encrypted for this member; kept, and not used yet."""
 

@@ -1,4 +1,4 @@
-"""The commands ``agent``, ``exec`` and ``place``: programs that work with the memory, and where.
+"""The commands ``agent``, ``exec``, ``fleet`` and ``place``: programs with a memory, and where.
 
 Why it exists: who runs agents wants their words kept, also where one is killed.
 """
@@ -15,6 +15,7 @@ from kimi_memory.domain.command import Command
 _COMMANDS = {
     "agent": "run an agent with this memory, list, show and stop runs",
     "exec": "carry out on this machine what grants allow, in a sandbox",
+    "fleet": "run one job in many memories, on workers of this machine or of Ray",
     "place": "say which machine of a cluster a task would run on, and why",
 }
 

@@ -6,11 +6,14 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import Memory
 from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
+from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.agent_run import TASK_CLASSES, AgentRun, Limits, Program, Task
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
@@ -111,11 +114,17 @@ def _choose_program(memory: Memory, arguments: Namespace) -> Program:
 
 
 def _format_end(memory: Memory, run: AgentRun) -> str:
-    said = f"{run.id}  {run.outcome}" + (f" ({run.why})" if run.why else "")
+    said = f"{run.id}  {say(run.outcome)}" + (f" ({translate(run.why)})" if run.why else "")
     log = Runs(memory).read_log(run.id).strip() if run.outcome == "done" else ""
-    hint = "" if run.outcome == "done" else f"\nSee 'kimi-memory agent logs {run.id} --errors'."
-    took = f"{run.usage.wall_s:.1f} s, {run.usage.cpu_s:.1f} s of processor time"
-    return f"{log}\n\n{said}, {took}".lstrip("\n") + hint
+    lines = [f"{log}\n", f"{said}  {_format_time(run.usage.wall_s, run.usage.cpu_s)}"]
+    if run.outcome != "done":
+        lines.append(say("See 'kimi-memory agent logs {run} --errors'.", run=run.id))
+    return "\n".join(lines).lstrip("\n")
+
+
+def _format_time(wall: float, cpu: float) -> str:
+    line = "{wall} s, {cpu} s of processor time"
+    return say(line, wall=f"{wall:.1f}", cpu=f"{cpu:.1f}")
 
 
 def _list(memory: Memory, arguments: Namespace) -> int:
@@ -126,10 +135,10 @@ def _list(memory: Memory, arguments: Namespace) -> int:
         show_json(found)
         return 0
     for one in found:
-        state = one.outcome or one.status
-        show(f"{one.id}  {one.started[:16]}  {state:<8} {one.agent}  {one.why}".rstrip())
+        state, why = pad(say(one.outcome or one.status), 8), translate(one.why)
+        show(f"{one.id}  {one.started[:16]}  {state} {one.agent}  {why}".rstrip())
     if not found:
-        show("No runs. 'kimi-memory agent run NAME PROMPT' starts one.")
+        show(say("No runs. 'kimi-memory agent run NAME PROMPT' starts one."))
     return 0
 
 
@@ -142,12 +151,12 @@ def _show(memory: Memory, arguments: Namespace) -> int:
         return 0
     used = one.usage
     show(one.id)
-    show_fields(
+    _show_named(
         {
             "agent": one.agent,
-            "state": one.outcome or one.status,
-            "why": one.why,
-            "task": f"{one.task} ({one.task_class})",
+            "state": say(one.outcome or one.status),
+            "why": translate(one.why),
+            "task": f"{one.task} ({say(one.task_class)})",
             "ref": one.ref,
             "session": one.session,
             "runtime": one.runtime,
@@ -156,8 +165,11 @@ def _show(memory: Memory, arguments: Namespace) -> int:
             "started": one.started,
             "stopped": one.stopped,
             "attempt": str(one.attempt),
-            "used": f"{used.wall_s} s, {used.cpu_s} s of processor time, {one.memory_mb} MB",
-            "tokens": f"{used.tokens_in} in, {used.tokens_out} out" if used.tokens_in else "",
+            "where": _format_place(one),
+            "used": f"{_format_time(used.wall_s, used.cpu_s)}, {one.memory_mb} MB",
+            "tokens": say("{sent} in, {made} out", sent=used.tokens_in, made=used.tokens_out)
+            if used.tokens_in
+            else "",
         }
     )
     return 0
@@ -165,7 +177,9 @@ def _show(memory: Memory, arguments: Namespace) -> int:
 
 def _stop(memory: Memory, arguments: Namespace) -> int:
     one = Runs(memory).stop(arguments.id)
-    show_result(arguments, one, f"{one.id}: {one.outcome}; what it said is in {one.session}.")
+    line = "{run}: {outcome}; what it said is in {session}."
+    said = say(line, run=one.id, outcome=say(one.outcome), session=one.session)
+    show_result(arguments, one, said)
     return 0
 
 
@@ -194,7 +208,7 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
         show_json({**found._asdict(), "skills_progress": [one._asdict() for one in progress]})
         return 0
     show(found.name)
-    show_fields(
+    _show_named(
         {
             "id": found.id,
             "about": found.description,
@@ -203,14 +217,32 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
             "skills": ", ".join(found.default_skills),
             "parent": found.parent,
             "version": f"v{found.version}" if found.version else "",
-            "sessions": f"{found.interactions}, last {found.last_active}"
+            "sessions": say("{count}, last {day}", count=found.interactions, day=found.last_active)
             if found.last_active
             else "",
             "primary": found.primary,
-            **{one.name: f"{one.runs} runs, {one.done} done, last {one.last}" for one in progress},
+            **{
+                one.name: say(
+                    "{runs} runs, {done} done, last {day}",
+                    runs=one.runs,
+                    done=one.done,
+                    day=one.last,
+                )
+                for one in progress
+            },
         }
     )
     return 0
+
+
+def _show_named(fields: Mapping[str, str]) -> None:
+    # A trait or a skill that a person named keeps its name.
+    show_fields({say(name): value for name, value in fields.items()})
+
+
+def _format_place(run: AgentRun) -> str:
+    nodes = dict.fromkeys(filter(None, (run.reasoning_node, run.execution_node)))
+    return "; ".join(filter(None, (" → ".join(nodes), translate(run.placement))))
 
 
 def _parse_trait(text: str) -> tuple[str, str]:

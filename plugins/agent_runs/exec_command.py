@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from kimi_memory import Memory
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.agent_run import Grant, Limits
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
@@ -92,6 +93,6 @@ def _check(arguments: Namespace) -> int:
     if arguments.json:
         show_json({"problems": found})
     else:
-        for line in found or ["The audit is whole."]:
-            show(line)
+        for line in found or [say("The audit is whole.")]:
+            show(translate(line))
     return 1 if found else 0

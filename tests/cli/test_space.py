@@ -56,7 +56,7 @@ def test_roles_change_and_members_leave(shop) -> None:
     assert "its next request is refused" in shop("remove lin")[1]
     assert shop("check lin recall")[0] == 46
     assert [line.split("  ")[0] for line in shop("list shop")[1].splitlines()] == [
-        "memory", "agent"
+        "shares", "agent"
     ]  # fmt: skip
     assert "is in no space any more" in shop("unshare tea")[1]
     assert shop("who tea")[0] == 11

@@ -265,3 +265,50 @@ def _raised_texts(node: ast.AST) -> Iterator[ast.expr]:
                 yield child
         elif not isinstance(child, ast.Attribute):
             yield from _raised_texts(child)
+
+
+SPOKEN = ("space", "space_issuer", "cluster", "deploy", "node")
+AGENTS = ("agent_command", "exec_command", "fleet_command")
+
+
+def _list_said(path: Path) -> Iterator[str]:
+    """Yield every text that a module gives to `say`; where it is chosen before, both of them."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for function in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)):
+        given: dict[str, list[str]] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                texts = [text for text in _find_texts(node.value) if "{}" not in text]
+                given.setdefault(node.targets[0].id, []).extend(texts)
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say" and node.args:
+                asked = node.args[0]
+                if isinstance(asked, ast.Name):
+                    yield from given.get(asked.id, ())
+                elif isinstance(asked, ast.Constant | ast.IfExp):
+                    yield from _find_texts(asked)
+
+
+def test_what_teams_and_machines_are_shown_has_its_chinese() -> None:
+    """A new sentence of these commands goes into a table of zh.toml."""
+    top = Path(kimi_memory.__file__).parent
+    paths = [*(top / f"cli/{name}.py" for name in SPOKEN),
+             *(top.parent / f"plugins/agent_runs/{name}.py" for name in AGENTS)]  # fmt: skip
+    said = {text for path in paths for text in _list_said(path)}
+    assert len(said) > 60
+    assert not sorted(said - read_chinese().keys())
+
+
+def test_a_team_reads_chinese(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    for line in ("create shop", "add lin --role writer", "share --name tea", "check lin purge",
+                 "who --action purge", "verify", "log", "list shop", "remove lin"):  # fmt: skip
+        run(["space", *line.split()])
+    out = capsys.readouterr().out
+    assert "拒绝：lin (writer) 不可以在这里 purge：没有策略允许" in out
+    assert all(CHINESE.search(line) for line in out.splitlines())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -50,12 +51,12 @@ def test_a_server_is_called_by_its_own_names(
 def test_a_server_that_once_had_a_token_never_does_without(home: Home, tmp_path: Path) -> None:
     tokens = Tokens(home, tmp_path, "memory-1")
     door = Door(tokens, Names())
-    assert door.caller("") is LOCAL
+    assert asyncio.run(door.caller("")) is LOCAL
     token, secret = tokens.add("one", [Scope.READ], Namespace(), NOW)
-    assert door.caller(f"bearer {secret}").name == "one"
+    assert asyncio.run(door.caller(f"bearer {secret}")).name == "one"
     for wrong in ("", "Bearer", f"Basic {secret}", f"Bearer {secret[:-1]}", secret):
         with pytest.raises(ServerError, match="token is needed"):
-            door.caller(wrong)
+            asyncio.run(door.caller(wrong))
     tokens.remove(token.id)
     with pytest.raises(ServerError):
-        door.caller("")
+        asyncio.run(door.caller(""))

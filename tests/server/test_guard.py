@@ -11,6 +11,12 @@ from typing import Any
 import pytest
 from fakes.pages import Pages
 
+pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+pytest.importorskip("jwt", reason="needs the library of kimi-memory[team]")
+pytest.importorskip("cryptography", reason="needs the library of kimi-memory[team]")
+
+from fakes.issuer import AUDIENCE, LocalIssuer
+
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home, utcnow
 from kimi_memory.errors import DeniedError, KimiMemoryError, UsageError
@@ -19,11 +25,10 @@ from kimi_memory.server.guard import ACTIONS
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route
+from kimi_memory.spaces.issuers import Asking
 from kimi_memory.spaces.space_folder import SpaceFolder
 from kimi_memory.spaces.space_types import Audit
 from kimi_memory.web.page_table import PAGES
-
-pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
 
 READING = {"recall", "get", "context"}
 WRITING = READING | {"capture", "remember", "forget"}
@@ -344,3 +349,71 @@ def test_a_memory_that_left_its_space_does_not_open_to_its_members(team: Team) -
         team.space.share(team.id, "tea", team.root)
         team.pages.cookies = {}
     assert team.send("", "POST", "/v1/recall", json={"query": "shop"}).status_code == 403
+
+
+@pytest.fixture
+def vouched(team: Team) -> Iterator[LocalIssuer]:
+    """An issuer that the space believes, with a group whose people may write."""
+    with LocalIssuer() as issuer:
+        team.space.believe(Asking(issuer.url, AUDIENCE))
+        if "buyers" not in team.space.members:
+            team.space.add("buyers", ["writer"], "group", identity="/shop/buyers")
+            team.space.add("mei", ["keeper"], identity="auth0|mei")
+        yield issuer
+        team.space.believe(Asking("", ""))
+
+
+def ask_with(team: Team, token: str, path: str = "/v1/recall", **body: Any) -> Any:
+    headers = {"authorization": f"Bearer {token}"}
+    return team.pages.send("POST", path, headers=headers, json=body or {"query": "which tea?"})
+
+
+def test_a_person_of_an_issuer_is_a_member(team: Team, vouched: LocalIssuer) -> None:
+    token = vouched.sign(sub="lin")
+    answer = ask_with(team, token)
+    assert answer.status_code == 200 and "green" in answer.text
+    assert not any(word in answer.text for word in SECRET)
+    assert (team.lines()[-1].sub, team.lines()[-1].decision) == ("lin", "allow")
+    said = ask_with(team, token, "/v1/remember", text="Saucers are red.")
+    assert said.status_code == 403 and "lin (reader) may not remember" in said.text
+    assert ask_with(team, vouched.sign(sub="auth0|mei"), "/v1/remember", text="Tea.").is_success
+    assert team.lines()[-1].sub == "mei"
+
+
+def test_groups_of_an_issuer_add_roles(team: Team, vouched: LocalIssuer) -> None:
+    for sub in ("lin", "yun"):
+        token = vouched.sign(sub=sub, groups=["/shop/buyers", "/other"])
+        said = ask_with(team, token, "/v1/remember", text=f"{sub} buys oolong.")
+        assert said.is_success, said.text
+        assert team.lines()[-1].sub == sub
+    team.space.remove("buyers")
+    try:
+        assert ask_with(team, vouched.sign(sub="yun", groups=["buyers"])).status_code == 403
+    finally:
+        team.space.add("buyers", ["writer"], "group", identity="/shop/buyers")
+    assert ask_with(team, vouched.sign(sub="yun", groups=["buyers"])).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "sub", ["robot", "ops", "buyers", "mei", "", "yun", "owner of the folder", "../x", "x" * 300]
+)
+def test_nobody_becomes_a_member_by_its_name(team: Team, vouched: LocalIssuer, sub: str) -> None:
+    before = len(team.lines())
+    answer = ask_with(team, vouched.sign(sub=sub))
+    assert answer.status_code == (403 if sub else 401), answer.text
+    assert not any(word in answer.text for word in SECRET)
+    assert [one.decision for one in team.lines()[before:]] == (["deny"] if sub else [])
+
+
+def test_a_forged_or_late_token_is_refused_at_the_door(team: Team, vouched: LocalIssuer) -> None:
+    with LocalIssuer() as other:
+        wrong = [other.sign(sub="ona", iss=vouched.url), vouched.sign(sub="ona", exp=1),
+                 vouched.sign(sub="ona", aud="x"), "kmt_" + vouched.sign(sub="ona")]  # fmt: skip
+    for token in wrong:
+        assert ask_with(team, token).status_code == 401
+    vouched.down = True
+    team.space.believe(Asking(vouched.url, "another"))
+    answer = ask_with(team, vouched.sign(sub="ona", aud="another"))
+    assert answer.status_code == 503 and answer.headers["retry-after"] == "1"
+    team.space.believe(Asking("", ""))
+    assert ask_with(team, vouched.sign(sub="ona")).status_code == 401

@@ -261,20 +261,3 @@ def test_a_long_figure_tells_what_is_meant_and_a_short_one_does_not() -> None:
 def test_what_is_moved_is_named_as_that_one() -> None:
     assert replaces("备份凌晨3点跑", "备份凌晨3点那个，机房要检修，所以挪到5:40吧")
     assert not replaces("早餐凌晨3点送", "备份那个，机房要检修，所以挪到5:40吧")
-
-
-def test_far_apart_a_few_shared_words_change_nothing() -> None:
-    first = (
-        "We want one git repository for the monorepo in the project directory. → Removed the"
-        " nested repositories and wrote an ignore file with the usual patterns."
-    )
-    later = (
-        "The old server of the monorepo in its own directory is deployed; now we move the sockets,"
-        " the queue, the mailer and the billing worker to the new host instead."
-    )
-    changes = Changes([(1, first), (2, later)])
-    assert changes.after(1, first)
-    assert not changes.after(1, first, alike=0.25)
-    undo = "We want nested git repositories in the project instead, with an ignore file each."
-    again = Changes([(1, first), (2, undo)])
-    assert again.after(1, first, alike=0.25)

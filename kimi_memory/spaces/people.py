@@ -1,0 +1,95 @@
+"""People of an issuer in a space: which member somebody is, and which roles groups add."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from kimi_memory.spaces.issuers import Asking, Issuer
+from kimi_memory.spaces.space_files import is_name
+from kimi_memory.spaces.space_types import Kind, Member, Space
+
+if TYPE_CHECKING:
+    from kimi_memory.spaces.space_folder import SpaceFolder
+
+
+class Person(NamedTuple):
+    """Somebody whom an issuer vouches for."""
+
+    sub: str
+    """The member; for who can be none, a name that no member can have."""
+    groups: tuple[str, ...]
+
+
+class People:
+    """Finds out who shows a token of the issuer that a space names.
+
+    Args:
+        space: the space; what changes in its folder holds from the next token on.
+    """
+
+    def __init__(self, space: SpaceFolder) -> None:
+        self._space = space
+        self._known: tuple[Asking, Issuer] | None = None
+
+    def known(self) -> bool:
+        """Whether the space names an issuer."""
+        about = self._space.about
+        return bool(about.issuer and about.audience)
+
+    def identify(self, token: str) -> Person | None:
+        """Return who shows a token; None where it is not to be believed.
+
+        Raises:
+            ServerError: the issuer does not answer.
+            FormatError: a file of the space cannot be understood.
+        """
+        if not self.known():
+            return None
+        asking = asking_of(self._space.about)
+        if self._known is None or self._known[0] != asking:
+            self._known = asking, Issuer(asking)
+        claims = self._known[1].identify(token)
+        if claims is None:
+            return None
+        return Person(_name_member(self._space.members, claims.name), claims.groups)
+
+
+def asking_of(about: Space) -> Asking:
+    """Return whom a space believes."""
+    return Asking(about.issuer, about.audience, about.claim, about.groups)
+
+
+def find_person(
+    members: Mapping[str, Member], sub: str, groups: Iterable[str] = ()
+) -> Member | None:
+    """Return a member, with the roles of its groups; None for who is neither that nor in one."""
+    own = members.get(sub)
+    of = [one for name in groups if (one := _find_by_identity(members, name, "group"))]
+    roles = dict.fromkeys(role for one in of for role in one.roles)
+    if own is not None:
+        fit = roles and own.kind == "user"
+        return replace(own, roles=tuple(dict.fromkeys((*own.roles, *roles)))) if fit else own
+    if not roles or not is_name(sub):
+        return None
+    return Member(sub, "user", sub, tuple(roles), of[0].added, of[0].sub)
+
+
+def _name_member(members: Mapping[str, Member], identity: str) -> str:
+    found = _find_by_identity(members, identity, "user")
+    if found is not None:
+        return found.sub
+    # A name that is somebody else's here makes nobody that one.
+    if is_name(identity) and identity not in members:
+        return identity
+    return f"stranger {hashlib.sha256(identity.encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+
+def _find_by_identity(members: Mapping[str, Member], identity: str, kind: Kind) -> Member | None:
+    for one in members.values():
+        if one.kind == kind and one.identity == identity:
+            return one
+    named = members.get(identity)
+    return named if named and named.kind == kind and not named.identity else None
