@@ -76,6 +76,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "deploy": "share a memory between machines, copy it here, say which of them leads",
         "cluster": "keep the memories of this machine in step, look at them, check their logs",
         "space": "share memories in a team, say who may do what, read who did",
+        "sealed": "keep memories in a folder that is encrypted on disk",
         "git": "merge generated pages when git merges two copies",
     },
     "run by itself": {},

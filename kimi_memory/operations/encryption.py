@@ -35,7 +35,7 @@ def read_recipients(texts: Sequence[str]) -> list[Any]:
     """
     pyrage, found = _load_library(), []
     for text in texts:
-        for line in _read_lines(text):
+        for line in read_lines(text):
             kind = pyrage.ssh if line.startswith("ssh-") else pyrage.x25519
             try:
                 found.append(kind.Recipient.from_str(line))
@@ -47,7 +47,7 @@ def read_recipients(texts: Sequence[str]) -> list[Any]:
     return found
 
 
-def _read_lines(text: str) -> Iterator[str]:
+def read_lines(text: str) -> Iterator[str]:
     """Yield the lines of a file of recipients, or the text where it names none."""
     place = Path(text)
     with suppress(OSError, UnicodeDecodeError):  # A key is no name of a file.
@@ -93,6 +93,31 @@ def decrypt_file(path: Path, to: Path, identity: Path | None) -> None:
         raise UsageError(f"{path} is encrypted. Give --identity FILE with the key it is for.")
     pyrage, keys = _load_library(), _read_identity(identity)
     _run(path, lambda: pyrage.decrypt_file(str(path), str(to), keys), to)
+
+
+def encrypt_bytes(content: bytes, recipients: Sequence[Any]) -> bytes:
+    """Return what only some recipients can read."""
+    found: bytes = _load_library().encrypt(content, recipients)
+    return found
+
+
+def decrypt_bytes(content: bytes, identity: Path, place: Path) -> bytes:
+    """Return what was encrypted for an identity.
+
+    Args:
+        content: what was encrypted.
+        identity: a file of age, or a private SSH key.
+        place: where it stands, for the message.
+
+    Raises:
+        UsageError: it is for others, or damaged.
+    """
+    pyrage, keys = _load_library(), _read_identity(identity)
+    try:
+        found: bytes = pyrage.decrypt(content, keys)
+    except pyrage.DecryptError as error:
+        raise UsageError(f"{place}: {error}. It is for another key, or damaged.") from error
+    return found
 
 
 def _run(path: Path, work: Callable[[], object], made: Path) -> None:

@@ -94,12 +94,13 @@ def day_starts(memory: Memory, days: Sequence[date]) -> list[datetime]:
 
 def _jobs_by_day(memory: Memory) -> Mapping[date, Sequence[Job]]:
     found: dict[date, list[Job]] = defaultdict(list)
-    for job in _read_jobs(memory):
+    for job in read_jobs(memory):
         found[day_in(job.at, memory.zone)].append(job)
     return found
 
 
-def _read_jobs(memory: Memory) -> Iterator[Job]:
+def read_jobs(memory: Memory) -> Iterator[Job]:
+    """Yield the records of jobs that can be read."""
     for path in memory.store.files(FOLDER):
         if path.endswith(".json"):
             # One that cannot be read has no figures; the doctor names it.

@@ -1,4 +1,4 @@
-"""The commands ``agent``, ``exec``, ``fleet`` and ``place``: programs with a memory, and where.
+"""The commands ``agent``, ``exec``, ``fleet``, ``place`` and ``usage``.
 
 Why it exists: who runs agents wants their words kept, also where one is killed.
 """
@@ -16,6 +16,7 @@ _COMMANDS = {
     "agent": "run an agent with this memory, list, show and stop runs",
     "exec": "carry out on this machine what grants allow, in a sandbox",
     "fleet": "run one job in many memories, on workers of this machine or of Ray",
+    "usage": "sum up what jobs, models and runs used, by day, model, agent and more",
     "place": "say which machine of a cluster a task would run on, and why",
 }
 

@@ -267,7 +267,7 @@ def _raised_texts(node: ast.AST) -> Iterator[ast.expr]:
             yield from _raised_texts(child)
 
 
-SPOKEN = ("space", "space_issuer", "cluster", "deploy", "node")
+SPOKEN = ("sealed", "space", "space_issuer", "cluster", "deploy", "node")
 AGENTS = ("agent_command", "exec_command", "fleet_command")
 
 

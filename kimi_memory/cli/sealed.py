@@ -1,0 +1,99 @@
+"""``sealed``: keep memories in a folder that is encrypted on disk, for the keys it names."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from kimi_memory.cli.shared import show_result
+from kimi_memory.cli.words import say
+from kimi_memory.operations.sealed_folders import (
+    add_recipient,
+    close_sealed,
+    create_sealed,
+    list_recipients,
+    open_sealed,
+    remove_recipient,
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    create = steps.add_parser("create", help="make a sealed folder")
+    create.add_argument("folder", type=Path, help="a new or empty folder")
+    create.add_argument(
+        "--to", action="append", required=True, metavar="KEY",
+        help="who can open it: age1…, an SSH public key, or a file of them; may be repeated",
+    )  # fmt: skip
+    opened = steps.add_parser("open", help="show what it holds in an empty folder")
+    opened.add_argument("folder", type=Path, help="the sealed folder")
+    opened.add_argument("mount", type=Path, help="a new or empty folder, where a memory can lie")
+    close = steps.add_parser("close", help="take the open folder away again")
+    close.add_argument("mount", type=Path, help="the open folder")
+    listed = steps.add_parser("list", help="list the keys of those who can open it")
+    listed.add_argument("folder", type=Path, help="the sealed folder")
+    for name, help in (
+        ("add", "let somebody open it"),
+        ("remove", "encrypt all of it anew, without somebody"),
+    ):
+        step = steps.add_parser(name, help=help)
+        step.add_argument("folder", type=Path, help="the sealed folder")
+        step.add_argument("key", help="age1…, an SSH public key, or a file of them")
+        step.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    for name in ("open", "add", "remove"):
+        steps.choices[name].add_argument(
+            "--identity", type=Path, required=True, metavar="FILE",
+            help="a key that can open it: a file of age, or a private SSH key",
+        )  # fmt: skip
+
+
+def run(arguments: Namespace) -> int:
+    """Carry out one step."""
+    step = arguments.step
+    if step == "list":
+        found = list_recipients(arguments.folder)
+        show_result(arguments, found, found)
+        return 0
+    line = _foretell(arguments) if getattr(arguments, "dry_run", False) else _carry_out(arguments)
+    place = arguments.mount if step == "close" else arguments.folder
+    show_result(arguments, {step: str(place)}, line)
+    return 0
+
+
+def _carry_out(arguments: Namespace) -> str:
+    if arguments.step == "close":
+        close_sealed(arguments.mount)
+        return say("{mount} is closed.", mount=arguments.mount)
+    folder = arguments.folder.absolute()
+    if arguments.step == "create":
+        create_sealed(folder, arguments.to)
+        return say(
+            "{folder} is sealed. Open it with 'kimi-memory sealed open {folder} PLACE --identity "
+            "FILE'.",
+            folder=folder,
+        )
+    if arguments.step == "open":
+        open_sealed(folder, arguments.mount.absolute(), arguments.identity)
+        return say(
+            "{folder} is open in {mount}, for you alone. Close it with 'kimi-memory sealed close "
+            "{mount}'.",
+            folder=folder, mount=arguments.mount,
+        )  # fmt: skip
+    key = arguments.key[:80]
+    if arguments.step == "add":
+        add_recipient(folder, arguments.key, arguments.identity)
+        return say("{key} can open {folder} now.", key=key, folder=folder)
+    remove_recipient(folder, arguments.key, arguments.identity)
+    return say(
+        "{folder} was encrypted anew without {key}. What that one could read before may have been "
+        "copied.",
+        key=key, folder=folder,
+    )  # fmt: skip
+
+
+def _foretell(arguments: Namespace) -> str:
+    folder, key = arguments.folder, arguments.key[:80]
+    if arguments.step == "add":
+        return say("Would let {key} open {folder}.", key=key, folder=folder)
+    return say("Would encrypt all of {folder} anew, without {key}.", key=key, folder=folder)

@@ -1,0 +1,180 @@
+"""Sealed folders: gocryptfs keeps what lies in them encrypted, age says who can open them.
+
+A sealed folder holds ``data``, which gocryptfs encrypted with a random passphrase, ``key.age``,
+that passphrase for its recipients, and ``recipients``. A memory lies in the open folder, with its
+history and all that is derived from it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from kimi_memory.errors import UsageError
+from kimi_memory.operations.encryption import (
+    decrypt_bytes,
+    encrypt_bytes,
+    read_lines,
+    read_recipients,
+)
+from kimi_memory.operations.new_folders import borrow_folder
+from kimi_memory.store.files.outside import write_whole
+
+DATA, KEY, RECIPIENTS = "data", "key.age", "recipients"
+_SECONDS = 60.0
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def create_sealed(root: Path, recipients: Sequence[str]) -> bytes:
+    """Make a sealed folder for some recipients; return the passphrase, which is kept nowhere else.
+
+    Args:
+        root: a new or empty folder.
+        recipients: each ``age1…``, a line of an SSH public key, or a file with such lines.
+
+    Raises:
+        UsageError: a recipient is none, the folder is not empty, or a program is missing.
+    """
+    if not recipients:
+        raise UsageError("A sealed folder needs a recipient. Give --to with a public key.")
+    lines = [line for text in recipients for line in read_lines(text)]
+    read_recipients(lines)
+    _make_empty(root)
+    (root / DATA).mkdir()
+    passphrase = secrets.token_urlsafe(48).encode()
+    _run(["gocryptfs", "-q", "-init", str(root / DATA)], passphrase)
+    _write_key(root, passphrase, lines)
+    return passphrase
+
+
+def open_sealed(root: Path, mount: Path, identity: Path) -> None:
+    """Show what a sealed folder holds in an empty folder, to this user alone.
+
+    Raises:
+        UsageError: it is none, it is for others, or the folder is not empty.
+    """
+    _mount(root / DATA, mount, _read_key(root, identity))
+
+
+def close_sealed(mount: Path) -> None:
+    """Take the open folder away again; the files stay sealed.
+
+    Raises:
+        UsageError: nothing is open there, or a program has files of it open.
+    """
+    if not os.path.ismount(mount):
+        raise UsageError(f"Nothing is open in {mount}. Name the folder given to 'sealed open'.")
+    program = shutil.which("fusermount3") or shutil.which("fusermount")
+    if program is None:
+        raise UsageError("fusermount is missing. Install fuse3.")
+    _run([program, "-u", str(mount)])
+
+
+def list_recipients(root: Path) -> list[str]:
+    """Return the public keys of those who can open a sealed folder."""
+    _check_sealed(root)
+    return list(read_lines(str(root / RECIPIENTS)))
+
+
+def add_recipient(root: Path, recipient: str, identity: Path) -> None:
+    """Let somebody open a sealed folder, by the key of one who can.
+
+    Raises:
+        UsageError: that is no recipient, or the key is of nobody who can.
+    """
+    passphrase, before = _read_key(root, identity), list_recipients(root)
+    added = [line for line in read_lines(recipient) if line not in before]
+    read_recipients([*before, *added])
+    _write_key(root, passphrase, [*before, *added])
+
+
+def remove_recipient(root: Path, recipient: str, identity: Path) -> None:
+    """Keep somebody from what is written from now on: all of it is encrypted anew.
+
+    What that one could read before may have been copied, with its key.
+
+    Raises:
+        UsageError: that is no recipient, none would be left, or the folder is open.
+    """
+    before, gone = list_recipients(root), set(read_lines(recipient))
+    left = [line for line in before if line not in gone]
+    if len(left) == len(before):
+        raise UsageError(f"{recipient[:80]!r} is no recipient of {root}. See 'sealed list'.")
+    if not left:
+        raise UsageError("Nobody could open it any more. Add another recipient before.")
+    if _is_open(root):
+        raise UsageError(f"{root} is open. Close it with 'kimi-memory sealed close', then retry.")
+    fresh, old = (root.with_name(f".{root.name}.{name}") for name in ("new", "old"))
+    shutil.rmtree(fresh, ignore_errors=True)
+    with borrow_folder() as work:
+        source, target = work / "from", work / "to"
+        try:
+            open_sealed(root, source, identity)
+            # It is opened by its passphrase: whose key was given may be the one to go.
+            _mount(fresh / DATA, target, create_sealed(fresh, left))
+            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+        finally:
+            for mount in (source, target):
+                with suppress(UsageError):
+                    close_sealed(mount)
+    # In this order: at no moment is there neither the old nor the new.
+    root.rename(old)
+    fresh.rename(root)
+    shutil.rmtree(old)
+
+
+def _mount(data: Path, mount: Path, passphrase: bytes) -> None:
+    _make_empty(mount)
+    _run(["gocryptfs", "-q", str(data), str(mount)], passphrase)
+    if not os.path.ismount(mount):
+        raise UsageError(f"{mount} did not become what {data} holds. Look at the system's log.")
+
+
+def _is_open(root: Path) -> bool:
+    where = str((root / DATA).resolve())
+    # Blanks are written as \040 there; without that file nobody knows, and gocryptfs tells itself.
+    text = _MOUNTS.read_text("utf-8", "replace") if _MOUNTS.exists() else ""
+    return any(f" {where} " in line.replace("\\040", " ") for line in text.splitlines())
+
+
+def _check_sealed(root: Path) -> None:
+    if not all((root / name).exists() for name in (DATA, KEY, RECIPIENTS)):
+        raise UsageError(f"{root} is no sealed folder. Make one with 'kimi-memory sealed create'.")
+
+
+def _make_empty(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is no empty folder. Choose a new one.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _read_key(root: Path, identity: Path) -> bytes:
+    _check_sealed(root)
+    return decrypt_bytes((root / KEY).read_bytes(), identity, root / KEY)
+
+
+def _write_key(root: Path, passphrase: bytes, recipients: Sequence[str]) -> None:
+    sealed = encrypt_bytes(passphrase, read_recipients(recipients))
+    for name, content in ((KEY, sealed), (RECIPIENTS, "\n".join([*recipients, ""]).encode())):
+        with write_whole(root / name) as part:
+            part.write_bytes(content)
+
+
+def _run(command: Sequence[str], given: bytes = b"") -> None:
+    """Run a program; what it reads stands in no argument, which others could see."""
+    try:
+        done = subprocess.run(
+            list(command), input=given + b"\n", capture_output=True, timeout=_SECONDS, check=False
+        )
+    except FileNotFoundError as error:
+        raise UsageError(f"{command[0]} is missing. Install gocryptfs and fuse3.") from error
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"{command[0]} gave no answer in {_SECONDS:g} s. Retry.") from error
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:300]
+        raise UsageError(f"{command[0]} failed: {said or done.returncode}. Nothing was changed.")

@@ -1,0 +1,95 @@
+"""What a memory used: by its records of jobs and runs, so that nothing counts twice.
+
+Nothing is kept for it. A job and a run have one record each, which travels with the memory: so
+every copy and every node comes to the same sums, after restarts and merges, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.agent_run import Usage
+from kimi_memory.domain.moment import moment
+from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.operations.usage_report import read_jobs, read_receipts
+from kimi_memory.runs.run_records import read_runs
+
+KEYS = ("memory", "day", "node", "agent", "user", "job", "model")
+"""What usage can be summed by."""
+FIGURES = (
+    *("calls", "tokens_in", "tokens_out", "tokens_cached", "model_s", "cpu_s", "wall_s"),
+    *("stored_bytes", "log_bytes", "reads", "writes"),
+)
+_RULES = "rules"
+_BATCH = 500
+
+
+def list_usage(memory: Memory, since: date | None = None) -> list[Usage]:
+    """Return what a memory used: a row for each job, each run, each answer, and for its size.
+
+    Args:
+        memory: an open memory.
+        since: the first day, on the clocks of the memory; all that is known if not given.
+    """
+    table = memory.settings.memory
+    name = table.name or memory.root.name
+    rows = (*_list_jobs(memory), *_list_runs(memory), *_list_reads(memory))
+    found = [replace(one, memory=name) for one in rows if since is None or one.day >= f"{since}"]
+    return [*found, replace(_measure(memory), memory=name)]
+
+
+def sum_usage(rows: Iterable[Usage], by: Sequence[str]) -> list[Usage]:
+    """Return rows added up by some of `KEYS`, in the order of these."""
+    found: dict[tuple[str, ...], Usage] = {}
+    for one in rows:
+        key = tuple(getattr(one, name) for name in by)
+        old = found.get(key) or Usage(**dict(zip(by, key, strict=True)))
+        sums = {name: getattr(old, name) + getattr(one, name) for name in FIGURES}
+        found[key] = replace(old, **sums)
+    rounded = ("model_s", "cpu_s", "wall_s")
+    return [
+        replace(one, **{name: round(getattr(one, name), 3) for name in rounded})
+        for _, one in sorted(found.items())
+    ]
+
+
+def _list_jobs(memory: Memory) -> Iterator[Usage]:
+    for job in read_jobs(memory):
+        spent = job.spent
+        yield Usage(
+            day=f"{day_in(job.at, memory.zone)}", job=job.kind,
+            model="" if job.model == _RULES else job.model, calls=spent.calls,
+            tokens_in=spent.tokens_in, tokens_out=spent.tokens_out, writes=len(job.effects),
+        )  # fmt: skip
+
+
+def _list_runs(memory: Memory) -> Iterator[Usage]:
+    # One that was recorded again after a crash counts once.
+    for run in {one.id: one for one in read_runs(memory)}.values():
+        day = f"{day_in(moment(run.started), memory.zone)}"
+        node = run.execution_node or run.reasoning_node
+        yield replace(run.usage, day=day, node=node, agent=run.agent, job="run")
+
+
+def _list_reads(memory: Memory) -> Iterator[Usage]:
+    for receipt in read_receipts(memory):
+        yield Usage(day=f"{day_in(receipt.at, memory.zone)}", agent=receipt.to, reads=1)
+
+
+def _measure(memory: Memory) -> Usage:
+    """Return how large a memory is now, and its change log where it has one."""
+    store = memory.store
+    size = sum((memory.root / path).stat().st_size for path in store.files() if store.exists(path))
+    day = f"{memory.now().date()}"
+    relay, logged, after = store.relay, 0, 0
+    while relay is not None:
+        place = relay.position
+        rows = place.log.read(place.place.memory, after, _BATCH)
+        if not rows:
+            break
+        logged += sum(len(body) for _, body in rows)
+        after = rows[-1][0]
+    return Usage(day=day, stored_bytes=size, log_bytes=logged)
