@@ -238,8 +238,12 @@ class Site:
 
     def _refusal(self, request: Request, status: int, message: str, remedy: str) -> Response:
         values = {"status": status, "message": message, "remedy": remedy}
-        seat = self.seats.find(_secret(request))
-        return self._page(request, seat, View("refusal", "refusal", values), status=status)
+        seat, room = self.seats.find(_secret(request)), self._room_of(request)
+        if seat is not None and self._find_seat(request, room) is None:
+            # The frame of a page names its memory and links to all that is there.
+            room = next(one for one in self._rooms if self._find_seat(request, one))
+        view = View("refusal", "refusal", values)
+        return self._page(request, seat, view, status=status, room=room)
 
 
 def _respond(room: Room, found: str | Redirect | Download) -> Response:

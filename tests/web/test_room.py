@@ -20,7 +20,9 @@ from kimi_memory.errors import PluginError
 from kimi_memory.hooks.host import Host
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.workers import Desk
+from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web import room as rooms
+from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.room import Room, make_rooms
 
 
@@ -69,6 +71,58 @@ def test_a_token_of_one_memory_opens_that_one_alone(two: Pages) -> None:
     assert (away.status_code, away.headers["location"]) == (303, "/ui/enter")
     assert two.post("/ui/家里/forget", {"key": "note.first"}).status_code == 401
     assert two.get("/ui/memories").headers["location"] == "/ui/work/"
+
+
+@pytest.mark.parametrize("mine", ["work", "家里"])
+def test_no_page_of_another_memory_opens_or_gives_it_away(two: Pages, mine: str) -> None:
+    desks = {"work": two.desk, "家里": two.others[0]}
+    [(other, theirs)] = [(name, desk) for name, desk in desks.items() if name != mine]
+    words = {"work": "6543", "家里": "豆包"}[other]
+    id = next(entry.id for entry in Shelf(theirs.memory.store).entries().values() if entry.key)
+    tokens = desks[mine].tokens()
+    _, secret = tokens.add("phone", [Scope.PERSON], Namespace(), two.desk.memory.clock())
+    assert two.sit(token=secret).status_code == 303
+    before = {path: theirs.memory.store.read(path) for path in theirs.memory.store.files()}
+    for page in PAGES:
+        path = f"/ui/{other}{page.path}".replace("{id}", id)
+        if page.method == "GET":
+            answer = two.get(path)
+            assert (answer.status_code, answer.headers["location"]) == (303, "/ui/enter"), path
+        else:
+            form = {"id": id, "key": "note.first", "value": "x", "answer": "accept", "sure": "yes"}
+            answer = two.post(path, form)
+            assert answer.status_code == 401, path
+        assert words not in answer.text, path
+    # What is refused is a page, too: of no memory that they may not see.
+    for path in (f"/ui/{other}/nothing", f"/ui/{other}/note/x/y/z", f"/ui/{other}/live"):
+        answer = two.get(path)
+        assert answer.status_code in (303, 401, 404), path
+        assert words not in answer.text, path
+        links = Reader(answer.text).links()
+        # The address that was asked for is known to who asked.
+        inside = [link for link in links if unquote(link).startswith(f"/ui/{other}/")]
+        assert {unquote(link) for link in inside} <= {path, f"{path}#main"}, path
+        if answer.status_code == 404:
+            unknown = two.get(path.replace(f"/ui/{other}/", "/ui/elsewhere/"))
+            plain = unquote(answer.text).replace(f"/{other}/", "/elsewhere/")
+            assert plain == unquote(unknown.text), path
+    # By its id nothing of theirs can be told from what is nowhere.
+    missing = id[:-6] + ("0" * 6 if id[-6:] != "0" * 6 else "1" * 6)
+    for form in ("/note/{}", "/note/{}/history", "/sessions/{}", "/jobs/{}", "/timeline?id={}"):
+        there, gone = (two.get(f"/ui/{mine}{form.format(one)}") for one in (id, missing))
+        assert there.status_code == gone.status_code, form
+        assert there.text.replace(id, "") == gone.text.replace(missing, ""), form
+    after = {path: theirs.memory.store.read(path) for path in theirs.memory.store.files()}
+    assert after == before
+    tokens.remove("phone")
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"), [("work", "of another server"), ("家里", ""), ("work", "\x00\udcff")]
+)
+def test_a_seat_of_another_server_is_none(two: Pages, name: str, secret: str) -> None:
+    answer = two.get(f"/ui/{name}/held", seat=secret.encode("ascii", "replace").decode())
+    assert (answer.status_code, answer.headers["location"]) == (303, "/ui/enter")
 
 
 class Adds:
