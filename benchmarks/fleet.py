@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import tempfile
 import time
 from collections import Counter
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cluster.fleet import consolidate_unit, run_fleet
 from kimi_memory.domain.fleet import PoolWish, Unit, UnitResult
+from kimi_memory.domain.ids import new_id
 from kimi_memory.hooks.host import Host
 
+_MADE = 8
 _EVERY = 50
 """One memory in so many is damaged."""
 _TURNS = (
@@ -40,8 +44,6 @@ def fill(unit: Unit) -> UnitResult:
             said = text.format(engine=_ENGINES[number % len(_ENGINES)], name=unit.name)
             session.turn("user", said)
         memory.mark_ended(session.id)
-    if number % _EVERY == _EVERY - 1:
-        (Path(unit.folder) / "memory.toml").write_text("[memory\n", encoding="utf-8")
     return UnitResult(unit, "done")
 
 
@@ -63,13 +65,27 @@ def make_units(base: Path, count: int, workers: int) -> list[Unit]:
         Unit(str(base / f"{n:05}"), str(n), "daily", str(home.config), str(home.state))
         for n in range(count)
     ]
+    made = units[:_MADE]
     pool = Host(entry_points=False).answer(
         "open_pool", name="process", wish=PoolWish(workers, fill)
     )
     with closing(pool):
-        wrong = [one for one in run_fleet(pool, units) if one.outcome != "done"]
+        wrong = [one for one in run_fleet(pool, made) if one.outcome != "done"]
     assert not wrong, wrong[0].why
+    for number, unit in enumerate(units[_MADE:], _MADE):
+        _copy(Path(made[number % _MADE].folder), Path(unit.folder))
+    for unit in units[_EVERY - 1 :: _EVERY]:
+        (Path(unit.folder) / "memory.toml").write_text("[memory\n", encoding="utf-8")
     return units
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Make a memory of another one: with an id of its own, as making each takes a second."""
+    shutil.copytree(source, target, symlinks=True)
+    path = target / "memory.toml"
+    text = path.read_text(encoding="utf-8")
+    id = new_id("memory", datetime.now(UTC))
+    path.write_text(re.sub(r"memory-\w+", id, text, count=1), encoding="utf-8")
 
 
 def main() -> None:

@@ -92,7 +92,7 @@ def _consolidate(unit: Unit, began: float) -> UnitResult:
             # A user who disables a plugin wants nothing of it, also not behind another job.
             if memory.host.has(follower.plugin):
                 reports.append(memory.run(load_planner(follower)(memory)))
-        with suppress(KimiMemoryError):  # What waits is committed by whoever opens it next.
+        with suppress(KimiMemoryError):  # What waits is committed by the next one who opens it.
             memory.batch.flush()
     return _sum_up(unit, reports)
 

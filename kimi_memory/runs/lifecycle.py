@@ -18,6 +18,7 @@ from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, Usag
 from kimi_memory.hooks.host import Host
 from kimi_memory.runs.briefing import brief_agent, make_environment
 from kimi_memory.runs.processes import end_leftovers, measure_children
+from kimi_memory.runs.profiles import note_placement
 from kimi_memory.runs.roots import keep_out, split_root
 from kimi_memory.runs.run_folder import RunFolder, drop_old, find_folder, list_folders
 from kimi_memory.runs.run_records import read_runs, record_run
@@ -81,7 +82,7 @@ class Runs:
             shown = [split_root(one)[0] for one in program.roots]
             for one in (*shown, *([folder] if folder else [])):
                 keep_out(one, (self._memory.root, home.state, home.config))
-        run = self._make_run(task, program, attempt)
+        run = note_placement(self._memory, self._make_run(task, program, attempt), task)
         session = self._memory.session(run.id, agent=program.name, host="run", project="")
         session.turn("user", task.prompt, ref="prompt")
         relay = self._memory.store.relay
@@ -116,6 +117,7 @@ class Runs:
         try:
             end = watch.follow(started, program.limits)
         finally:
+            place.save(replace(run, status="stopping"))
             # Whatever failed here: no agent outlives its run.
             runtime.stop(started, 0.0 if place.is_to_stop() else _GRACE_SECONDS)
             end_leftovers(run.id)
@@ -161,7 +163,7 @@ class Runs:
             end = failed or end
         run = replace(
             run, status="stopped", outcome=end.outcome, why=end.why,
-            stopped=stamp(self._memory.clock()),
+            stopped=stamp(self._memory.clock()), grant_until=place.read_grant(),
         )  # fmt: skip
         if end.outcome != "fenced":
             try:
@@ -181,7 +183,7 @@ class Runs:
         for path in (place.output, place.errors):
             if path.exists():
                 path.write_text(self._memory.mask_secrets(_read_end(path)), encoding="utf-8")
-        for name in ("stdin", "stop"):
+        for name in ("stdin", "stop", "grant"):
             (place.path / name).unlink(missing_ok=True)
 
     def recover(self) -> list[AgentRun]:
@@ -192,6 +194,9 @@ class Runs:
             if run.status == "stopped" or place.root != self._memory.root or not place.try_lock():
                 continue
             try:
+                run = place.load()
+                if run.status == "stopped":
+                    continue  # It ended between the look and the lock.
                 end_leftovers(run.id)
                 place.take_folder_back()
                 session = self._memory.session(run.id, agent=run.agent, host="run")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import AgentRun, Task
+from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.placement_types import (
     Capabilities,
     Latency,
@@ -17,7 +21,7 @@ from kimi_memory.domain.placement_types import (
     Placement,
     Resources,
 )
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import NoPlaceError, UsageError
 from kimi_memory.runs.placing import Surroundings, place_task
 
 _PROFILES, _LATENCIES = "profiles", "latencies"
@@ -114,8 +118,19 @@ def place(cluster: Cluster, task: Task, ttl: float = 6.0) -> Placement:
     return place_task(task, read_surroundings(cluster, task.memory, ttl))
 
 
-def note_placement(run: AgentRun, found: Placement) -> AgentRun:
-    """Return a run that says where it runs and why."""
-    return replace(
-        run, reasoning_node=found.reasoning, execution_node=found.execution, placement=found.why
-    )
+def note_placement(memory: Memory, run: AgentRun, task: Task) -> AgentRun:
+    """Return a run on this machine that says where it runs, and what placement says of that."""
+    table, relay = memory.home.settings().cluster, memory.store.relay
+    node = table.node or platform.node()
+    here = replace(run, reasoning_node=node, execution_node=node)
+    if relay is None:
+        return replace(here, placement="this machine alone has the memory")
+    log, opening = relay.position.log, Opening(home=memory.home, host=memory.host)
+    try:
+        around = read_surroundings(Cluster(log, node, opening), run.memory, table.ttl)
+        found = place_task(task, around)
+    except (NoPlaceError, Unreachable, UsageError) as error:
+        return replace(here, placement=f"started here; no placement: {error}")
+    fits = node in (found.reasoning, found.execution)
+    better = "" if fits else f"started here; {found.execution} has the best score: "
+    return replace(here, placement=f"{better}{found.mode}, {found.why}")

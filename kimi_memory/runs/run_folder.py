@@ -106,6 +106,15 @@ class RunFolder:
         """Whether somebody asked for that."""
         return (self.path / "stop").exists()
 
+    def note_grant(self, until: str) -> None:
+        """Keep until when the run may have an execution node do something."""
+        (self.path / "grant").write_text(until, encoding="utf-8")
+
+    def read_grant(self) -> str:
+        """Return until when; empty where nothing was granted."""
+        path = self.path / "grant"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
     def count_output(self) -> int:
         """Return how many bytes the agent wrote so far."""
         return sum(one.stat().st_size for one in (self.output, self.errors) if one.exists())

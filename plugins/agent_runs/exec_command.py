@@ -11,10 +11,12 @@ from kimi_memory.cli.shared import open_memory, show, show_json, show_result, us
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.agent_run import Grant, Limits
 from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.moment import stamp
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.exec_node import METHODS, name_node, open_node, open_state
 from kimi_memory.runs.grants import sign_grant
 from kimi_memory.runs.lifecycle import Runs
+from kimi_memory.runs.run_folder import find_folder
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -58,13 +60,16 @@ def _grant(arguments: Namespace) -> int:
         raise UsageError("A grant needs a time above zero. Give --minutes and --seconds.")
     with open_memory(arguments) as memory:
         now = datetime.now(UTC)
+        until = now + timedelta(minutes=arguments.minutes)
         grant = Grant(
             new_id("grant", now), _find_run(memory, arguments), memory.settings.memory.id,
             _epoch_of(memory), name_node(memory.home), methods, tuple(arguments.root),
             ("*",) if arguments.network else (),
             Limits(wall_s=arguments.seconds, calls=arguments.calls),
-            now + timedelta(minutes=arguments.minutes),
+            until,
         )  # fmt: skip
+        if not arguments.elsewhere:
+            find_folder(memory.home.state, grant.run).note_grant(stamp(until))
     text = sign_grant(grant, memory.home.key())
     show_result(arguments, {"grant": text, "epoch": grant.epoch, "until": grant.until}, text)
     return 0
