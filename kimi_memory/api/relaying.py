@@ -18,6 +18,7 @@ from kimi_memory.store.shipped_commits import CommitShipping
 if TYPE_CHECKING:
     from kimi_memory.api.services import Parts
     from kimi_memory.domain.change_log import LoggedCommit, LogRecord
+    from kimi_memory.domain.user_tables import ClusterTable
     from kimi_memory.hooks.host import Host
     from kimi_memory.store.files.tree import Tree
     from kimi_memory.store.wal.journal import Journal
@@ -55,7 +56,7 @@ def attach_relay(parts: Parts, deployment: Deployment | None = None) -> Relay:
     assert place is not None
     table = parts.home.settings().cluster
     relay = Relay(
-        partial(_open_own_log, parts, place, table.url),
+        partial(_open_own_log, parts, place, table),
         parts.store,
         place,
         clock=parts.clock,
@@ -85,8 +86,13 @@ def _follow(parts: Parts, commit: LoggedCommit) -> None:
         follow_commit(git, parts.root / PRIVATE, commit, read)
 
 
-def _open_own_log(parts: Parts, place: Deployment, url: str) -> ChangeLog:
-    if not url:
+def _open_own_log(parts: Parts, place: Deployment, table: ClusterTable) -> ChangeLog:
+    why = ""
+    if not table.url:
         why = "your config.toml has no [cluster] url, and this folder is deployed"
+    # Another user of this machine, or a disk that was moved: two names would lead one folder.
+    elif table.node and table.node != place.node:
+        why = f"this folder is that of node {place.node}, and your config.toml says {table.node}"
+    if why:
         raise NotPrimaryError(place.memory, why=why)
-    return open_log(parts.host, url)
+    return open_log(parts.host, table.url)

@@ -114,7 +114,7 @@ class Issuer:
         name = found.get(asking.claim)
         if not isinstance(name, str) or not name:
             raise _RefusedError(f"it has no {asking.claim}")
-        # Somebody who may write any address into a profile is not yet the one who reads its letters.
+        # Who may write any address into a profile is not yet the one who reads its letters.
         if asking.claim == "email" and found.get("email_verified") is not True:
             raise _RefusedError("its address is not verified")
         groups = found.get(asking.groups) if asking.groups else None

@@ -206,3 +206,46 @@ def test_a_log_of_a_stranger_leads_nowhere_else(tmp_path: Path) -> None:
         next((log / "logs").glob("*/lease.json")).write_text("{}", encoding="utf-8")
         with pytest.raises(UsageError, match="is damaged"):
             cluster.state(row.memory)
+
+
+@pytest.mark.cluster
+def test_a_folder_takes_nothing_under_the_name_of_another_node(tmp_path: Path) -> None:
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    nobody = Opening(home=Home(tmp_path / "x/config", tmp_path / "x/state"), background=False)
+    folder = tmp_path / "shop"
+    Memory.create(folder, name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one:
+        one.join()
+        one.deploy(folder)
+        id = one.registry.find("shop")
+        records = len(one.log.read(id, 0))
+        for opening, why in ((rack, "that of node edge, and .* says rack"), (nobody, r"no \[clu")):
+            with Memory.open(folder, opening) as memory:
+                with pytest.raises(NotPrimaryError, match=why):
+                    memory.session("s")
+                assert not memory.recall("anything").hits
+        assert len(one.log.read(id, 0)) == records
+        with one.memory("shop") as memory:
+            memory.remember("The queue is RabbitMQ.")
+
+
+@pytest.mark.cluster
+def test_what_would_change_one_copy_behind_the_log_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edge = machine(tmp_path, "edge")
+    folder, other = tmp_path / "shop", tmp_path / "other"
+    Memory.create(folder, name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one:
+        one.join()
+        with Memory.open(folder, edge) as memory:
+            memory.remember("The port is 8080.", key="port")
+            memory.batch.flush()
+        one.deploy(folder)
+    files = sorted(path for path in folder.rglob("*.md"))
+    place = ["--memory", str(folder)]
+    for line in (["merge", str(other)], ["migrate", str(tmp_path / "moved")]):
+        assert run([*line, *place]) == UsageError.exit_code, line
+        assert "shared over a change log" in capsys.readouterr().err, line
+    assert not (tmp_path / "moved").exists()
+    assert sorted(path for path in folder.rglob("*.md")) == files
