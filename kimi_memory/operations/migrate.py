@@ -62,7 +62,8 @@ def migrate(
         GateError: it is not the same there; the source is as it was.
         MovedError: it moved already.
     """
-    _check_movable(memory, closes=not (dry_run or keep_source))
+    # What would be refused is refused when it is tried, too.
+    _check_movable(memory, closes=not keep_source)
     place = folder.absolute()
     if memory.is_secret(str(place)):
         raise UsageError("The name of the folder holds a secret, which git would keep. Rename it.")

@@ -244,7 +244,8 @@ def test_what_would_change_one_copy_behind_the_log_is_refused(
         one.deploy(folder)
     files = sorted(path for path in folder.rglob("*.md"))
     place = ["--memory", str(folder)]
-    for line in (["merge", str(other)], ["migrate", str(tmp_path / "moved")]):
+    for line in (["merge", str(other)], ["migrate", str(tmp_path / "moved")],
+                 ["migrate", str(tmp_path / "moved"), "--yes"]):  # fmt: skip
         assert run([*line, *place]) == UsageError.exit_code, line
         assert "shared over a change log" in capsys.readouterr().err, line
     assert not (tmp_path / "moved").exists()

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-DEPLOY = Path(__file__).parent.parent / "deploy"
+DEPLOY = Path(__file__).parents[2] / "deploy"
 NODES = ("node-1", "node-2", "node-3")
 SECONDS = 120.0
 
