@@ -37,6 +37,7 @@ from kimi_memory.nlp.rules.own_clauses import (
     quote_heaviest,
 )
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
+from kimi_memory.nlp.rules.praise import gives_thanks, praises
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.settled import fails_still, leaves_open, refuses, settles
@@ -240,14 +241,13 @@ class _Reader:
         before = self._before(turn)
         leaving = len(turn.text) <= SHORT and small_talk.says_farewell(turn.text)
         own = chat_clauses(turn.text) if self._kind == "chat" else own_clauses(turn.text)
+        thanks = self._kind == "chat" and gives_thanks(own)
         for clause in of_work(join_items(turn.text, own)) if self._kind == "work" else own:
             if clause.act not in wanted or _is_empty(clause, before):
                 continue
             # What is said on leaving is of the hour; an order or a day outlasts it.
-            if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
-                continue
-            courteous = self._kind == "chat" and small_talk.is_courtesy(clause.text)
-            if courteous and clause.act is not Act.ORDER:
+            passing = leaving and not names_day(clause.text)
+            if clause.act is not Act.ORDER and (passing or self._is_aside(clause, thanks=thanks)):
                 continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
@@ -266,6 +266,16 @@ class _Reader:
             if weight >= LEAST[self._kind] or ordered:
                 found.append((clause, weight))
         return found
+
+    def _is_aside(self, clause: Clause, *, thanks: bool) -> bool:
+        """Whether a clause only answers: thanks for advice, "it makes me happy, too"."""
+        if self._kind != "chat":
+            passing = small_talk.is_on_the_way(clause.text) and not names_day(clause.text)
+            return self._named and (passing or small_talk.dangles(clause.text))
+        told = traits_of(clause.text)
+        firm = told.figure or told.day or told.kin or told.name or told.choice
+        praise = thanks or praises(clause.text)
+        return small_talk.is_courtesy(clause.text) or (praise and not firm)
 
     def _before(self, turn: Turn) -> Turn | None:
         """Return the message of the agent that a turn answers."""

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.small_talk import says_farewell
-from kimi_memory.nlp.rules.utterance import Act, clauses
+from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 _HELP_EN = r"(?:advice|suggestions?|ideas?|tips?|approach|framework|breakdown|checklist|list|outline|explanation|answers?|recommendations?|method|structure|summary)"
 _HELP_ZH = r"(?:建议|方案|思路|方法|清单|框架|梳理|拆解|讲解|解读|提纲|攻略|分析|提醒|设定|角度|模板|回答|解释|总结|步骤|法[’”」]?|模式)"
@@ -63,6 +65,12 @@ def is_of_thing_at_hand(text: str) -> bool:
 def praises(sentence: str) -> bool:
     """Whether a sentence thanks for help, or says that advice is good or suits."""
     return _PRAISE.search(sentence.replace("’", "'")) is not None
+
+
+def gives_thanks(own: Sequence[Clause]) -> bool:
+    """Whether the clauses of a turn praise advice or thank for it, and ask nothing more."""
+    asks = any(one.act in (Act.QUESTION, Act.REQUEST) for one in own)
+    return not asks and any(praises(one.text) for one in own)
 
 
 def only_praises(text: str) -> bool:

@@ -136,6 +136,31 @@ def points_at_list(text: str) -> bool:
     return _NUMBERED.search(text) is not None
 
 
+_DANGLES = regex(
+    r"^\W*(?:(?:and|so|but|also|yeah|yes|wow|honestly)\b,? )*(?:it|that|this|they|those|these)(?:['’](?:s|re|ll|d)\b| (?:is|are|was|were|has|have|had|will|would|can|makes?|made|feels?|felt|helps?|helped|really|just|all|also|definitely|means?|meant|gives?|brings?|keeps?|reminds?)\b)"
+    r"|\b(?:something|anything|somewhere) similar\b|\bthe same (?:here|thing|way)\b|\b(?:so do|same for) (?:i|me)\b"
+    r"|^\W*(?:但|而且|所以|其实)?(?:它|他们|她们|它们|这|那)(?:个|些|样|种)?(?:真|很|太|也|都|就|确实|特别|让|给|是)|差不多的(?:事|经历)",
+    2,
+)
+
+
+_ON_THE_WAY = regex(
+    r"\b(?:on (?:my|the) way\b(?! to becoming)|driving (?:home|back|over)\b|heading (?:home|out|back|over|to the)\b|just (?:got (?:home|here|back)|parked|left (?:home|work|the \w+)|closed (?:up|the shop)|arrived)\b|i(?:['’]m| am| have|['’]ve)? (?:already )?(?:here|at the \w+ now|arrived|parked)\b|(?:be there|arrive|see you) in (?:about |around )?\d+ min)"
+    r"|(?:我|我这边|我们)?(?:刚|已经?|马上|这就|准备|正)(?:到(?!手|期|账)|出发|下班|打烊|收工|出门|在路上|停好?车|到家|开车)|(?:开车|走路|步行|打车)(?:回|去|过来|到)[^，。]{0,12}(?:路上|中|了)|(?:大概|差不多|还有)?\d+分钟后?(?:就)?到",
+    2,
+)
+
+
+def is_on_the_way(clause: str) -> bool:
+    """Whether somebody tells where they are just now: "on my way, there in ten minutes"."""
+    return _ON_THE_WAY.search(clause) is not None
+
+
+def dangles(clause: str) -> bool:
+    """Whether a clause is about what another sentence names: "it makes me happy too"."""
+    return _DANGLES.search(clause) is not None
+
+
 def laughs(clause: str) -> bool:
     """Whether a clause holds laughter."""
     return _LAUGH.search(clause) is not None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kimi_memory.nlp.rules.own_clauses import own_clauses
 from kimi_memory.nlp.rules.praise import (
+    gives_thanks,
     is_of_the_moment,
     is_of_thing_at_hand,
     only_praises,
@@ -137,3 +139,12 @@ def test_praise_alone_is_told_from_praise_with_news() -> None:
     assert not only_praises("Thanks! My son is called Per.")
     assert not only_praises("谢谢你的讲解！我儿子叫小北。")
     assert not only_praises("")
+
+
+def test_who_thanks_and_asks_on_has_not_closed_yet() -> None:
+    assert gives_thanks(
+        own_clauses("Thank you for the clear plan. Habits instead of strict rules.")
+    )
+    assert gives_thanks(own_clauses("你的建议很实用，我心里有底了。"))
+    assert not gives_thanks(own_clauses("Thanks, that helps a lot. What about the roof?"))
+    assert not gives_thanks(own_clauses("The roof leaks above the stairs."))

@@ -9,8 +9,10 @@ import pytest
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.small_talk import (
     cheer_of,
+    dangles,
     is_courtesy,
     is_mood,
+    is_on_the_way,
     laughs,
     only_points,
     points_at_list,
@@ -204,3 +206,39 @@ we scored 3 points|use port 8080 for the docs|第三个孩子明年上学|有两
 )
 def test_numbers_of_things_point_at_no_list(text: str) -> None:
     assert not points_at_list(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""It's such a good feeling|and it makes me want to go again|They really are the best|I did something similar as a child
+that was so kind of them|same here, the same thing happened|This is what keeps me going|它真让人放松|这确实很难得|我也有差不多的经历"""),
+)
+def test_what_is_about_another_sentence_dangles(text: str) -> None:
+    assert dangles(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""My garden keeps me going|The choir is the best part of my week|I take that tram every day|We bought those chairs in Porto
+Our dog is eleven|I like that they grow slowly|Rosa says it is a plum tree|这家面馆开了三十年|那天我搬了家|他们家在河边"""),
+)
+def test_what_names_its_subject_does_not_dangle(text: str) -> None:
+    assert not dangles(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""I'm on my way, the bus is late|I've just closed up the shop and am driving home now|just got home|I'm at the station now
+be there in 20 minutes|我刚打烊，准备出发去球馆|我已经到东门停车场了|马上出门|大概40分钟后到|开车回家路上"""),
+)
+def test_where_somebody_is_just_now_is_known(text: str) -> None:
+    assert is_on_the_way(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    _lines("""I drive to work every day|we left the firm in May|The parcel arrived on Monday|my sister lives near the station
+the path along the river is closed|我每天开车上班|合同到期了|钱到账了|他们下个月搬到苏州|打车要四十块"""),
+)
+def test_what_is_so_for_longer_is_not(text: str) -> None:
+    assert not is_on_the_way(text)
