@@ -11,6 +11,11 @@ FORKS = "faults/test_forks.py::test_no_turn_is_lost_or_doubled_in_any_order_of_m
 MONTH = "faults/test_sync_months.py::test_a_month_of_copies_and_a_hub"
 WHOLE = f"{TREES}::test_the_laws_hold_for_whole_memories"
 KINDS = f"{TREES}::test_every_kind_in_every_pair_of_changes"
+MACHINE = (
+    "faults/test_copy_machine.py::"
+    "test_in_any_order_nothing_forgotten_returns_and_nothing_said_is_taken_back"
+)
+FORKED = "faults/test_forked_evidence.py"
 MERGE, SYNC = "operations/test_merge_copy.py", "operations/test_sync_remotes.py"
 BACK, PAST = "operations/test_rollback.py", "past/test_past_memory.py"
 
@@ -34,10 +39,13 @@ LAWS: dict[str, tuple[str, ...]] = {
         FORKS,
         WHOLE,
         f"{BACK}::test_evidence_follows_turns_that_a_merge_moved",
+        f"{FORKED}::test_what_was_learned_here_counts_on_when_its_turn_moves_to_another_session",
+        f"{FORKED}::test_what_both_changed_is_proven_though_it_waits",
     ),
     "L7: what was forgotten stays so; forgetting and merging may change places": (
         f"{MERGE}::test_forgetting_and_merging_lead_to_the_same_in_either_order",
         f"{MERGE}::test_what_was_forgotten_in_one_copy_stays_forgotten_in_both",
+        MACHINE,
         MONTH,
     ),
     "L8: what was purged comes back on no way": (
@@ -84,6 +92,7 @@ LAWS: dict[str, tuple[str, ...]] = {
     "L17: going back keeps turns, tombstones and records; undoing it is where it began": (
         f"{BACK}::test_to_whatever_point_what_is_never_rolled_back_stays",
         f"{BACK}::test_what_was_known_then_is_known_again_and_what_was_said_stays",
+        MACHINE,
     ),
     "L18: without the table of the past every answer is the same": (
         "past/test_table.py::test_deleting_it_changes_no_answer",
@@ -153,5 +162,7 @@ LAWS: dict[str, tuple[str, ...]] = {
         "test_an_edit_in_another_copy_takes_out_nothing_that_only_this_one_had",
         "test_copies.py::test_what_two_copies_showed_on_a_day_counts_once",
         f"{PAST}::test_known_then_and_so_then_are_two_things",
+        "faults/test_clock_ahead.py::test_every_list_has_what_followed_a_commit_before_it",
+        "faults/test_clock_ahead.py::test_a_day_is_undone_by_the_clock_that_wrote_it",
     ),
 }
