@@ -87,6 +87,7 @@ _REMEDIES = (
     ("dubious ownership", "Run as the owner of the folder, or change its owner with chown"),
     (".lock'", "Another git command is running here; retry when it has ended"),
     ("No space left", "Free some space, then retry"),
+    ("Out of diskspace", "Free some space, then retry"),
     ("Permission denied", "Make .git writable for you, then retry"),
     ("Read-only file system", "Mount it writable, then retry"),
     ("not a git repository", "Run 'kimi-memory init' to start the history again"),
