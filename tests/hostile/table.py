@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
 
 GROUPS = (
     Group("kills of commands that write", ("tests/hostile/test_killed_commands.py",), "every_kill"),
-    Group("orders to models, through 13 ways in", ("tests/test_poison.py",), "poison_becomes"),
+    Group("orders to models, through 14 ways in", ("tests/test_poison.py",), "poison_becomes"),
     Group("texts that people paste, in two runs", ("tests/test_poison.py",), "pastes"),
     Group("orders known as such, and plain talk", ("tests/nlp/rules/test_injection.py",)),
     Group("secrets that are masked", ("tests/hostile/test_screen.py",), "secrets", enough=0.97),

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.hooks.host import Host
-from kimi_memory.operations.verify_index import rebuild
+from kimi_memory.operations.verify_index import compare_answers, rebuild
 from tests.jobs.test_runner import talk
+
+
+def test_a_copy_that_ranks_otherwise_is_found_by_its_answers(
+    memory: Memory, opening: Opening
+) -> None:
+    memory.remember("The harbour taxi costs nine euros.", key="taxi.fare")
+    memory.remember("The harbour office opens at eight.", key="office.hours")
+    memory.batch.flush()
+    copy = memory.root.with_name("copy")
+    shutil.copytree(memory.root, copy)
+    with Memory.open(copy, opening) as other:
+        assert list(compare_answers(memory, other)) == []
+        other.remember("The harbour office and its taxi open at ten.", key="taxi.opens")
+        assert list(compare_answers(memory, other))
 
 
 class Forgetful:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,18 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     LogFile(tmp_path / "file/a.log", 100, 1).write("line\n")
     with pytest.raises(UsageError, match=r"plugins\.activity\.kilobytes"):
         create({"kilobytes": "many"})
+
+
+def test_the_settings_say_when_a_file_is_full_and_how_many_stay(
+    tmp_path: Path, opening: Opening
+) -> None:
+    place = tmp_path / "log" / "activity.log"
+    settings = {"activity": {"file": str(place), "kilobytes": 1, "files": 2}}
+    host = Host(settings, entry_points=False)
+    with Memory.create(tmp_path / "m", opening=replace(opening, host=host)) as memory:
+        for n in range(60):
+            memory.recall(f"question {n}")
+    kept = sorted(place.parent.iterdir())
+    assert [path.name for path in kept] == ["activity.log", "activity.log.1", "activity.log.2"]
+    assert all(path.stat().st_size < 1024 + 200 for path in kept)
+    assert b"question" not in b"".join(path.read_bytes() for path in kept)
