@@ -133,11 +133,12 @@ def _format_results(results: list[UnitResult]) -> Iterator[str]:
         if one.outcome in ("failed", "elsewhere"):
             mark = "✗" if one.outcome == "failed" else "→"
             yield f"{mark} {one.unit.folder}: {translate(one.why)}"
-    line = "{all} memories: {done} done, {idle} nothing to do, {elsewhere} led elsewhere, "
-    line += "{failed} failed"
-    yield say(line, all=len(results), **{
-        name: counts[name] for name in ("done", "idle", "elsewhere", "failed")
-    })  # fmt: skip
+    named = {name: counts[name] for name in ("done", "idle", "elsewhere", "failed")}
+    yield say(
+        "{all} memories: {done} done, {idle} nothing to do, {elsewhere} led elsewhere, "
+        "{failed} failed",
+        all=len(results), **named,
+    )  # fmt: skip
     if calls := sum(one.calls for one in results):
         sent, made = (sum(getattr(one, name) for one in results)
                       for name in ("tokens_in", "tokens_out"))  # fmt: skip
