@@ -26,6 +26,7 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named
 from kimi_memory.nlp.rules.console import is_printed
+from kimi_memory.nlp.rules.gist import join_answer
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
@@ -387,22 +388,11 @@ def _has_room(line: list[_Bit], cost: int) -> bool:
 def _build_line(bits: list[_Bit]) -> DigestLine:
     """Return the line of one exchange: what a person wanted, with what the agent did about it."""
     accounts = sorted((bit for bit in bits if bit.is_account), key=lambda bit: (bit.n, bit.at))
+    answer = join_answer((bit.above, bit.text) for bit in accounts)
     asked = next((bit.line for bit in bits if bit.line), None)
     if asked is None or not accounts:
         part = Part.OPEN if bits[0].exchange == OPEN_END else Part.FOUND
-        return asked or DigestLine(part, _join_accounts(accounts), accounts[0].n, accounts[-1].n)
+        return asked or DigestLine(part, answer, accounts[0].n, accounts[-1].n)
     part = Part.FOUND if asked.part is Part.TOLD else asked.part
-    text = f"{asked.text} → {_join_accounts(accounts)}"
+    text = f"{asked.text} → {answer}"
     return replace(asked, part=part, text=text, last=accounts[-1].n)
-
-
-def _join_accounts(accounts: list[_Bit]) -> str:
-    """Join an agent's words, each heading once before what stands below it."""
-    parts: list[str] = []
-    above = ""
-    for bit in accounts:
-        if bit.above and bit.above != above:
-            parts.append(bit.above)
-        above = bit.above
-        parts.append(bit.text)
-    return " ".join(" … ".join(parts).split())

@@ -38,6 +38,22 @@ def gist_of(line: str) -> str:
     return short + ARROW + LEFT_OUT.join(said[at] for at in _fitting(said, heaviest, ANSWERED))
 
 
+def join_answer(said: Iterable[tuple[str, str]]) -> str:
+    """Return the sentences of an answer in one line, each heading once before what is below it.
+
+    Args:
+        said: the heading of each sentence, which may be empty, and the sentence.
+    """
+    parts: list[str] = []
+    last = ""
+    for heading, text in said:
+        if heading and heading != last:
+            parts.append(heading)
+        last = heading
+        parts.append(text)
+    return " ".join(LEFT_OUT.join(parts).split())
+
+
 def _fitting(parts: list[str], order: Iterable[int], room: int) -> list[int]:
     """Return the places of the first parts of an order that fit, at least one, as they stood."""
 
