@@ -22,7 +22,7 @@ _LEAD = regex(
     2,
 )
 _ITEM = regex(r"\s*(?:[-*•]|\d{1,2}[.)、])\s")
-_LISTS = regex(r"[:：]\s*(?:$|\n\s*(?:[-*•]|\d{1,2}[.)、])\s)")
+_LISTS = regex(r"[:：]\s{0,20}$|[:：][ \t]{0,20}\n\s{0,20}(?:[-*•]|\d{1,2}[.)、])\s")
 """How words end that lead to a list, alone or with its first items."""
 _LIST = 48
 """Most tokens of a list with the words that lead to it."""

@@ -13,7 +13,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.salience import traits_of
 
-_FENCE = regex(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`]*)$")
+_FENCE = regex(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}+|~{3,}+)(?P<info>[^`]*)$")
 _LATE_FENCE = regex(r"[^`]```\s*$")
 """A fence that somebody forgot to put on a line of its own."""
 _NESTED = 3

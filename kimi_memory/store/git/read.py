@@ -119,8 +119,10 @@ def read_names(git: Git) -> dict[str, str]:
 def _list_commits(
     git: Git, options: list[str], paths: list[bytes], head: str = "HEAD"
 ) -> list[Commit]:
+    form = ["--no-commit-header", f"--format={FORMAT}"]
     # By their dates alone, a commit of a clock that ran ahead would come before what followed it.
-    form = ("--no-commit-header", f"--format={FORMAT}", "--date-order")
+    # The last commit is the first whatever the order, and is found without reading all of them.
+    form += [] if "--max-count=1" in options and not paths else ["--date-order"]
     return parse_log(_list_revisions(git, *form, *options, head, "--", *paths))
 
 
