@@ -34,7 +34,7 @@ _ORDINALS = {
 }
 # "B, please", "1 and 3", 第二个吧. Not "2 days", "3 pm", 五月, 三块: those are counts.
 _PICK = regex(
-    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/])(?!(?<=^a) [a-z])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
+    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/])(?!(?<=^a) [a-z])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid|phase|step|part|stage|draft|half|line|file|page|row|column|chapter|section|sprint|milestone)s?|to|pm|am|%)\b)"
     r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元|直|下|些|样|起|定|般|会|边|共)"
     r"|(?:改进|优化|意见|观察|发现)(?:点|项)?[ #第]?(?P<noun>\d{1,3})(?![\d个条项点种处月天年%])"
     # 第一个吧, but not 第一个选择框: that is the first of something else.
@@ -51,7 +51,7 @@ _BEGINS = regex(
 )
 """An answer that begins with a label: what it names later is why, or what it is not."""
 _PLACE = regex(
-    r"\b(?P<en>former|latter|first|second|third|fourth|fifth|middle|last|final) (?:one|option|choice|idea|version|plan)\b|^\W*(?:the )?(?P<alone>former|latter|last|middle)(?=\W*$|[,.;] | please)|(?P<zh>前者|后者|中间|最后|头一|前面|后面)(?:的)?(?:那|一)?(?:一)?(?:个|种|条|款|套|家|者)?(?=$|[\s，,。.!！吧好])",
+    r"\b(?P<en>former|latter|first|second|third|fourth|fifth|middle|last|final) (?:one|option|choice|idea|version|plan)\b|^\W*(?:the )?(?P<alone>former|latter|last|middle)(?=\W*$|[,.;] | please)|(?P<zh>前者|后者|(?:(?<=[选用要就取按走是欢得，,。 ])|(?<![\w]))(?:中间|最后|头一|前面|后面))(?:的)?(?:那|一)?(?:一)?(?:个|种|条|款|套|家|者)?(?=$|[\s，,。.!！吧好])",
     2,
 )
 """Which one of several, by its place."""

@@ -39,7 +39,7 @@ _OR, _EITHER = (
 _LEADS = regex(
     _JOINED
     + r"(?:regarding|concerning|as for|as to|besides|aside from|apart from|in addition to|in terms of|when it comes to|with (?:regard|respect) to|speaking of|compared (?:to|with)"
-    r"|for (?:example|instance)|such as|like|if|in case|unless|whether|in that case|i(?:'m| am| was)? (?:just |also )*(?:wonder(?:ing)?|curious|not (?:\w+ )?sure|unsure)|i(?:'d| would)? (?:just |also |really )*(?:like|want|love) to (?:ask|know|hear|check|confirm|understand))\b"
+    r"|for (?:example|instance)|such as|like|if|in case|unless|whether|when(?:ever)?|while|once|in that case|i(?:'m| am| was)? (?:just |also )*(?:wonder(?:ing)?|curious|not (?:\w+ )?sure|unsure)|i(?:'d| would)? (?:just |also |really )*(?:like|want|love) to (?:ask|know|hear|check|confirm|understand))\b"
     r"|^\W*(?:(?:另外|此外|还有|而且|那么?|所以|但是?|不过|然后|最后|再说|接下来|以及|对了|就是)[，,]?)*(?:具体)?(?:到(?=每|了|这)|关于|对于|至于|针对|除了|如果|假如|要是|万一|倘若|无论|不管|不论|或者?是?|既然|(?:你|您)(?:觉得|认为|看|说)|比如|例如|譬如|像(?=[我这那A-Z])|相比|相对于|在[^，,。]{1,14}(?:方面|时候?|阶段|过程中?|情况下|环节))"
     r"|^\W*(?:特别|尤其)是|(?:的话|的时候|来说|来讲|相比|来看|而言|这方面|(?:从|就)[^，。]{1,12}角度|本身|最后一?个?问题)[，,\s]*$"
     r"|(?:想|来|得|要)(?:跟你|向你|再|先|多|也|请)*(?:问一?问|问一下|问你|请教|确认|了解|知道|听听|咨询|看看你)|不(?:太|是很|大)?(?:确定|知道|清楚|明白)[，,\s]*$|没底[，,\s]*$|我(?:就|也|还|一直)?(?:在想|想着|琢磨)[，,\s]*$",

@@ -191,11 +191,11 @@ _BRACKETS = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
 
 
 _BARE = regex(
-    r"^\W*(?:(?:and|but|so|also|please|just|ok(?:ay)?) )*(?:don['’]?t|do not)\b"
+    r"^\W*(?:(?:and|but|so|also|please|just|ok(?:ay)?) )*(?:don['’]?t|do not|limit|restrict|confine)\b"
     r"(?!.*\b(?:ever|again|any ?more|always|never|default|every|each|without|unless)\b)",
     2,
 )
-"""What is not to be done, without a word on when."""
+"""What is not to be done, or only there, without a word on when."""
 _COMMAND = regex(
     r"^[ \t]*/[a-z][\w:-]{0,40}(?![\w/])(?:[ \t]{1,4}(?=\S{0,200}[/.:])\S{1,250})*", 10
 )

@@ -260,3 +260,17 @@ def test_how_many_there_are_picks_none_of_them(answer: str) -> None:
 )
 def test_a_line_that_only_counts_what_follows_asks_nothing(line: str, question: str) -> None:
     assert question_in(f"{line}\n1. red oak with oil\n2. white ash with wax") == question
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "yes, please implement the first phase",
+        "请写个使用样例，到文档的最后面。",
+        "the last line is wrong",
+    ],
+)
+def test_the_first_phase_and_the_end_of_a_page_are_no_options(answer: str) -> None:
+    offers = offers_in("1. Use cork\n2. Use felt\n3. Use wool")
+    assert picked(answer, offers) == []
+    assert [one.text for one in picked("最后那个吧", offers)] == ["Use wool"]

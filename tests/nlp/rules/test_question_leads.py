@@ -53,3 +53,11 @@ def test_each_clause_stands_where_it_says() -> None:
     text = "谢谢。我买了新相机，不过在夜景方面，快门怎么设？ Then, besides that, what else?"
     for one in own_clauses(text):
         assert text[one.start : one.end] == one.text
+
+
+def test_what_begins_with_when_belongs_to_its_question() -> None:
+    own = own_clauses("That makes it simpler. So, when I go with him, what shall I bring?")
+    assert [one.text.strip() for one in own] == [
+        "That makes it simpler.",
+        "So, when I go with him, what shall I bring?",
+    ]

@@ -229,7 +229,8 @@ def test_what_names_its_subject_does_not_dangle(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     _lines("""I'm on my way, the bus is late|I've just closed up the shop and am driving home now|just got home|I'm at the station now
-be there in 20 minutes|我刚打烊，准备出发去球馆|我已经到东门停车场了|马上出门|大概40分钟后到|开车回家路上"""),
+be there in 20 minutes|我刚打烊，准备出发去球馆|我已经到东门停车场了|马上出门|大概40分钟后到|开车回家路上
+今晚打算煎牛排做沙拉|妈，我刚晨跑完|材料发你邮箱了|我在酒吧老位置等你|师傅，我到小区门口了"""),
 )
 def test_where_somebody_is_just_now_is_known(text: str) -> None:
     assert is_on_the_way(text)
@@ -238,7 +239,8 @@ def test_where_somebody_is_just_now_is_known(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     _lines("""I drive to work every day|we left the firm in May|The parcel arrived on Monday|my sister lives near the station
-the path along the river is closed|我每天开车上班|合同到期了|钱到账了|他们下个月搬到苏州|打车要四十块"""),
+the path along the river is closed|我每天开车上班|合同到期了|钱到账了|他们下个月搬到苏州|打车要四十块
+晚上我在夜校教书|刚跑完10公里，破了纪录|公司在地铁口附近|我喜欢吃煎牛排"""),
 )
 def test_what_is_so_for_longer_is_not(text: str) -> None:
     assert not is_on_the_way(text)

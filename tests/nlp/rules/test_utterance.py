@@ -358,3 +358,11 @@ def test_what_the_speaker_does_each_time_is_no_order(text: str) -> None:
 )
 def test_what_is_to_be_done_each_time_is_an_order(text: str) -> None:
     assert act_of(text) is Act.ORDER
+
+
+def test_at_work_a_bound_of_the_moment_is_an_errand() -> None:
+    said = "The shelf of `sketch.js` is empty."
+    *_, now = of_work(clauses(f"{said} Please limit your fixes to `sketch.js`."))
+    assert now.act is Act.REQUEST
+    *_, always = of_work(clauses(f"{said} Always limit your fixes to one file."))
+    assert always.act is Act.ORDER
