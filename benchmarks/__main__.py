@@ -71,6 +71,12 @@ BENCHMARKS = (
         needs=("psycopg",),
     ),
     Benchmark(
+        name="fleet",
+        module="fleet",
+        what="one job over many memories, a damaged one among them, by a pool of workers",
+        quick=("--memories", "20", "--once"),
+    ),
+    Benchmark(
         name="session",
         module="session",
         what="the end of a session and the blocks shown of it",

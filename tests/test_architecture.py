@@ -57,13 +57,16 @@ PUBLIC = tuple(
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
-        *("cli.shared", "cli.filter_options", "cli.words", "recall.context", "recall.request"),
+        *("cli.shared", "cli.filter_options", "cli.words", "cli.terminal"),
+        *("recall.context", "recall.request"),
         # questions with what is right about their answers
         "recall.eval_cases",
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
         # runs of agents, and the machines they run on
         *("runs", "cluster"),
+        # the directories of a user, and what is installed there
+        "api.options",
         # a memory as one file
         "operations.bundles",
         # notes and sessions as they are, and the graph over them

@@ -196,7 +196,9 @@ def test_every_option_that_a_page_names_is_one_of_its_command() -> None:
     assert len(named) > 90
     assert ("README.md", "recall", "--as-of") in named
     wrong = {one for one in named if one[2] not in known[one[1]]}
-    assert wrong == {("agents.md", "agent", "--local")}  # OpenClaw's own command.
+    # OpenClaw's own command, and git's own options.
+    git = {("copies.md", "git", "--depth"), ("copies.md", "git", "--unshallow")}
+    assert wrong == git | {("agents.md", "agent", "--local")}
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:

@@ -212,8 +212,7 @@ def fetch(url: str, form: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     Raises:
         ServerError: there is none in time, or it is too long.
     """
-    import httpx
-
+    httpx = importlib.import_module("httpx")
     # A proxy set for the internet would get what is meant for a server on this machine.
     options: Any = {"timeout": _WAIT_SECONDS, "trust_env": not is_local_url(url)}
     method, end = ("GET" if form is None else "POST"), time.monotonic() + 2 * _WAIT_SECONDS

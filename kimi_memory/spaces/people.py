@@ -5,14 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from kimi_memory.spaces.issuers import Asking, Issuer
 from kimi_memory.spaces.space_files import is_name
 from kimi_memory.spaces.space_types import Kind, Member, Space
 
-if TYPE_CHECKING:
-    from kimi_memory.spaces.space_folder import SpaceFolder
+
+class Roster(Protocol):
+    """What a space says of itself and of its members, as its folder has it now."""
+
+    @property
+    def about(self) -> Space:
+        """Its name, and whom it believes."""
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """Its members, by their names."""
 
 
 class Person(NamedTuple):
@@ -30,7 +39,7 @@ class People:
         space: the space; what changes in its folder holds from the next token on.
     """
 
-    def __init__(self, space: SpaceFolder) -> None:
+    def __init__(self, space: Roster) -> None:
         self._space = space
         self._known: tuple[Asking, Issuer] | None = None
 

@@ -350,8 +350,7 @@ _BARS: tuple[tuple[Bar, re.Pattern[str]], ...] = (
 @lru_cache(maxsize=4096)
 def bars_of(sentence: str) -> frozenset[Bar]:
     """Return every reason not to keep a sentence; the caller knows which apply."""
-    low = hypotheticals.ANYONE.sub("", fold_case(sentence), count=1)
-    low = hypotheticals.DECIDED_ON.sub("", low)  # The day of a decision makes it no passing one.
+    low = hypotheticals.DECIDED_ON.sub("", hypotheticals.ANYONE.sub("", fold_case(sentence), 1))
     bars = {bar for bar, pattern in _BARS if pattern.search(low)}
     return frozenset(bars | {Bar.PAST} if hypotheticals.is_past(low) else bars)
 
