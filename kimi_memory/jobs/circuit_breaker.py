@@ -82,16 +82,18 @@ class Breaker:
         """Whether so many failures, so recently, keep a job from being tried."""
         if found.count < self._settings.max_failures:
             return False
-        last = datetime.fromisoformat(found.at)
-        return now < last + timedelta(hours=self._settings.breaker_hours)
+        # A clock that was years ahead must not have the job rest until then.
+        since = abs(now - datetime.fromisoformat(found.at))
+        return since < timedelta(hours=self._settings.breaker_hours)
 
-    def state(self, now: datetime) -> Iterator[str]:
-        """Yield a line for each kind of job that failed last time."""
+    def failing(self, now: datetime) -> Iterator[tuple[str, bool]]:
+        """Yield a line for each kind of job that failed last time, and whether it rests."""
         for kind in sorted(PERIODIC):
             found = self.read_failures(kind)
             if found.count:
-                rests = ", rests" if self.rests(found, now) else ""
-                yield f"{kind} failed {found.count} times in a row{rests}: {found.why}"
+                rests = self.rests(found, now)
+                times = f"failed {found.count} times in a row{', rests' if rests else ''}"
+                yield f"{kind} {times}: {found.why}", rests
 
 
 def _state_path(kind: str) -> str:

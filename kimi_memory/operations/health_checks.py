@@ -72,11 +72,10 @@ def check_deployment(memory: Memory) -> Iterator[Finding]:
 
 def check_jobs(memory: Memory) -> Iterator[Finding]:
     """Yield the periodic jobs that failed last time; one that rests does nothing by itself."""
-    breaker, now = Breaker(memory.store, memory.settings.gates), memory.clock()
-    resting = {line for line in breaker.state(now) if ", rests:" in line}
-    for line in breaker.state(now):
+    breaker = Breaker(memory.store, memory.settings.gates)
+    for line, rests in breaker.failing(memory.clock()):
         # One failure may pass by itself; a job that rests does nothing until somebody looks.
-        severity = Severity.ERROR if line in resting else Severity.WARNING
+        severity = Severity.ERROR if rests else Severity.WARNING
         remedy = "Mend the cause, then run 'kimi-memory doctor --fix' to have it tried again."
         yield Finding("jobs", severity, line, remedy, fixable=True)
 

@@ -80,6 +80,7 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
     # As their files say, which is what counts: no card turns cold before an introspection says so.
     bands = Counter(str(band_of(card, memory.settings.temperature.hot)) for card in cards)
     external, unnoted = _count_external_edits(memory, progress)
+    failing = Breaker(memory.store, memory.settings.gates).failing(memory.clock())
     return Status(
         root=memory.root,
         open_sessions=sum(place.open for place in places),
@@ -92,7 +93,7 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         history=_describe_history(memory),
         external=external,
         broken=tuple(broken),
-        failing=(*Breaker(memory.store, memory.settings.gates).state(memory.clock()), *unnoted),
+        failing=(*(line for line, _ in failing), *unnoted),
         links=Counter(str(link.rel) for card in cards for link in links_of(card)),
         bands={str(band): bands[band] for band in Band},
         temperatures=histogram(card.temperature for card in cards),

@@ -52,7 +52,8 @@ def test_a_success_in_between_starts_the_count_anew(memory: Memory) -> None:
         Actor("job:daily", Origin.HUMAN, job="daily"),
     )
     fail(memory, 2)
-    [line] = Breaker(memory.store, memory.settings.gates).state(memory.clock())
+    [(line, rests)] = Breaker(memory.store, memory.settings.gates).failing(memory.clock())
+    assert not rests
     assert line.startswith("daily failed 2 times in a row:")
 
 
@@ -67,6 +68,14 @@ def test_status_tells_and_doctor_lets_it_try_again(memory: Memory) -> None:
     )
     list(fix(memory, []))
     assert status(memory).failing == ()
+
+
+def test_a_count_that_this_machine_did_not_write_stops_nothing(memory: Memory) -> None:
+    fail(memory, 3)
+    path = memory.root / ".kimi/breaker/daily.json"
+    path.write_text(path.read_text("utf-8").replace('"count": 3', '"count": 9'), encoding="utf-8")
+    assert status(memory).failing == ()
+    fail(memory, 1)
 
 
 def test_a_damaged_count_stops_nothing(memory: Memory) -> None:

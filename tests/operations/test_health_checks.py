@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory, Opening
+from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.config import MARKER
 from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.job import DayView, Step, WeekView
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import GateError, UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.operations.doctor import doctor, fix, verify
 from kimi_memory.operations.forget import Doomed, forget, purge
@@ -25,6 +26,8 @@ from kimi_memory.operations.health_checks import (
 from kimi_memory.operations.memory_state import status
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
+from tests.conftest import Clock
+from tests.jobs.notes import event, put
 from tests.test_copies import git
 
 NAMES = [
@@ -77,6 +80,74 @@ def test_a_job_that_failed_is_a_warning_and_one_that_rests_an_error(memory: Memo
     assert one in told(memory)
     list(fix(memory, told(memory)))
     assert told(memory) == []
+
+
+class _Stuck:
+    """A plugin that cannot decide about a day or a week."""
+
+    reason = "the page, which nobody wrote, rests: it cannot be read"
+
+    @hookimpl
+    def consolidate_day(self, day: DayView) -> list[Step]:
+        raise GateError("size", self.reason, "Write it anew")
+
+    @hookimpl
+    def consolidate_week(self, week: WeekView) -> list[Step]:
+        raise GateError("size", self.reason, "Write it anew")
+
+
+@pytest.mark.parametrize("kind", ["daily", "weekly"])
+@pytest.mark.parametrize(("most", "hours"), [(3, 24), (2, 5)])
+def test_a_job_that_really_fails_is_named_until_it_may_be_tried_again(
+    memory: Memory, opening: Opening, clock: Clock, kind: str, most: int, hours: int
+) -> None:
+    """By the settings: so many failures, for so long; the wording of a reason decides nothing."""
+    toml = memory.root / MARKER
+    gates = f"[gates]\nmax_failures = {most}\nbreaker_hours = {hours}\n"
+    toml.write_text(toml.read_text("utf-8") + gates, encoding="utf-8")
+    put(memory, event("a", "The port was taken"))
+
+    def is_tried(one: Memory) -> bool:
+        try:
+            [failed] = one.consolidate(kind)
+        except GateError as error:
+            assert error.gate == "breaker"
+            return False
+        assert _Stuck.reason in failed.failed
+        return True
+
+    opening.host.register(_Stuck(), "stuck")
+    with Memory.open(memory.root, opening) as one:
+        for number in range(1, most + 1):
+            assert is_tried(one)
+            (said,) = check_jobs(one)
+            assert said.message.startswith(f"{kind} failed {number} times in a row")
+            assert (said.severity is Severity.ERROR) == (number == most)
+            assert said in told(one)
+        assert not is_tried(one)
+        clock.move(hours=hours, seconds=-1)
+        assert not is_tried(one)
+        clock.move(seconds=2)
+        assert [found.severity for found in check_jobs(one)] == [Severity.WARNING]
+        assert is_tried(one)
+        assert [found.severity for found in check_jobs(one)] == [Severity.ERROR]
+        list(fix(one, told(one)))
+        assert list(check_jobs(one)) == []
+        assert is_tried(one)
+
+
+def test_failures_of_a_clock_that_was_ahead_rest_no_job_for_years(
+    memory: Memory, clock: Clock
+) -> None:
+    right = clock()
+    clock.set(right.replace(year=2038))
+    breaker = Breaker(memory.store, memory.settings.gates)
+    for _ in range(3):
+        breaker.failed("daily", UsageError("the index is broken"), clock())
+    assert [found.severity for found in check_jobs(memory)] == [Severity.ERROR]
+    clock.set(right)
+    assert [found.severity for found in check_jobs(memory)] == [Severity.WARNING]
+    breaker.check("daily", clock())
 
 
 @pytest.mark.parametrize(
