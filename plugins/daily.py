@@ -21,7 +21,7 @@ from kimi_memory.formats.page_lines import marked, with_reason
 from kimi_memory.nlp.dates.zone import day_in, in_zone, start_of
 
 MOST_STALE = 200
-"""So many cards a day, so that a memory that lay idle does not stop at its gates."""
+"""So many cards a run, so that a memory that lay idle does not stop at its gates."""
 SECTION_BYTES = 16_000
 """So much of a day's page each section may take; the page as a whole must stay readable."""
 _CARD_TYPES = {
@@ -98,18 +98,16 @@ def _mark_stale(day: DayView) -> Iterable[Step]:
 
 
 def _fresh_again(day: DayView) -> Iterable[Step]:
-    """Take back what a job marked stale while the clock was ahead, once it is right again."""
+    """Take back what a job marked stale while the clock was ahead, once it is right; 200 a run."""
     limit = timedelta(days=day.stale_days)
     known = Cards.of(day.cards)
-    for card in known.where(
-        lambda head: head.status is Status.STALE and day.now - head.seen <= limit
-    ):
-        # Only what bears a moment that has not come yet was marked by a clock that was ahead.
-        if card.updated > day.now:
-            new = replace(card, status=Status.ACTIVE, updated=day.now)
-            yield Step(
-                Op.REFINE, new, f"marked stale by a clock that showed {card.updated:%Y-%m-%d}"
-            )
+    # Only what bears a moment that has not come yet was marked by a clock that was ahead.
+    early = (h for h in known.heads if h.status is Status.STALE and h.updated > day.now)
+    again = sorted((h.seen, h.id) for h in early if day.now - h.seen <= limit)
+    due = {id for _, id in again[:MOST_STALE]}
+    for card in known.where(lambda head: head.id in due):
+        new = replace(card, status=Status.ACTIVE, updated=day.now)
+        yield Step(Op.REFINE, new, f"marked stale by a clock that showed {card.updated:%Y-%m-%d}")
 
 
 def _build_day_page(day: DayView) -> Iterable[Step]:

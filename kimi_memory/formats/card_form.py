@@ -123,6 +123,7 @@ class Head(NamedTuple):
     confidence: float
     importance: float
     created: datetime
+    updated: datetime
     verified: datetime | None
     valid_from: datetime | None
     expires: datetime | None
@@ -186,11 +187,11 @@ class Head(NamedTuple):
         # of a job.
         id, key, type, status, lang, category, project, scope, trust, *rest = row
         confidence, importance, *moments, sourced, quoted, suggests, text = rest
-        created, verified, valid_from, expires, valid_to = map(_parse_moment, moments)
+        created, updated, verified, valid_from, expires, valid_to = map(_parse_moment, moments)
         return cls(
             id, key, _TYPES[type], _STATES[status], _LANGS[lang], category, project,
-            scope, _ORIGINS[trust], confidence, importance, created or _NEVER, verified,
-            valid_from, expires, valid_to, sourced, tuple(quoted), suggests, text,
+            scope, _ORIGINS[trust], confidence, importance, created or _NEVER, updated or _NEVER,
+            verified, valid_from, expires, valid_to, sourced, tuple(quoted), suggests, text,
         )  # fmt: skip
 
     @classmethod
@@ -211,6 +212,7 @@ class Head(NamedTuple):
             confidence=card.confidence,
             importance=card.importance,
             created=card.created,
+            updated=card.updated,
             verified=card.verified,
             valid_from=card.valid_from,
             expires=card.expires,

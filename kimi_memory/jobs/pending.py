@@ -56,10 +56,11 @@ class News:
         self._day_of = {id: day for day, ids in self._ended.items() for id in ids}
         self._listed_sessions = dict(_listed_sessions(shelf))
         limit = timedelta(days=settings.consolidation.stale_days)
+        # With the moment of its last change: a clock that was ahead may have had this day already.
         self._late = sorted(
-            one.id
+            f"{one.id} {one.updated.isoformat()}"
             for one in heads
-            if is_late(one, now) or is_early(one, now) or is_unverified(one, now, limit)
+            if is_late(one, now) or is_early(one, now) or is_silent(one, now, limit)
         )
         self._suggesting = sorted(one.id for one in heads if one.suggests and one.status in LIVE)
 
@@ -126,17 +127,23 @@ def is_late(head: Head, now: datetime) -> bool:
 def is_early(head: Head, now: datetime) -> bool:
     """Whether a card left memory for the end of its time, which has not come yet.
 
-    That is what a job did while the clock was ahead.
+    That is what a job did while the clock was ahead. Who archives a card by hand does so before.
     """
-    if head.status is Status.ARCHIVED:
-        return head.expires is not None and head.expires > now
-    ended = head.valid_to is not None and head.valid_to > now
-    return head.status is Status.SUPERSEDED and ended
+    ends = {Status.ARCHIVED: head.expires, Status.SUPERSEDED: head.valid_to}
+    end = ends.get(head.status)
+    return end is not None and head.updated >= end > now
 
 
-def is_unverified(head: Head, now: datetime, limit: timedelta) -> bool:
-    """Whether an active card that does not stand by itself was not said for longer than a limit."""
-    return head.status is Status.ACTIVE and not head.stands and now - head.seen > limit
+def is_silent(head: Head, now: datetime, limit: timedelta) -> bool:
+    """Whether silence makes a card stale, or made it so only while the clock was ahead."""
+    if head.status is Status.ACTIVE:
+        return not head.stands and now - head.seen > limit
+    return is_doubted_early(head, now, limit)
+
+
+def is_doubted_early(head: Head, now: datetime, limit: timedelta) -> bool:
+    """Whether a card became stale at a moment that has not come yet, and was said lately."""
+    return head.status is Status.STALE and head.updated > now and now - head.seen <= limit
 
 
 def _archived_sessions(store: Store, shelf: Shelf) -> Iterator[Session]:

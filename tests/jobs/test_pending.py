@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date, timedelta
 
+import pytest
+
 from kimi_memory import Memory
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
 from kimi_memory.domain.pages import Project, Todo
 from kimi_memory.jobs.pending import News, name_of
 from kimi_memory.store.notes.notes import Shelf
+from tests.conftest import Clock
 from tests.jobs.notes import NOW, card, days_ago, event, put
 
 MONDAY = date(2026, 2, 23)
@@ -79,3 +82,71 @@ def test_suggested_links_are_confirmed_in_a_week_without_talk(memory: Memory) ->
     assert [one.reason for one in note.links] == ["0.90 alike"]
     assert news(memory).weeks() == []
     assert memory.consolidate("weekly") == []
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=3), timedelta(days=4300)], ids=["3 days", "2038"])
+@pytest.mark.parametrize("talk", [True, False], ids=["talk", "silence"])
+def test_what_a_clock_ahead_made_stale_is_active_once_it_is_right(
+    memory: Memory, clock: Clock, ahead: timedelta, talk: bool
+) -> None:
+    """Nobody has to say anything for that, and what silence made stale stays so."""
+    found = card("a", "The port is 5432", age=28)
+    task = card("b", "The badge printer is broken", type=CardType.TASK_STATE, age=28.5)
+    put(memory, found, task, card("old", "The port was 80", status=Status.STALE, age=29))
+    put(memory, *([event("e", "The port was taken")] if talk else []))
+
+    def statuses() -> list[str]:
+        return [str(memory.get(f"card-{id}").note.status) for id in ("a", "b", "old")]
+
+    if talk:
+        memory.consolidate("daily")
+    assert statuses() == ["active", "active", "stale"]
+    right = clock()
+    clock.set(right + ahead)
+    memory.consolidate("daily")
+    assert statuses() == ["stale", "stale", "stale"]
+    clock.set(right + timedelta(minutes=5))
+    assert news(memory).days()[-1:] == [right.date()]
+    memory.consolidate("daily")
+    assert statuses() == ["active", "active", "stale"]
+    assert memory.consolidate("daily") == []
+    clock.set(right + timedelta(days=3))
+    memory.consolidate("daily")
+    assert statuses() == ["stale", "stale", "stale"]
+
+
+def test_hundreds_of_cards_that_a_clock_ahead_made_stale_come_back_day_by_day(
+    memory: Memory, clock: Clock
+) -> None:
+    put(memory, *(card(f"{n}", f"Port {n} is taken", age=1) for n in range(520)))
+    right = clock()
+
+    def stale() -> int:
+        return sum(head.status is Status.STALE for head in Shelf(memory.store).heads())
+
+    for day in range(3):
+        clock.set(right + timedelta(days=60 + day))
+        memory.consolidate("daily")
+    assert stale() == 520
+    left = []
+    for hour in range(3):
+        clock.set(right + timedelta(hours=hour))
+        assert not [report.failed for report in memory.consolidate("daily") if report.failed]
+        left.append(stale())
+    assert left == [320, 120, 0]
+
+
+def test_what_left_while_the_clock_was_right_gives_no_day_anything_to_do(memory: Memory) -> None:
+    """A person took these back early: their time ends later, and they were not touched then."""
+    put(
+        memory,
+        card("a", "The door code is 12", status=Status.ARCHIVED, expires=days_ago(-9)),
+        card("b", "Dana owns Atlas", status=Status.SUPERSEDED, valid_to=days_ago(-9)),
+        card("c", "The port is 5432", status=Status.STALE),
+        # It was silent for longer than the limit, whatever the clock showed.
+        card("d", "The port was 80", status=Status.STALE, age=31, updated=days_ago(-9)),
+    )
+    assert news(memory).days() == []
+    memory.consolidate("daily", NOW.date())
+    kept = [str(memory.get(f"card-{id}").note.status) for id in "abcd"]
+    assert kept == ["archived", "superseded", "stale", "stale"]

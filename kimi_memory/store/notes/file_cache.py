@@ -19,7 +19,7 @@ from kimi_memory.store.wal.journal import Extent
 
 FILE = f"{PRIVATE}/cache/catalog"
 """Derived: it spares reading files that did not change, and may vanish at any moment."""
-_FORM = 6
+_FORM = 7
 """To be raised whenever something else is read from the same file."""
 
 T = TypeVar("T")
