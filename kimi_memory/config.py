@@ -115,7 +115,7 @@ class ChunksTable(NamedTuple):
     max_tokens: int = 512
     """Longest chunk; a block of code may be twice as long."""
     overlap_tokens: int = 50
-    """So much of the end of a chunk is repeated at the beginning of the next."""
+    """So much of a chunk's end begins the next; unless set, less for chunks below 132 tokens."""
     headings: bool = True
     """Whether each heading begins a chunk."""
 
@@ -309,9 +309,11 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         raise file.error("memory.timezone", str(error), remedy) from error
     # An overlap of half a chunk and more would repeat chunks instead of going on.
     most, by = settings.chunks.max_tokens, settings.chunks.overlap_tokens
-    if not 0 <= by <= most // 2 - _LEAST // 2:
-        key = "chunks.overlap_tokens" if most >= _LEAST else "chunks.max_tokens"
-        remedy = f"Give chunks.max_tokens from {_LEAST} on, and less than half for the overlap"
+    if by > (fits := most // 2 - _LEAST // 2) >= 0 and "overlap_tokens" not in document["chunks"]:
+        settings = settings._replace(chunks=settings.chunks._replace(overlap_tokens=fits))
+    elif not 0 <= by <= fits:
+        key = "chunks.overlap_tokens" if fits >= 0 else "chunks.max_tokens"
+        remedy = f"Give an overlap of {fits} at most" if fits >= 0 else f"Give {_LEAST} at least"
         raise file.error(key, f"chunks of {most} tokens cannot overlap by {by}", remedy)
     # To read a newer format as ours could lose what only the newer one knows.
     if settings.memory.format > FORMAT:

@@ -114,3 +114,13 @@ def test_chunks_that_cannot_be_are_refused(chunks: str) -> None:
     with pytest.raises(FormatError, match=r"chunks of \d+ tokens cannot overlap by"):
         parse_settings(f"[chunks]\n{chunks}\n")
     assert parse_settings("[chunks]\nmax_tokens = 64\noverlap_tokens = 0\n").chunks.max_tokens == 64
+
+
+@pytest.mark.parametrize(("most", "by"), [(512, 50), (132, 50), (128, 48), (64, 16), (32, 0)])
+def test_small_chunks_overlap_by_less_unless_an_overlap_is_set(most: int, by: int) -> None:
+    assert parse_settings(f"[chunks]\nmax_tokens = {most}\n").chunks[:2] == (most, by)
+    written = f"[chunks]\nmax_tokens = {most}\noverlap_tokens = "
+    assert parse_settings(f"{written}{by}\n").chunks[:2] == (most, by)
+    fits = most // 2 - 16
+    with pytest.raises(FormatError, match=rf"memory.toml:3.*Give an overlap of {fits} at most"):
+        parse_settings(f"{written}{fits + 1}\n")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory, Opening
+from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.errors import FormatError, UsageError
 
 
@@ -51,3 +52,67 @@ def test_a_batch_left_by_a_short_process_is_found_by_the_next(
         assert again.batch.due()
         assert again.batch.flush()
         assert ("A", "short-term/session_s.jsonl") in again.history.changed("HEAD")
+
+
+def with_settings(memory: Memory, opening: Opening, *lines: str) -> Memory:
+    """Open a memory anew, with more lines in its settings."""
+    path = memory.root / "memory.toml"
+    path.write_text("\n".join([path.read_text("utf-8"), *lines, ""]), encoding="utf-8")
+    return Memory.open(memory.root, opening)
+
+
+@pytest.mark.parametrize(
+    ("setting", "limit", "weighed"),
+    [
+        *(("", 0, 50), ("", 40, 120), ("candidates = 20", 0, 120), ("candidates = 20", 8, 160)),
+        *(("candidates = 20\nlimit = 9", 0, 180), ("candidates = 1", 40, 50)),
+        ("candidates = 2", 40, 80),
+    ],
+)
+def test_the_setting_says_how_many_lines_a_hit_are_weighed(
+    memory: Memory, opening: Opening, setting: str, limit: int, weighed: int
+) -> None:
+    """As many as it says for each hit of this question, and never fewer than 50."""
+    session = memory.session("s")
+    for n in range(200):
+        # Longer and longer: lines of one score would all be weighed.
+        session.turn("user", f"The egret stood in the pond{' of reeds' * n}.")
+    seen: set[str] = set()
+
+    class Scales:
+        @hookimpl
+        def weigh_hit(self, unit: Unit) -> dict[str, float]:
+            seen.add(unit.id)
+            return {}
+
+    opening.host.register(Scales(), "scales")
+    with with_settings(memory, opening, "[recall]", setting, "vector_weight = 0") as one:
+        assert one.recall("egret", limit=limit).hits
+    assert len(seen) == weighed
+
+
+@pytest.mark.parametrize(
+    ("setting", "chunks", "again"),
+    [
+        ("", 2, 0),
+        ("headings = false", 1, 0),
+        ("max_tokens = 64\noverlap_tokens = 0", 4, 0),
+        ("max_tokens = 64\noverlap_tokens = 16", 5, 3),
+        ("max_tokens = 64", 5, 3),
+    ],
+)
+def test_a_memory_cuts_its_pages_as_its_settings_say(
+    memory: Memory, opening: Opening, setting: str, chunks: int, again: int
+) -> None:
+    """Recall finds smaller pieces, and the words at a border in two of them or in one."""
+    lines = [f"Line {n} says heron number {n} once." for n in range(24)]
+    page = "\n".join(["# Birds", *lines[:20], "", "# More", *lines[20:]])
+    (memory.root / "notes").mkdir()
+    (memory.root / "notes/birds.md").write_text(page + "\n", encoding="utf-8")
+    memory.index.refresh()  # An index of the sizes before must not answer for the new ones.
+    with with_settings(memory, opening, "[chunks]", setting) as one:
+        hits = one.recall("heron says", limit=30).hits
+    found = [hit.unit for hit in hits if hit.unit.path == "notes/birds.md"]
+    assert sum(any(line in unit.text for unit in found) for line in lines) == len(lines)
+    twice = sum(sum(line in unit.text for unit in found) > 1 for line in lines)
+    assert (len(found), twice) == (chunks, again)
