@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kimi_memory import Memory
 from kimi_memory.agent_hooks.install import run_step
+from kimi_memory.cli import run
 from kimi_memory.errors import FormatError, UsageError
 
 ROOT = Path("/home/me/memory")
@@ -53,6 +55,24 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(claude: Path, tmp_path: P
     run_step("install", "claude", ROOT)
     assert run_step("install", "claude", ROOT, dry_run=True).state == "nothing to change"
     assert "would be removed" in run_step("remove", "claude", ROOT, dry_run=True).state
+
+
+@pytest.mark.parametrize("json_too", [False, True])
+def test_the_command_says_of_a_dry_run_that_nothing_was_written(
+    claude: Path, tmp_path: Path, memory: Memory, capsys: pytest.CaptureFixture[str], json_too: bool
+) -> None:
+    named = ["--memory", str(memory.root), *(["--json"] if json_too else [])]
+    assert run(["hook", "install", "--host", "claude", "--dry-run", *named]) == 0
+    said = capsys.readouterr().out
+    assert "would be installed; nothing was written" in said
+    assert "Jobs:" not in said, "that is for those who installed it"
+    assert not claude.exists()
+    assert run(["hook", "install", "--host", "claude", *named]) == 0
+    assert "would be" not in capsys.readouterr().out
+    before = claude.read_bytes()
+    assert run(["hook", "remove", "--host", "claude", "--dry-run", *named]) == 0
+    assert "would be removed; nothing was written" in capsys.readouterr().out
+    assert claude.read_bytes() == before
 
 
 def test_nothing_installed_is_nothing_to_remove(claude: Path) -> None:
