@@ -24,15 +24,15 @@ def test_the_story_of_a_belief_is_told_by_real_commands(
     words = WORDS["zh"]
     assert all(f"{number} · {title}" in shown for number, title in enumerate(words.titles, 1))
     before, _, after = shown.partition("--as-of born")
-    assert "Merged trial" in before
+    assert "已合并 trial" in before
     assert words.first in after.partition("diff born")[0]
     assert f"{words.first} → {words.corrected}" in after
-    assert f"- removed   deploy.port              {words.corrected}" in after
+    assert f"- 移除      deploy.port              {words.corrected}" in after
     with Memory.open(tmp_path / "shown/memory") as memory:
         assert [one for one in verify(memory) if one.severity == "error"] == []
         assert words.corrected in memory.recall(words.question).hits[0].snippet
     assert run(["demo", "time", place]) != 0
-    assert "is not empty" in capsys.readouterr().err
+    assert "不是空的" in capsys.readouterr().err
     assert run(["demo", "one", "two"]) != 0
     assert "one folder too many" in capsys.readouterr().err
 

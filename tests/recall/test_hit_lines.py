@@ -14,6 +14,7 @@ from kimi_memory.formats.codec import render
 from kimi_memory.recall.hit_lines import lines_of_hits as made
 from kimi_memory.recall.quoted_turns import rests_on
 from kimi_memory.recall.render import Line, Section
+from kimi_memory.recall.request import Request
 
 SAID = "The ferry Aurora leaves from the old pier at seven."
 LONG = f"{SAID} My sister Ida steers it, her dog Bo sleeps on deck, and a ticket costs nine euros."
@@ -44,7 +45,8 @@ def boat(folder: Folder) -> Folder:
 def lines(folder: Folder, query: str, **filters: object) -> dict[str, Line]:
     recall = folder.recall()
     hits = recall.search(Query(text=query, limit=20, **filters)).hits
-    return {line.id: line for line in made(recall.searcher(), hits, query)}
+    request = Request("live", 900, "lopimijm", query)
+    return {line.id: line for line in made(recall.searcher(), hits, request)}
 
 
 def test_a_card_stands_for_the_turn_it_quotes(boat: Folder) -> None:
