@@ -87,7 +87,7 @@ def _add_memory_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: A
 def run(arguments: Namespace) -> int:
     """Carry out one step."""
     home = Home.of_user()
-    if arguments.step in ("create", "add", "share"):
+    if arguments.step in ("create", "add", "share", "issuer"):
         _refuse_secrets(home, arguments)
     if arguments.step == "create":
         folder = arguments.folder.expanduser() if arguments.folder else None
@@ -112,8 +112,8 @@ def run(arguments: Namespace) -> int:
 
 def _refuse_secrets(home: Home, arguments: Namespace) -> None:
     screen = Screen(user_host(home), home.key())
-    for field in ("name", "member"):
-        if screen.mask(getattr(arguments, field, ""))[1]:
+    for field in ("name", "member", "identity", "url", "audience", "claim", "groups", "client"):
+        if screen.mask(getattr(arguments, field, "") or "")[1]:
             raise UsageError("The name holds a secret, which git would keep. Choose another.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
@@ -108,10 +109,14 @@ def is_later(draft: Draft, card: Card) -> bool:
     since = statement_time(card)
     if draft.at != since:
         return draft.at > since
-    said = {quote.session: quote.n for quote in sorted(draft.quotes, key=lambda one: one.n)}
-    held = {quote.session: quote.n for quote in sorted(card.quotes, key=lambda one: one.n)}
+    said, held = _last_turns(draft.quotes), _last_turns(card.quotes)
     both = said.keys() & held.keys()
     return bool(both) and all(said[session] > held[session] for session in both)
+
+
+def _last_turns(quotes: Iterable[Quote]) -> dict[str, int]:
+    """Return the number of the last turn that is quoted of each session."""
+    return {quote.session: quote.n for quote in sorted(quotes, key=lambda quote: quote.n)}
 
 
 def category_of(project: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -113,7 +113,7 @@ def _list_units(arguments: Namespace, home: Home) -> Iterator[Unit]:
                 yield unit(str(folder), folder.name)
 
 
-def _list_deployed(arguments: Namespace, unit) -> Iterator[Unit]:  # type: ignore[no-untyped-def]  # noqa: ANN001  a function above
+def _list_deployed(arguments: Namespace, unit: Callable[..., Unit]) -> Iterator[Unit]:
     """Yield the memories of the cluster; on this machine alone, those that lie here."""
     opening = Opening(home=Home.of_user(), actor=PERSON, background=False)
     with Cluster.open("", opening) as cluster:

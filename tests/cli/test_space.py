@@ -77,6 +77,9 @@ def test_what_would_be_done_is_only_said(shop) -> None:
         "add {secret} --role reader",
         "add ann --role reader --name {secret}",
         "share --name {secret}",
+        "add ann --role reader --identity {secret}",
+        "issuer https://id.example --audience {secret}",
+        "issuer https://id.example --audience shop --client {secret}",
     ],
 )
 def test_no_name_that_is_a_secret_gets_into_the_history_of_a_space(

@@ -97,11 +97,12 @@ class _Stuck:
 
 
 @pytest.mark.parametrize("kind", ["daily", "weekly"])
-@pytest.mark.parametrize(("most", "hours"), [(3, 24), (2, 5)])
+@pytest.mark.parametrize("bounds", [(3, 24), (2, 5)])
 def test_a_job_that_really_fails_is_named_until_it_may_be_tried_again(
-    memory: Memory, opening: Opening, clock: Clock, kind: str, most: int, hours: int
+    memory: Memory, opening: Opening, clock: Clock, kind: str, bounds: tuple[int, int]
 ) -> None:
     """By the settings: so many failures, for so long; the wording of a reason decides nothing."""
+    most, hours = bounds
     toml = memory.root / MARKER
     gates = f"[gates]\nmax_failures = {most}\nbreaker_hours = {hours}\n"
     toml.write_text(toml.read_text("utf-8") + gates, encoding="utf-8")

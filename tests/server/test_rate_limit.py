@@ -57,5 +57,5 @@ def test_one_address_leaves_connections_for_the_others() -> None:
     one.leave()
     assert lines.open_line("a") is not None
     assert lines.open_line("c") is not None
-    # Four are open now, whoever asks.
+    # The limit of four connections for all addresses together is reached.
     assert lines.open_line("d") is None

@@ -224,9 +224,9 @@ class _Later:
     """
 
     def __init__(self, said: Iterable[tuple[int, str]]) -> None:
-        self._said = list(said)
-        self._alike = Changes(self._said)
-        self._telling = [(age, text) for age, text in self._said if may_replace(text)]
+        known = list(said)
+        self._alike = Changes(known)
+        self._telling = [(age, text) for age, text in known if may_replace(text)]
 
     def changes(self, age: int, text: str) -> bool:
         """Whether a line of a later session changes what a line says.
