@@ -8,10 +8,10 @@ from kimi_memory.domain.change import Change, Create
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.jobs.merging import (
+    join_commits,
     join_files,
     list_changes,
     read_memory_id,
-    read_trees,
     write_merge,
     write_views,
 )
@@ -117,7 +117,7 @@ class MergeRepair:
         ids = {read_memory_id(self._history, commit) for commit in commits}
         if not bases or len(ids) != 1:
             return ()  # Not two copies of one memory: what was meant by it, a person knows.
-        base, ours, theirs, found = read_trees(merger, bases, commits)
+        (base, ours, theirs, found), _ = join_commits(merger, bases, commits)
         wanted = finish_merge(base, ours, theirs, found)
         touched = {*base, *ours, *theirs, *found}
         now, files = _carry_on(merger, merge.commit, found, wanted, touched)

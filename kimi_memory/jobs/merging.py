@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.note import Origin
+from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.kinds import is_session
 from kimi_memory.merge.note_files import read_notes
@@ -34,10 +35,49 @@ def read_id(content: bytes) -> str:
     return str(found.get("id", "")) if isinstance(found, dict) else ""
 
 
-def read_trees(merger: Merger, bases: Sequence[str], commits: Sequence[str]) -> list[Tree]:
-    """Return what the last common states have together, then the trees of the commits."""
+def join_commits(
+    merger: Merger, bases: Sequence[str], commits: Sequence[str]
+) -> tuple[list[Tree], Joined]:
+    """Return trees as `read_trees` does, and what comes of merging the first two commits.
+
+    What a merge makes may be there already and the same in all trees: a version that lost
+    before, a session that forked before. The trees hold these files, too.
+    """
+    also = set[str]()
+    while True:
+        trees = read_trees(merger, bases, commits, also)
+        merged = join(*trees[:3])
+        known = {path for tree in trees for path in tree}
+        there = _find_made(merger, commits[0], merged) - known if len(bases) == 1 else set()
+        if not there:
+            return trees, merged
+        also |= there
+
+
+def _find_made(merger: Merger, commit: str, merged: Joined) -> set[str]:
+    """Return where a commit has a file or a note already that a merge makes."""
+    found = set(merger.read([commit], also=merged.files).trees[0])
+    ids = {id for _, id in merged.notes.variants}
+    # Somebody may have moved it since.
+    rest = merger.read([commit], whole=True).trees[0] if ids else {}
+    marks = [id.encode() for id in ids]
+    near = (path for path, content in rest.items() if any(mark in content for mark in marks))
+    return found | {path for path in near if id_of(rest[path], path) in ids}
+
+
+def read_trees(
+    merger: Merger, bases: Sequence[str], commits: Sequence[str], also: Collection[str] = ()
+) -> list[Tree]:
+    """Return what the last common states have together, then the trees of the commits.
+
+    Args:
+        merger: of the memory.
+        bases: the last common states.
+        commits: the others.
+        also: paths of files that are wanted though all have the same.
+    """
     if len(bases) < 2:
-        trees = list(merger.read([*bases, *commits], whole=not bases).trees)
+        trees = list(merger.read([*bases, *commits], whole=not bases, also=also).trees)
         return trees if bases else [{}, *trees]
     # Copies that merged each other crosswise have several.
     trees = list(merger.read([*bases, *commits], whole=True).trees)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kimi_memory.config import MARKER
 from kimi_memory.domain.note import Origin, least_trusted
-from kimi_memory.jobs.merging import read_id, read_trees
+from kimi_memory.jobs.merging import join_commits, read_id
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.trees import Tree, join
 from kimi_memory.store.files.paths import is_truth
@@ -165,9 +165,8 @@ def _read_merge(merger: Merger, row: SignedCommit) -> list[Tree] | None:
     bases = merger.bases(second, first)
     if not bases:
         return None
-    base, one, two, found = read_trees(merger, bases, [first, second, row.id])
-    same = _list_truths(join(base, one, two).files) == _list_truths(found)
-    return [base, one, two, found] if same else None
+    trees, merged = join_commits(merger, bases, [first, second, row.id])
+    return trees if _list_truths(merged.files) == _list_truths(trees[3]) else None
 
 
 def weigh(base: Tree, sides: tuple[Tree, Tree], waiting: Sequence[Caps], merged: Tree) -> Caps:

@@ -15,9 +15,9 @@ from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
     contents_of,
     find_own,
+    join_commits,
     list_changes,
     read_memory_id,
-    read_trees,
     write_merge,
     write_views,
 )
@@ -61,8 +61,7 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         bases = find_bases(merger, theirs, source)
         if theirs in bases:
             return MergeReport(source, theirs)
-        base, ours, other = read_trees(merger, bases, [merger.ours, theirs])
-        merged = join(base, ours, other)
+        (base, ours, other), merged = join_commits(merger, bases, [merger.ours, theirs])
         changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
         report = _report(source, theirs, "", changes, merged)
@@ -102,10 +101,13 @@ def continue_merge(memory: Memory) -> MergeReport:
         _check_purges(memory, merger)
         bases = merger.bases(theirs)
         sides = [merger.ours, theirs]
-        base, ours, other = read_trees(merger, bases, sides) if bases else ({}, {}, {})
+        trees: list[Tree] = [{}, {}, {}]
+        merged = join(*trees)
+        if bases:
+            trees, merged = join_commits(merger, bases, sides)
+        base, ours, other = trees
         paths = sorted({*base, *ours, *other})
         found = {path: memory.store.read(path) for path in paths if memory.store.exists(path)}
-        merged = join(base, ours, other)
         changes = list_changes(found, finish_merge(base, ours, other, found))
         # The commit is that of the values alone; what a person settled is committed upon it.
         made = merger.ours

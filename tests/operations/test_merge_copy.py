@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -322,6 +323,51 @@ def test_a_deleted_file_goes_and_two_statements_are_named(
     said = [p.read_text("utf-8") for p in (memory.root / "semantic" / "general").glob("*.md")]
     for port in ("8443", "9999"):
         assert any(f"port is {port}" in text for text in said)
+
+
+def correct_port(memory: Memory, port: str, clock: Clock) -> None:
+    """Correct the card of the port in an editor."""
+    page = next((memory.root / "semantic").rglob("deploy.port.md"))
+    text = page.read_text(encoding="utf-8")
+    page.write_text(re.sub(r"(?m)^([#-].*port is )\d+", rf"\g<1>{port}", text), "utf-8")
+    memory.batch.note()
+    memory.take_edits()
+    clock.move(hours=1)
+
+
+@pytest.mark.parametrize("moved", ["", "ports/old.md"])
+@pytest.mark.parametrize("by_git", [False, True])
+def test_a_version_that_loses_again_is_the_one_of_before(
+    pair: tuple[Memory, Memory], clock: Clock, moved: str, *, by_git: bool
+) -> None:
+    """It is the same in both copies, so that nothing of it differs where they meet again."""
+    memory, other = pair
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    merge(other, memory)
+    correct_port(memory, "7001", clock)
+    correct_port(other, "7002", clock)
+    merge(memory, other)
+    [lost] = (memory.root / "semantic").rglob("deploy.port-*.md")
+    if moved:
+        (memory.root / "semantic" / moved).parent.mkdir()
+        lost.rename(memory.root / "semantic" / moved)
+        memory.batch.note()
+    merge(other, memory)
+    correct_port(memory, "7001", clock)
+    correct_port(other, "7003", clock)
+    if by_git:
+        memory.batch.flush(), other.batch.flush()
+        git(memory.root, "pull", "-q", "--no-rebase", "-X", "ours", str(other.root), "HEAD")
+        memory.store.glance.drop()
+        memory.repair_merges()
+    else:
+        merge(memory, other)
+    merge(other, memory)
+    assert tree(memory) == tree(other)
+    assert errors(memory) == errors(other) == []
+    pages = [page.read_text("utf-8") for page in (memory.root / "semantic").rglob("*.md")]
+    for port in ("7001", "7003"):
+        assert sum(f"\n# The deploy port is {port}.\n" in page for page in pages) == 1
 
 
 def test_days_of_two_copies_end_in_equal_trees(pair: tuple[Memory, Memory], clock: Clock) -> None:

@@ -324,12 +324,14 @@ class Merger:
         with self._lock():
             clear_conflicts(self._git, self.ours)
 
-    def read(self, commits: Collection[str], *, whole: bool = False) -> Versions:
-        """Return the files that are not the same in all commits; all of them where `whole`."""
+    def read(
+        self, commits: Collection[str], *, whole: bool = False, also: Collection[str] = ()
+    ) -> Versions:
+        """Return files that differ between commits and those at `also`; all where `whole`."""
         trees = [_plain_files(self._git, commit) for commit in commits]
         paths = {path for tree in trees for path in tree}
         blobs = {path: {tree.get(path) for tree in trees} for path in paths}
-        wanted = {path for path, found in blobs.items() if whole or len(found) > 1}
+        wanted = {path for path, found in blobs.items() if whole or len(found) > 1 or path in also}
         contents = read_blobs(
             self._git, sorted({tree[path] for tree in trees for path in wanted & tree.keys()})
         )
