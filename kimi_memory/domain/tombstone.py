@@ -122,14 +122,16 @@ class Tombstones:
                 if mine:
                     return True
             elif any(
-                self._plain_forms[stone] in found and (mine or _is_statement(text))
+                self._plain_forms[stone] in found
+                and (mine or _is_statement(text) or is_same_key(stone.key, key, text))
                 for text, found in said
             ):
                 return True
         held = {
             self._plain_forms[stone]
             for stone in self._plain_forms
-            if stone.holds_in(scopes) and stone.key in ("", key)
+            if stone.holds_in(scopes)
+            and (not stone.key or is_same_key(stone.key, key, stone.value))
         }
         return bool(quotes) and all(not held.isdisjoint(self.forms(quote)) for quote in quotes)
 
@@ -215,6 +217,18 @@ def keyed_digits(digits: str, keyed: Keyed) -> str:
 def keyed_mark(mark: str, keyed: Keyed) -> str:
     """Return the id that something has since its words were purged; often the same."""
     return _HASH.sub(lambda found: keyed_digits(found[0], keyed), mark)
+
+
+def is_same_key(one: str, other: str, said: str) -> bool:
+    """Whether two keys are of one matter: equal, or one goes on with words of what is said.
+
+    So end the keys of further values of one thing: `cat.name`, `cat.name.the-cat-is-momo`.
+    """
+    short, long = sorted((one, other), key=len)
+    if short == long or not (short and long.startswith(f"{short}.")):
+        return short == long
+    plain = bare(said)
+    return all(bare(word) in plain for word in long.removeprefix(f"{short}.").split("-"))
 
 
 def _tombstone_form(stone: Tombstone) -> str:

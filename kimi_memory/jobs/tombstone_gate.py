@@ -13,7 +13,7 @@ from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import LIVE, Card, Note, Status
 from kimi_memory.domain.pages import Day, Event, Project, Proposal
 from kimi_memory.domain.session import SHARED
-from kimi_memory.domain.tombstone import Tombstone, Tombstones
+from kimi_memory.domain.tombstone import Tombstone, Tombstones, is_same_key
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.patterns import regex
@@ -92,8 +92,13 @@ class TombstoneGate:
         if not self._stones:
             return
         keys = self._stones.keys()
+        stems = {stem for key in keys for stem in _stems_of(key)}
         for entry in sorted(shelf.entries().values(), key=lambda entry: entry.path):
-            is_named = entry.key in keys or self._stones.names(entry.id)
+            is_named = (
+                entry.key in stems
+                or not keys.isdisjoint(_stems_of(entry.key))
+                or self._stones.names(entry.id)
+            )
             if entry.kind == "card" and is_named and entry.status in LIVE:
                 note = shelf.file(entry.path).note
                 if isinstance(note, Card) and self.note(note):
@@ -108,10 +113,16 @@ class TombstoneGate:
         if cues.REVERSAL.search(low) or _INSTEAD.search(low):
             return False  # Who takes something back names it, and does not say it again.
         return any(
-            stone.key == key
+            is_same_key(stone.key, key, f"{text} {stone.value}")
             and (repeats_claim(text, stone.value) or _chooses_alike(text, stone, scopes))
             for stone in near
         )
+
+
+def _stems_of(key: str) -> set[str]:
+    """Return a key and all that it goes on from."""
+    parts = key.split(".")
+    return {".".join(parts[: n + 1]) for n in range(len(parts))}
 
 
 def page_scope(target: str, section: str) -> str:

@@ -40,6 +40,25 @@ def test_a_short_value_is_barred_under_its_own_key_only() -> None:
     assert not stones.bars({"memory"}, "mood", ["Blue."])
 
 
+@pytest.mark.parametrize("hashed", [False, True], ids=["plain", "hashed"])
+@pytest.mark.parametrize(
+    ("value", "longer"),
+    [
+        ("My cat is Momo.", "pet.cat.my-cat-is-momo."),
+        ("我的猫叫毛毛。", "pet.cat.我的猫叫毛毛。"),
+        ("My cat is Momo.", "pet.cat.momo"),
+    ],
+)
+def test_a_short_value_is_barred_where_its_key_only_goes_on_with_its_words(
+    value: str, longer: str, hashed: bool
+) -> None:
+    for key, other in (("pet.cat", longer), (longer, "pet.cat")):
+        stones = Tombstones([stone(value, key, hashed=hashed)])
+        assert stones.bars({"memory"}, other, [value])
+        assert not stones.bars({"memory"}, f"{key}.neighbour", [value])
+        assert not stones.bars({"memory"}, other, [f"{value} 2"])
+
+
 def test_a_stone_without_a_value_bars_its_key() -> None:
     stones = Tombstones([Tombstone("memory", "health.dentist", "", NOW, "me")])
     assert stones.bars({"memory"}, "health.dentist", ["anything"])

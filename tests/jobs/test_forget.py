@@ -8,7 +8,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.note import Card, Note, Role
+from kimi_memory.domain.note import Card, Note, Role, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
@@ -144,6 +144,25 @@ def test_a_person_may_forget_more_than_a_job_may_lose(memory: Memory) -> None:
         keep(memory, f"Locker number {n} belongs to person number {n * 7}.", f"locker.n{n}")
     for n in range(12):
         assert forget(memory, Wanted(key=f"locker.n{n}")).id
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("The cat is Lulu.", "The cat is Momo."), ("店猫是露露。", "店猫是毛毛。")],
+    ids=["en", "zh"],
+)
+def test_a_second_value_of_a_key_stays_forgotten_when_the_first_is_gone(
+    memory: Memory, one: str, two: str
+) -> None:
+    """It had a key of its own, made of its words, and would have the plain one now."""
+    keep(memory, one, "pet.cat")
+    memory.remember(two, key="pet.cat")
+    cards = {card.value: card for card in notes(memory, Card)}
+    assert cards[one].key == "pet.cat" != cards[two].key
+    for text in (two, one):
+        forget(memory, Wanted(note=cards[text].id))
+    memory.remember(two, key="pet.cat")
+    assert not [card for card in notes(memory, Card) if card.status is not Status.ARCHIVED]
 
 
 def test_another_value_of_the_key_is_still_welcome(memory: Memory) -> None:

@@ -25,6 +25,7 @@ from kimi_memory.operations.merge_copy import continue_merge, merge_copy
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 from tests.test_copies import clone, errors, git
 
@@ -191,6 +192,27 @@ def test_what_was_forgotten_in_one_copy_stays_forgotten_in_both(
     for one in pair:
         assert "Abernathy" not in values(one, "who is the dentist?")
         assert errors(one) == []
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_second_value_stays_forgotten_that_is_the_first_of_another_copy(
+    pair: tuple[Memory, Memory], *, first: bool
+) -> None:
+    """Under the key of the matter in one copy, in the other under one that has its words."""
+    memory, other = pair
+    other.remember("The cat is Lulu.", key="pet.cat")
+    for one in pair:
+        one.remember("The cat is Momo.", key="pet.cat")
+    forgets = memory if first else other
+    [card] = [hit.unit.id for hit in forgets.recall("cat Momo").hits if "Momo" in hit.unit.text][:1]
+    forgets.run(Forget(forgets, Wanted(note=card)))
+    merge(memory, other)
+    merge(other, memory)
+    assert tree(memory) == tree(other)
+    for one in pair:
+        cards = [filed.note for filed in Shelf(one.store).notes("card")]
+        live = {card.value for card in cards if card.status is Status.ACTIVE}
+        assert live == {"The cat is Lulu."}
 
 
 def say_again(memory: Memory) -> None:
