@@ -48,21 +48,22 @@ def join_commits(
         trees = read_trees(merger, bases, commits, also)
         merged = join(*trees[:3])
         known = {path for tree in trees for path in tree}
-        there = _find_made(merger, commits[0], merged) - known if len(bases) == 1 else set()
+        there = _find_made(merger, commits[0], known, merged) if len(bases) == 1 else set()
         if not there:
             return trees, merged
         also |= there
 
 
-def _find_made(merger: Merger, commit: str, merged: Joined) -> set[str]:
-    """Return where a commit has a file or a note already that a merge makes."""
-    found = set(merger.read([commit], also=merged.files).trees[0])
+def _find_made(merger: Merger, commit: str, known: set[str], merged: Joined) -> set[str]:
+    """Return where else a commit has a file or a note already that a merge makes."""
+    new = merged.files.keys() - known
+    found = set(merger.read([commit], also=new).trees[0]) if new else set()
     ids = {id for _, id in merged.notes.variants}
     # Somebody may have moved it since.
     rest = merger.read([commit], whole=True).trees[0] if ids else {}
     marks = [id.encode() for id in ids]
     near = (path for path, content in rest.items() if any(mark in content for mark in marks))
-    return found | {path for path in near if id_of(rest[path], path) in ids}
+    return (found | {path for path in near if id_of(rest[path], path) in ids}) - known
 
 
 def read_trees(
