@@ -145,7 +145,7 @@ class GatesTable(NamedTuple):
     max_tokens: int = 500_000
     """Most tokens a job may spend on a model."""
     max_failures: int = 3
-    """A periodic job that failed so often in a row rests …"""
+    """A periodic job that failed in so many runs in a row, for any of its days, rests …"""
     breaker_hours: float = 24.0
     """… for so many hours after the last failure."""
 

@@ -50,6 +50,7 @@ WHOLE = {
     "test_copies.py": "copies of one memory, joined by plain git",
     "test_patterns.py": "every pattern and its worst input",
     "test_unconfirmed.py": "what nobody confirmed, over each surface",
+    "test_put_out.py": "who is put out amid what they began, at each door",
     "test_poison.py": "poison through every way into a memory",
     "test_purged.py": "hashes of a purged value, wherever they could stand",
     "test_sidecars.py": "damaged and forged files under .kimi/",

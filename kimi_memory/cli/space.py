@@ -15,6 +15,7 @@ from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
 from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say, say_finding, translate
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
+from kimi_memory.formats.json_values import plain
 from kimi_memory.spaces.space_files import read_registry
 from kimi_memory.spaces.space_folder import SpaceFolder, known_spaces
 from kimi_memory.spaces.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
@@ -300,7 +301,7 @@ def _log(arguments: Namespace, space: SpaceFolder) -> int:
     ]
     found = found[-arguments.n :] if arguments.n > 0 else found
     if arguments.json:
-        show_json(found)
+        show_json([{**plain(one), "sealed": space.log.is_sealed(one)} for one in found])
         return 0
     for one in found:
         show("  ".join(_format_record(one, space)))
@@ -314,6 +315,8 @@ def _format_record(record: Audit, space: SpaceFolder) -> Iterator[str]:
     yield f"{pad(say(record.sub), 16)} {record.action:<10}"
     yield space.about.memories.get(record.memory, record.memory) or "-"
     yield record.resource or "-"
+    if not space.log.is_sealed(record):
+        yield say("not written by this machine, or changed since")
     if record.count:
         yield say("{count} shown", count=record.count)
     by = _join(record.policies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
@@ -41,6 +41,7 @@ class Breaker:
 
     def __init__(self, store: Store, settings: GatesTable) -> None:
         self._store, self._settings = store, settings
+        self._outcomes: dict[str, KimiMemoryError | None] | None = None
 
     def check(self, kind: str, now: datetime) -> None:
         """Raise GateError while a kind of job rests."""
@@ -52,6 +53,36 @@ class Breaker:
                 f"Mend the cause; it is tried again {self._settings.breaker_hours} hours after "
                 "that, or at once with 'kimi-memory doctor --fix'",
             )
+
+    def note(self, kind: str, error: KimiMemoryError | None, now: datetime) -> None:
+        """Count how a job ended.
+
+        Args:
+            kind: of the job.
+            error: why it failed; None where it worked.
+            now: when.
+        """
+        if self._outcomes is not None:
+            self._outcomes[kind] = self._outcomes.get(kind) or error
+        elif error is not None:
+            self.failed(kind, error, now)
+        else:
+            self.worked(kind)
+
+    @contextmanager
+    def counted_once(self, now: datetime) -> Iterator[None]:
+        """Count several jobs as one: it failed where any of them did.
+
+        A day that fails each time would otherwise never rest, as another one works, and three
+        that fail would keep all others from being tried.
+        """
+        outcomes = self._outcomes = dict[str, KimiMemoryError | None]()
+        try:
+            yield
+        finally:
+            self._outcomes = None
+            for kind, error in outcomes.items():
+                self.note(kind, error, now)
 
     def failed(self, kind: str, error: KimiMemoryError, now: datetime) -> None:
         """Count a failure."""

@@ -103,9 +103,9 @@ class Jobs:
             try:
                 report = self._retry_job(make, actor)
             except KimiMemoryError as error:
-                self._breaker.failed(actor.job, error, self._clock())
+                self._breaker.note(actor.job, error, self._clock())
                 raise
-            self._breaker.worked(actor.job)
+            self._breaker.note(actor.job, None, self._clock())
             return report
 
     def each(
@@ -119,13 +119,14 @@ class Jobs:
             alone: one was asked for, so its failure is the answer.
         """
         reports = []
-        for subject, run in tries.items():
-            try:
-                reports.append(run())
-            except (FormatError, ChangedOnDiskError, NotFoundError, GateError) as error:
-                if alone or getattr(error, "gate", "") == "breaker":
-                    raise  # Where the breaker stops one, all of this kind rest.
-                reports.append(JobReport("", kind, subject, failed=str(error)))
+        with self._breaker.counted_once(self._clock()):
+            for subject, run in tries.items():
+                try:
+                    reports.append(run())
+                except (FormatError, ChangedOnDiskError, NotFoundError, GateError) as error:
+                    if alone or getattr(error, "gate", "") == "breaker":
+                        raise  # Where the breaker stops one, all of this kind rest.
+                    reports.append(JobReport("", kind, subject, failed=str(error)))
         return reports
 
     def _retry_job(self, make: Callable[[Shelf], Plan], actor: Actor) -> JobReport:

@@ -154,7 +154,7 @@ class Proxy:
         return True
 
     async def _forward_request(self, request: Request, answer: _Answer) -> None:
-        caller, shown = await self._identify_caller(request)
+        _, shown = await self._identify_caller(request)
         dialect = protocols.dialect_of(request.method, request.path)
         # A compressed request passes by unread, like any other that is no chat.
         plain = "content-encoding" not in request.headers and not _is_off(request)
@@ -167,21 +167,22 @@ class Proxy:
             headers += [(b"content-length", length.encode())] if length else []
             await self._relay_answer(request, answer, (url, headers, content), None)
             return
-        caller = await asyncio.to_thread(self._admit, caller)
         raw = await request.whole()
-        exchange = await self._chat_exchange(dialect, self._build_asker(request, caller), raw)
+        # It may take its time: who was put out meanwhile is shown nothing, and heard no more.
+        known, _ = await self._identify_caller(request)
+        caller = await asyncio.to_thread(self._admit, known)
+        exchange = await self._chat_exchange(
+            dialect, self._build_asker(request, caller, known), raw
+        )
         content = _with_memory(dialect, raw, exchange) if exchange else raw
         listening = _Listening(self._companion, dialect, exchange) if exchange else None
         await self._relay_answer(request, answer, (url, headers, content), listening)
 
     async def _identify_caller(self, request: Request) -> tuple[Caller, str]:
         """Return who asks, and the token of ours that stands where a model server's key does."""
-        token, shown = request.headers.get("x-kimi-memory-token", ""), ""
-        for name in ("x-api-key", "api-key", "authorization"):
-            value = request.headers.get(name, "").removeprefix("Bearer ").strip()
-            shown = value if value.startswith(OUR_TOKEN) else shown
+        authorization, shown = _find_token(request)
         try:
-            return await self._door.caller(f"Bearer {token or shown}"), shown
+            return await self._door.caller(authorization), shown
         except ServerError as error:
             if error.status != 401:
                 raise
@@ -207,7 +208,8 @@ class Proxy:
             status = status_of(error)
             raise ServerError(str(error), status=status, code="forbidden") from error
 
-    def _build_asker(self, request: Request, caller: Caller) -> Asker:
+    def _build_asker(self, request: Request, caller: Caller, known: Caller) -> Asker:
+        authorization, _ = _find_token(request)
         headers = request.headers
         project = headers.get("x-kimi-memory-project", "") or self._space.project
         agent = headers.get("x-kimi-memory-agent", "") or self._space.agent
@@ -216,7 +218,10 @@ class Proxy:
         )
         session = safe_session_id(session) if session else ""
         space = caller.space.within(_decode_header(project), _decode_header(agent), user, session)
-        return Asker(caller=caller, space=space, user=space.user, session=space.session)
+        return Asker(
+            caller=caller, space=space, user=space.user, session=space.session,
+            stays=lambda: self._door.still_opens(authorization, known),
+        )  # fmt: skip
 
     async def _chat_exchange(self, dialect: Dialect, asker: Asker, raw: bytes) -> Exchange | None:
         """Return a chat with what memory says to it; None for what is no conversation."""
@@ -259,6 +264,15 @@ class Proxy:
         if not passing.cancelled() and (error := passing.exception()):
             # Nothing more is sent, so that the client sees the answer break off, as it did.
             log.warning("%s", error if isinstance(error, KimiMemoryError) else type(error).__name__)
+
+
+def _find_token(request: Request) -> tuple[str, str]:
+    """Return what a client shows to us, and a token of ours that stands where a key does."""
+    token, shown = request.headers.get("x-kimi-memory-token", ""), ""
+    for name in ("x-api-key", "api-key", "authorization"):
+        value = request.headers.get(name, "").removeprefix("Bearer ").strip()
+        shown = value if value.startswith(OUR_TOKEN) else shown
+    return f"Bearer {token or shown}", shown
 
 
 class _Listening:

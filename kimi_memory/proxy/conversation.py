@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import TypeVar
 
@@ -35,6 +35,8 @@ class Asker:
     user: str = ""
     session: str = ""
     """The session as the client named it, if it did."""
+    stays: Callable[[], bool] = field(default=lambda: True, compare=False)
+    """Whether what the client has shown still opens the door."""
 
     @property
     def mark(self) -> str:

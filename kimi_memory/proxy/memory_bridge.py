@@ -24,6 +24,8 @@ from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.proxy.chat import Chat, Said
 from kimi_memory.proxy.conversation import Asker, Conversations, Shown, candidates
 from kimi_memory.proxy.window import Cut, Fitting, limits_of, make_cut, next_try, outgrows
+from kimi_memory.server.auth import unauthorized
+from kimi_memory.server.guard import Request
 from kimi_memory.server.principal import Scope, denied
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes import sessions
@@ -133,6 +135,7 @@ class Companion:
         known = fitting.cut if shorter else None
 
         def make(memory: Memory) -> Cut | None:
+            self._check_stays(asker, "turn", Scope.WRITE)
             _check_session_owner(memory, asker, exchange.session)
             place = exchange.session, _whose(memory, asker)
             limits = limits_of(memory, tokens)
@@ -170,6 +173,7 @@ class Companion:
             return
 
         def keep(memory: Memory) -> None:
+            self._check_stays(exchange.asker, "turn", Scope.WRITE)
             _check_session_owner(memory, exchange.asker, exchange.session)
             handle = memory.session(exchange.session, **_whose(memory, exchange.asker))
             speaker = exchange.asker.user if role == "user" else ""
@@ -184,6 +188,8 @@ class Companion:
     def _query_memory(
         self, memory: Memory, asker: Asker, chat: Chat, session: str, shown: Shown | None
     ) -> _Found:
+        if asker.caller.may(Scope.READ):
+            self._check_stays(asker, "context", Scope.READ)
         session = session or _session_on_disk(memory, asker, chat)
         _check_session_owner(memory, asker, session)
         if not asker.caller.may(Scope.READ):
@@ -209,6 +215,17 @@ class Companion:
         asked["project"] = asker.space.project
         found = _fetch_context(memory, asker, asked)
         return found if found.text else None
+
+    def _check_stays(self, asker: Asker, name: str, scope: Scope) -> None:
+        """Refuse who was put out while a chat waited for its turn or for its answer.
+
+        Raises:
+            KimiMemoryError: what was shown opens no door any more, or the space says no.
+        """
+        if not asker.stays():
+            raise unauthorized()
+        if (guard := self._desk.guard) is not None:
+            guard.rule(asker.caller, Request(name, "proxy", scope))
 
     async def _await_memory(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Return what a look gave; None when it failed or took too long."""

@@ -120,7 +120,11 @@ class App:
             sent = await self._read_parameters(request, route)
             caller = request.state.caller
             position = await self._desk.find_position(_find_after(request))
-            value = await self._desk.carry_out(route, caller, route.given(sent))
+            given, shown = route.given(sent), request.headers.get("authorization", "")
+            # A body may take its time, and so may those who are served before.
+            value = await self._desk.carry_out(
+                route, caller, given, lambda: self._door.still_opens(shown, caller)
+            )
             if position and route.writes:
                 position = await self._desk.find_position(wrote=True)
             return JSONResponse(value, headers={**_HEADERS, **position})
@@ -239,13 +243,15 @@ class App:
         # A client that loses the stream comes back after a second, with this number.
         yield f"id: {seq}\nretry: 1000\n\n"
         try:
-            # A token that was taken back ends the streams it opened, too.
-            while not self._stop.is_set() and await self._is_still_admitted(request, caller):
+            while not self._stop.is_set():
                 memory = self._desk.memory
                 seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
-                for event in found:
-                    yield _format_event(event)
+                # A token that was taken back ends the streams it opened, too: asked before each
+                # part, which is sent at once.
+                if not await self._is_still_admitted(request, caller):
+                    return
                 if found:
+                    yield "".join(map(_format_event, found))
                     silent = time.monotonic()
                 elif time.monotonic() - silent > QUIET_SECONDS:
                     silent = time.monotonic()

@@ -153,13 +153,26 @@ class Door:
                 # An issuer may have to be asked for its keys, which others need not wait for.
                 found = await asyncio.to_thread(self._issued.caller, secret)
         if found is None:
-            raise ServerError(
-                "A valid token is needed. Send 'Authorization: Bearer …'; its owner makes one "
-                "with 'kimi-memory serve token add'.",
-                status=401,
-                code="unauthorized",
-            )
+            raise unauthorized()
         return found
+
+    def still_opens(self, authorization: str, caller: Caller) -> bool:
+        """Whether what somebody has shown has not been taken back or bound anew since.
+
+        For a token of an issuer its space is to be asked.
+        """
+        secret = authorization.partition(" ")[2].strip()
+        return not secret.startswith(PREFIX) or self._tokens.caller(secret) == caller
+
+
+def unauthorized() -> ServerError:
+    """Return the error for who shows no token, or a wrong one."""
+    return ServerError(
+        "A valid token is needed. Send 'Authorization: Bearer …'; its owner makes one "
+        "with 'kimi-memory serve token add'.",
+        status=401,
+        code="unauthorized",
+    )
 
 
 def _host_of(host: str) -> str:

@@ -64,6 +64,10 @@ class Request:
         return ACTIONS.get(self.name, self.name)
 
 
+FOLLOW = Request("follow", "")
+"""To go on with what was begun: to be told what happens."""
+
+
 class Ruling(NamedTuple):
     """What was decided of a request."""
 
@@ -163,9 +167,9 @@ class Guard:
             raise refused[0]
         return replace(next(iter(left.values())), scopes=frozenset(left))
 
-    def still_admits(self, caller: Caller, admitted: Caller) -> bool:
-        """Whether somebody who follows what happens would be let in now, as it was then."""
-        decision, member = self._decide(caller, Request("follow", ""))
+    def still_admits(self, caller: Caller, admitted: Caller, request: Request = FOLLOW) -> bool:
+        """Whether somebody would be let in now, as it was when they asked; nothing is noted."""
+        decision, member = self._decide(caller, request)
         now = replace(caller, space=confine(member)) if member else caller
         return bool(decision) and now == admitted
 

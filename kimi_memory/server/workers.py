@@ -17,7 +17,8 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import FormatError, ServerError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.server.guard import WHOLE, Guard, GuardPost, Request, without_words
+from kimi_memory.server.auth import unauthorized
+from kimi_memory.server.guard import FOLLOW, WHOLE, Guard, GuardPost, Request, without_words
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks
@@ -110,19 +111,33 @@ class Desk:
         """The memory that is read, for what may be asked of it from any thread."""
         return self._readers.memory
 
-    def still_admits(self, shown: Caller, admitted: Caller) -> bool:
-        """Whether somebody who follows what happens may go on, and sees the same as before."""
+    def still_admits(self, shown: Caller, admitted: Caller, request: Request = FOLLOW) -> bool:
+        """Whether somebody who was let in may go on, and sees the same as before."""
         try:
             guard = self.guard
         except FormatError:
             return False
-        return guard.still_admits(shown, admitted) if guard else shown == admitted
+        return guard.still_admits(shown, admitted, request) if guard else shown == admitted
 
-    async def carry_out(self, route: Route, caller: Caller, given: Given) -> Any:
-        """Return what a route answers, as JSON knows it."""
+    async def carry_out(
+        self, route: Route, caller: Caller, given: Given, stays: Callable[[], bool] = lambda: True
+    ) -> Any:
+        """Return what a route answers, as JSON knows it.
+
+        Args:
+            route: what is asked.
+            caller: who asks.
+            given: with which parameters.
+            stays: whether the caller may still come in, asked when it is its turn.
+
+        Raises:
+            ServerError: the caller may not any more, or too many wait.
+        """
         guard = self.guard if route.scope is not None else None
 
         def work(memory: Memory) -> Any:
+            if route.scope is not None and not stays():
+                raise unauthorized()
             told = on_clocks(given, memory.zone)
             if guard is None:
                 return plain(route.deed(memory, caller, told))

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from kimi_memory.errors import DiskError
 from kimi_memory.formats.json_values import revive
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.spaces.space_types import Audit
 from kimi_memory.store.git.command import Git
 
@@ -31,6 +32,8 @@ FOLDER = "audit"
 EVERY = 2048
 """After so many lines the log is committed."""
 _FIRST = "0" * 64
+_MOST = 10**15
+_DAY = regex(r"\d{4}-\d\d-\d\d\.jsonl")
 _LAST_BYTES = 65_536
 _HEAD_BYTES = 128
 _FIELDS = tuple(one.name for one in fields(Audit))
@@ -108,11 +111,15 @@ class AuditLog:
                 line = self._seal_line(_line_of(record, chain))
                 # A clock that was set back must not put a line before those that are there.
                 path = max(f"{self.folder}/{record.at:%Y-%m-%d}.jsonl", end.path)
+                if self.folder.is_symlink() or self.folder.parent.is_symlink():
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                 size = _append_line(path, line, end, sync=sync)
                 self._end = _End(path, size, seq, _hash(line))
                 _write_head(head, self._end)
             except OSError as error:
-                raise DiskError(str(self.folder), error, "Free some space, then retry") from error
+                in_the_way = error.errno in (errno.ELOOP, errno.EISDIR, errno.ENOTDIR)
+                remedy = "Take away what is in the way" if in_the_way else "Free some space"
+                raise DiskError(str(self.folder), error, f"{remedy}, then retry") from error
             if seq % EVERY == 0:
                 self._commit(head, f"Audit log up to {seq}", FOLDER)
 
@@ -136,7 +143,7 @@ class AuditLog:
             return self._verify(head)
 
     def _verify(self, head: int) -> Chain:
-        faults: list[Fault] = []
+        faults = list(self._find_strange_files())
         hashes: dict[int, str] = {}
         prev, seq = _FIRST, 0
         for path in self._files():
@@ -164,17 +171,32 @@ class AuditLog:
             return f"record {record.seq} stands where {seq} belongs"
         if record.prev != prev:
             return f"record {record.seq} follows another one than the line before it"
-        line = _line_of(record)
-        sealed = hmac.compare_digest(line, self._seal_line(_line_of(record, {"mac": ""})))
-        return "" if sealed else f"record {record.seq} was changed"
+        return "" if self.is_sealed(record) else f"record {record.seq} was changed"
 
     def _seal_line(self, line: bytes) -> bytes:
         """Return a line with its seal, for which it has an empty text at its end."""
         mac = hmac.new(self._key, b"audit line\0" + line, "sha256").hexdigest()
         return line[: -len(_UNSEALED)] + _UNSEALED[:-2] + mac.encode() + _UNSEALED[-2:]
 
+    def is_sealed(self, record: Audit) -> bool:
+        """Whether this machine wrote a line, and it stands as it was written."""
+        return hmac.compare_digest(_line_of(record), self._seal_line(_line_of(record, {"mac": ""})))
+
     def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.jsonl"))
+        # A pull brings any file: a link would have lines written, or shown, that lie elsewhere.
+        return [path for path in self._found() if _is_day(path)]
+
+    def _found(self) -> list[Path]:
+        linked = self.folder.is_symlink() or self.folder.parent.is_symlink()
+        return [] if linked else sorted(self.folder.glob("*.jsonl"))
+
+    def _find_strange_files(self) -> Iterator[Fault]:
+        for path in (self.folder.parent, self.folder):
+            if path.is_symlink():
+                yield Fault(str(path.relative_to(self._root)), "it is a link")
+        for path in self._found():
+            if not _is_day(path):
+                yield Fault(str(path.relative_to(self._root)), "it is no file of a day")
 
     def _find_end(self, head: int) -> _End:
         """Return where the log ends: what is to be written comes after it."""
@@ -259,12 +281,20 @@ def _size_of(path: str) -> int:
         return -1
 
 
+def _is_day(path: Path) -> bool:
+    """Whether a file of the log may be read: one of a day, and no link to another."""
+    return bool(_DAY.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
+
+
 def _open_day(path: Path) -> FileIO:
+    def open_plain(name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_NOFOLLOW, 0o666)
+
     try:
-        return path.open("a+b", buffering=0)
+        return open(path, "a+b", buffering=0, opener=open_plain)
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("a+b", buffering=0)
+        return open(path, "a+b", buffering=0, opener=open_plain)
 
 
 def _append_line(path: str, line: bytes, end: _End, *, sync: bool) -> int:
@@ -302,7 +332,9 @@ def _parse_line(line: bytes) -> Audit | None:
     except (ValueError, TypeError, KeyError):
         return None
     # Members that we do not know would not be sealed.
-    return record if type(record.seq) is int and _line_of(record) == line else None
+    # Nor would a number that has no room where the end of the log is kept.
+    sound = type(record.seq) is int and 0 < record.seq < _MOST
+    return record if sound and _line_of(record) == line else None
 
 
 def _hash(line: bytes) -> str:

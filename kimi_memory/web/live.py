@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable
 from kimi_memory.server import events
 from kimi_memory.server.principal import Namespace
 from kimi_memory.server.rate_limit import busy
+from kimi_memory.server.responses import Event
 from kimi_memory.server.workers import Desk
 
 POLL_SECONDS = 0.5
@@ -54,13 +55,13 @@ class Live:
         said = time.monotonic()
         try:
             yield "retry: 2000\n\n"
-            while not self._stop.is_set() and seated():
+            while not self._stop.is_set():
                 seq, found = await asyncio.to_thread(events.since, desk.memory, seq, space)
-                for event in found:
-                    # No words: a page that is open learns that there is news, and what kind.
-                    told = json.dumps({"kind": event.kind, "path": event.path})
-                    yield f"id: {event.seq}\ndata: {told}\n\n"
+                # Before each part, which is sent at once: who has left learns of nothing more.
+                if not seated():
+                    return
                 if found:
+                    yield "".join(map(_format_news, found))
                     said = time.monotonic()
                 elif time.monotonic() - said > QUIET_SECONDS:
                     said = time.monotonic()
@@ -76,3 +77,9 @@ class Live:
                 await self._stop.wait()
         except TimeoutError:
             return
+
+
+def _format_news(event: Event) -> str:
+    # No words: a page that is open learns that there is news, and what kind.
+    told = json.dumps({"kind": event.kind, "path": event.path})
+    return f"id: {event.seq}\ndata: {told}\n\n"

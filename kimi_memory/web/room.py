@@ -13,7 +13,7 @@ from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.server.guard import Request as Guarded
-from kimi_memory.server.principal import Caller
+from kimi_memory.server.principal import Caller, denied
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web.page_table import PAGES
@@ -80,7 +80,11 @@ class Room:
         return caller.of_no_space()
 
     async def carry(
-        self, page: Page, asked: Asked, render: Callable[[View, Mapping[str, int]], str]
+        self,
+        page: Page,
+        asked: Asked,
+        render: Callable[[View, Mapping[str, int]], str],
+        stays: Callable[[], bool],
     ) -> str | Redirect | Download:
         """Return what a page answers; it is rendered where its memory is read.
 
@@ -88,9 +92,15 @@ class Room:
             page: a row of the table.
             asked: what its seat asks.
             render: gets what is shown, and how much waits behind the pages of the navigation.
+            stays: whether who asks may still, asked when it is their turn.
+
+        Raises:
+            ServerError: they may not any more.
         """
 
         def work(memory: Memory) -> str | Redirect | Download:
+            if not stays():
+                raise denied("Who sat here may not see this any more. Open the pages anew.")
             found = page.deed(memory, asked)
             if not isinstance(found, View):
                 return found

@@ -113,17 +113,24 @@ class Site:
                 raise ServerError(
                     "Nobody sits here. Open the pages anew.", status=401, code="no_seat"
                 )
-            given = _given(request, form)
-            seat = replace(seat, caller=await room.admit(seat.caller, _guarded(page, given)))
+            given, shown = _given(request, form), seat.caller
+            guarded = _guarded(page, given)
+            seat = replace(seat, caller=await room.admit(shown, guarded))
             if page.whole and seat.caller.space:
                 raise NotFoundError("page", request.url.path)
             if not await room.is_open():
                 return self._page(request, seat, View("opening", "opening", {}), room=room)
-            asked = Asked(seat.caller, given)
-            found = await room.carry(
-                page, asked, lambda view, counts: self._render(request, seat, view, room, counts)
-            )
-            return _respond(room, found)
+            asked, admitted = Asked(seat.caller, given), seat.caller
+
+            def stays() -> bool:
+                now = self._find_seat(request, room)
+                seated = now is not None and now.caller == shown
+                return seated and room.desk.still_admits(shown, admitted, guarded)
+
+            def render(view: View, counts: Mapping[str, int]) -> str:
+                return self._render(request, seat, view, room, counts)
+
+            return _respond(room, await room.carry(page, asked, render, stays))
 
         answer.__name__ = f"page_{page.deed.__name__}"
         return answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,3 +87,47 @@ def test_whatever_comes_in_can_be_stored_as_utf8(text: str) -> None:
 
 def test_a_lone_surrogate_is_replaced() -> None:
     assert screen().pass_text("a\ud800b").text == "a?b"
+
+
+def test_ids_and_names_pass_unless_they_hold_a_secret() -> None:
+    assert screen().pass_id("chat-x") == "chat-x"
+    hidden = screen().pass_id("chat-4711")
+    assert hidden and "4711" not in hidden and hidden == screen().pass_id("chat-4711")
+    assert screen().pass_name("") == "" and screen().pass_name("tea shop") == "tea shop"
+
+
+def test_calls_are_kept_as_far_as_there_is_room() -> None:
+    calls = [{"name": "read"}, {"name": "write", "pin": "4711"}]
+    sizes = [
+        len(json.dumps(one, ensure_ascii=False).encode()) for one in screen().pass_calls(calls)
+    ]
+    assert screen().pass_calls([]) == ()
+    first, second = screen(max_bytes=sum(sizes)).pass_calls(calls)
+    assert first == {"name": "read"} and "4711" not in str(second) and second["name"] == "write"
+    assert screen(max_bytes=sum(sizes) - 1).pass_calls(calls) == (first, {"cut": "1 calls"})
+    assert screen(max_bytes=sizes[0] - 1).pass_calls(calls) == ({"cut": "2 calls"},)
+
+
+def test_values_of_every_kind_pass_and_secrets_in_them_do_not() -> None:
+    given = {"n": 5, "x": 0.5, "no": float("inf"), "many": ["4711", True, None], "in": {"k": "81"}}
+    passed = screen().pass_fields(given)
+    assert (passed["n"], passed["x"], passed["no"]) == (5, 0.5, None)
+    assert passed["many"][1:] == [True, None]
+    assert "4711" not in str(passed) and "81" not in str(passed["in"])
+
+
+def test_joined_spans_are_named_by_the_longest_wherever_it_stands() -> None:
+    class Two:
+        @hookimpl
+        def screen_text(self, text: str) -> list[Span]:
+            return [Span(0, 10, "first"), Span(8, 14, "second")]
+
+    host = Host(entry_points=False, disabled=["privacy"])
+    host.register(Two(), "two")
+    text, count = Screen(host, b"k" * 32, 65536).mask("abcdefghijklmnopqrstuvwxyz")
+    assert count == 1 and text.startswith("⟦redacted:first:") and text.endswith("⟧opqrstuvwxyz")
+
+
+def test_what_was_not_cut_or_stripped_is_said_to_be_whole() -> None:
+    assert screen().pass_text("plain") == ("plain", 0, 0, 0)
+    assert screen().pass_text("") == ("", 0, 0, 0)

@@ -18,6 +18,9 @@ from kimi_memory.domain.pages import Project, Todo
 from kimi_memory.errors import GateError, HistoryError, NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.page_lines import BLANK, is_generated, sign_of, signed
+from kimi_memory.jobs.overview import PAGE
+from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.undo import take_back
 from kimi_memory.operations.undo_many import undo_day
 from kimi_memory.store.notes.notes import Shelf
@@ -274,3 +277,24 @@ def test_what_a_job_added_goes_and_what_it_took_out_comes_back() -> None:
 )
 def test_where_nobody_can_tell_nothing_is_taken_back(path: str, after: bytes, now: bytes) -> None:
     assert take_back(path, b"", after, now) is None
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_generated_page_that_went_on_keeps_no_job_from_being_undone(
+    memory: Memory, clock: Clock, waits: bool
+) -> None:
+    """Not even one that a merge brought and that waits: it is made anew of the cards."""
+    talk(memory)
+    memory.distil("s")
+    daily = memory.consolidate("daily")[-1]
+    [path] = [path for path in daily.paths if is_page(path) and path != PAGE][:1]
+    page = memory.root / path
+    text = page.read_text("utf-8")
+    forged = signed(text.replace(sign_of(text), BLANK).replace("# ", "# Forged ", 1))
+    assert is_generated(forged) and forged != text
+    brought = {path: Provenance("external:remote", "a merge brought it")} if waits else {}
+    change = Update(path, digest(page.read_bytes()), forged.encode())
+    memory.store.apply([change], memory.actor, waiting=brought)
+    assert (memory.store.vetting.standing(path, page.read_bytes()).cap is not None) == waits
+    memory.undo(daily.id)
+    assert "Forged" not in (page.read_text("utf-8") if page.exists() else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from kimi_memory.operations.memory_state import status
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from tests.conftest import Clock
-from tests.jobs.notes import event, put
+from tests.jobs.notes import days_ago, event, put
 from tests.test_copies import git
 
 NAMES = [
@@ -135,6 +136,52 @@ def test_a_job_that_really_fails_is_named_until_it_may_be_tried_again(
         list(fix(one, told(one)))
         assert list(check_jobs(one)) == []
         assert is_tried(one)
+
+
+class _StuckAt:
+    """A plugin that cannot decide about some days."""
+
+    def __init__(self, *days: date) -> None:
+        self.days = days
+
+    @hookimpl
+    def consolidate_day(self, day: DayView) -> list[Step]:
+        if day.date in self.days:
+            raise GateError("size", f"{day.date} cannot be read", "Write it anew")
+        return []
+
+
+def test_a_day_that_fails_each_time_rests_though_others_work(
+    memory: Memory, opening: Opening
+) -> None:
+    put(memory, event("a", "The port was taken", age=9))
+    opening.host.register(_StuckAt(days_ago(9).date()), "stuck")
+    with Memory.open(memory.root, opening) as one:
+        for number in (1, 2, 3):
+            # A later day has news each time, and works.
+            put(one, event(f"b{number}", "The ferry was late", age=9 - number))
+            reports = one.consolidate("daily")
+            assert [report.failed for report in reports if report.failed]
+            assert any(report.id for report in reports)
+            (said,) = check_jobs(one)
+            assert said.message.startswith(f"daily failed {number} times in a row")
+        assert said.severity is Severity.ERROR
+        put(one, event("c", "The ferry was on time", age=2))
+        with pytest.raises(GateError, match="breaker"):
+            one.consolidate("daily")
+
+
+def test_many_days_that_fail_at_once_keep_no_other_from_being_tried(
+    memory: Memory, opening: Opening
+) -> None:
+    put(memory, *(event(f"e{age}", f"The port {age} was taken", age=age) for age in range(2, 8)))
+    opening.host.register(_StuckAt(*(days_ago(age).date() for age in (7, 6, 5, 4))), "stuck")
+    with Memory.open(memory.root, opening) as one:
+        reports = one.consolidate("daily")
+        assert len([report for report in reports if report.failed]) == 4
+        assert len([report for report in reports if report.id]) == 2
+        (said,) = check_jobs(one)
+        assert said.message.startswith("daily failed 1 times in a row")
 
 
 def test_failures_of_a_clock_that_was_ahead_rest_no_job_for_years(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.cli import run
 from kimi_memory.client import Client
 from kimi_memory.mcp.workers import Desk
+from kimi_memory.server.tokens import Tokens
 from kimi_memory.spaces.space_folder import SpaceFolder
 from tests.proxy.chats import PATHS, body_of, kept, user
 
@@ -159,6 +160,65 @@ def test_in_a_space_a_chat_gets_and_gives_what_policies_allow(
     assert {(one.action, one.decision) for one in lines} == {
         ("context", "allow"), ("capture", "deny"), ("context", "deny")
     }  # fmt: skip
+
+
+def late(put_out: Callable[[], None], text: str) -> Iterator[bytes]:
+    """Send the body of a chat, with something that happens in the middle of it."""
+    raw = json.dumps(body_of("openai", [user(text)])).encode()
+    yield raw[:20]
+    put_out()
+    yield raw[20:]
+
+
+@pytest.mark.parametrize("member", [True, False])
+def test_who_is_put_out_amid_a_chat_is_told_and_kept_nothing_more(
+    serving: Callable[..., Served], chats: Chats, tmp_path: Path, *, member: bool
+) -> None:
+    """A member of a space, or who holds a token that is taken back."""
+    if member:
+        pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    root, home = tmp_path / "memory", tmp_path / "home"
+    with Memory.create(root) as memory:
+        memory.remember("The staging database listens on port 6543.")
+        id = memory.settings.memory.id
+    proxy = serving(root, home, "--upstream", f"{chats.url}/v1", command="proxy")
+    if member:
+        space = SpaceFolder.create(proxy.directories, "shop")
+        space.share(id, "tea", root)
+        space.add("bo", ["owner"])
+    headers = {"content-type": "application/json"}
+    other = {"x-kimi-memory-token": proxy.token("bo", *(("--member", "bo") if member else ()))}
+
+    def come_in() -> None:
+        if member:
+            space.add("lin", ["owner"])
+        of_whom = ("--member", "lin") if member else ()
+        headers["x-kimi-memory-token"] = proxy.token("lin", *of_whom)
+
+    def put_out() -> None:
+        if member:
+            space.remove("lin")
+        else:
+            Tokens(proxy.directories, root, id).remove("lin")
+
+    come_in()
+    streamed = body_of("openai", [user("Where was the zebra seen?")], stream=True)
+    with proxy.client() as client:
+        asked = late(put_out, "Which port is staging on?")
+        said = client.post(PATHS["openai"], content=asked, headers=headers)
+        assert said.status_code == (403 if member else 401) and not chats.asked
+        come_in()
+        chats.pace, chats.reply = threading.Semaphore(0), "The zebra was seen in Kisumu."
+        with client.stream("POST", PATHS["openai"], json=streamed, headers=headers) as answer:
+            kept(root, "Where was the zebra seen?")
+            put_out()
+            chats.pace.release(20)
+            assert b"Kisumu" in b"".join(answer.iter_raw())
+        chats.pace, chats.reply = None, "Noted."
+        last = body_of("openai", [user("This is the last word.")])
+        assert client.post(PATHS["openai"], json=last, headers=other).status_code == 200
+    found = str(kept(root, "This is the last word."))
+    assert "Kisumu" not in found and "Which port" not in found
 
 
 def test_every_surface_shows_the_same(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.api.options import Home
+from kimi_memory.cli.space import _format_record
 from kimi_memory.errors import DiskError
 from kimi_memory.spaces.audit_log import EVERY, AuditLog
 from kimi_memory.spaces.space_folder import SpaceFolder, decision_record
@@ -177,7 +178,7 @@ def test_a_line_that_a_full_disk_cut_short_stays_and_is_named(
 def test_a_log_that_takes_no_line_says_so(space: SpaceFolder) -> None:
     log = AuditLog(space.root, "file", b"k" * 32, space.home.state / "spaces" / "other")
     (space.root / "audit" / "file").write_text("in the way")
-    with pytest.raises(DiskError, match="Free some space"):
+    with pytest.raises(DiskError, match="Take away what is in the way"):
         log.append(record(space, "card-x"), sync=True)
 
 
@@ -198,3 +199,60 @@ def test_policies_that_somebody_edits_are_theirs_to_commit(
 def test_the_home_of_another_machine_is_not_needed_to_read(log: AuditLog, home: Home) -> None:
     assert (home.state / "key").stat().st_mode & 0o077 == 0
     assert b"key" not in day(log).read_bytes()
+
+
+@pytest.mark.parametrize("what", ["file", "day", "folder", "node"])
+def test_a_link_that_a_pull_brought_leads_no_line_elsewhere(
+    log: AuditLog, space: SpaceFolder, tmp_path: Path, what: str
+) -> None:
+    """Nor is what lies there shown as decided."""
+    target = tmp_path / "elsewhere"
+    if what in ("file", "day"):
+        target.write_bytes(day(log).read_bytes())
+        name = "9999-12-31.jsonl" if what == "day" else "zzz.jsonl"
+        (log.folder / name).symlink_to(target)
+    else:
+        place = log.folder if what == "node" else log.folder.parent
+        place.rename(target)
+        place.symlink_to(target)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("elsewhere*") if path.is_file()}
+    try:
+        space.note(record(space, "after"))
+    except DiskError as error:
+        assert what in ("folder", "node") and "in the way" in str(error)
+    known = list(log.records())
+    assert len(known) == (0 if what in ("folder", "node") else 18)
+    assert all(path.read_bytes() == content for path, content in before.items())
+    places = [one.place for one in log.verify().faults]
+    expected = {"folder": "audit", "node": f"audit/{log.folder.name}"}
+    assert expected.get(what, f"audit/{log.folder.name}/") in places[0]
+
+
+@pytest.mark.parametrize("name", ["9999-12-31.jsonl", "zzz.jsonl"])
+def test_a_folder_in_the_place_of_a_file_stops_nothing(
+    log: AuditLog, space: SpaceFolder, name: str
+) -> None:
+    (log.folder / name / "x").mkdir(parents=True)
+    space.note(record(space, "after"))
+    assert [one.resource for one in log.records()][-1] == "after"
+    (fault,) = log.verify().faults
+    assert fault.place.endswith(name) and fault.why == "it is no file of a day"
+
+
+def test_a_forged_line_is_shown_as_such_and_moves_no_number(
+    log: AuditLog, space: SpaceFolder
+) -> None:
+    """Whatever it says of itself, and however large its number is."""
+    lines = day(log).read_bytes().splitlines()
+    forged = json.loads(lines[-1]) | {"resource": "the vault", "decision": "allow"}
+    huge = {**forged, "seq": 10**200}
+    brought = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in (forged, huge)]
+    (log.folder / "2099-01-01.jsonl").write_text("".join(one + "\n" for one in brought))
+    space.note(record(space, "after"))
+    found = {one.resource: log.is_sealed(one) for one in log.records()}
+    assert found["the vault"] is False and found["after"] and found["card-9"]
+    assert max(one.seq for one in log.records()) == 18
+    assert len(log.verify().faults) >= 2
+    shown = "\n".join("  ".join(_format_record(one, space)) for one in log.records()).splitlines()
+    marked = [line for line in shown if "not written by this machine" in line]
+    assert len(marked) == 1 and "the vault" in marked[0]
