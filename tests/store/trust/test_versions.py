@@ -12,7 +12,9 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Role
 from kimi_memory.errors import HistoryError, WaitingError
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.trust.versions import FOLDER, Versions
+from kimi_memory.store.reading import WAITS
+from kimi_memory.store.trust.versions import FOLDER, Versions, read_marks
+from kimi_memory.store.wal.records import EXTERNAL
 
 PAGE = "USER.md"
 
@@ -85,3 +87,34 @@ def test_a_torn_session_that_was_never_committed_is_not_read(memory: Memory, clo
     place.write_text("".join(torn), encoding="utf-8")
     with pytest.raises(WaitingError, match="not used"):
         sessions.read(memory.store, path)
+
+
+def test_the_newest_version_without_marks_is_the_committed_one(
+    committed: tuple[Memory, str, bytes],
+) -> None:
+    memory, path, content = committed
+    found = versions(memory)
+    assert found.without_marks(path) == content == found.without_marks(path)
+    assert found.without_marks("semantic/none.md") == b""
+
+
+def test_a_version_that_is_kept_needs_no_git(committed: tuple[Memory, str, bytes]) -> None:
+    memory, path, content = committed
+    assert versions(memory).of_mark(path, digest(content)) == content
+    broken = Versions(memory.store, Broken)  # type: ignore[arg-type]  # its two questions
+    assert broken.of_mark(path, digest(content)) == content
+
+
+def test_marks_tell_what_counts_where_it_lay_and_what_was_only_put_back() -> None:
+    records = [
+        {"path": "a.md", "after": "one", "actor": "cli", "origin": "human"},
+        {"path": "a.md", "after": "two", "actor": "cli", "origin": "human"},
+        {"path": "a.md", "after": "one", "actor": EXTERNAL, "origin": "human"},
+        {"path": "b.md", "after": "new", "actor": EXTERNAL, "origin": "human"},
+        {"path": "a.md", "after": "brought", "actor": EXTERNAL, "origin": next(iter(WAITS))},
+        {"path": "s.jsonl", "after": "grown@12", "actor": "cli", "origin": "human"},
+    ]
+    found = read_marks(records)
+    assert found.places == {"one": "a.md", "two": "a.md", "new": "b.md"}
+    assert found.latest == {"a.md": "two", "b.md": "new"}
+    assert found.waits == {"brought"}
