@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pytest
 from fakes.pages import Pages
@@ -32,7 +33,7 @@ def test_a_page_learns_what_is_stored_within_a_second(fresh: Pages) -> None:
 
     first, *rest = asyncio.run(listen())
     assert first.startswith("retry:")
-    told = [json.loads(line.split("data: ")[1]) for line in rest]
+    told = [json.loads(line) for line in re.findall(r"^data: (.*)$", "".join(rest), re.M)]
     assert {"capture", "job"} <= {one["kind"] for one in told}
     assert "Tea" not in "".join(rest)
 
