@@ -32,6 +32,11 @@ def is_snapshot(body: bytes) -> bool:
     return b'"kind":"snapshot"' in body or is_purge(body)
 
 
+def epoch_of(body: bytes) -> int:
+    """Return the epoch of a record, without its contents."""
+    return int(json.loads(body)["epoch"])
+
+
 def canonical(value: object) -> bytes:
     """Return the one text of a value."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

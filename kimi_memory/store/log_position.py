@@ -10,7 +10,7 @@ from typing import Protocol
 
 from kimi_memory.domain.change_log import ChangeLog, LogRecord, Unreachable
 from kimi_memory.errors import DivergedError
-from kimi_memory.formats.log_record import hash_record, is_purge, parse_record
+from kimi_memory.formats.log_record import epoch_of, hash_record, is_purge, parse_record
 from kimi_memory.store.deployment import REMEDY, RENEWAL, Deployment, Kept
 from kimi_memory.store.wal.journal import Journal
 
@@ -57,6 +57,7 @@ class Position:
         self.seen_end = 0.0
         """When the end of the log was last seen, by the clock of the process; 0 for never."""
         self._opened: ChangeLog | None = None
+        self._epoch = 0
         self._saved_at, self._unsaved = time.monotonic(), 0
 
     @property
@@ -74,8 +75,16 @@ class Position:
             self._opened.close()
             self._opened = None
 
-    def advance(self, seq: int, body: bytes) -> None:
-        """Note that a record is the last one, and carried out here."""
+    def last_epoch(self) -> int:
+        """Return the epoch of the last record that is carried out here; 0 where there is none."""
+        if not self._epoch:
+            found = self.log.read(self.place.memory, self.place.seq - 1, 1)
+            self._epoch = epoch_of(found[0][1]) if found else 0
+        return self._epoch
+
+    def advance(self, seq: int, body: bytes, epoch: int) -> None:
+        """Note that a record is the last one, of which epoch, and carried out here."""
+        self._epoch = epoch
         self.place = self.place._replace(seq=seq, prev=hash_record(body))
         self.seen_end = time.monotonic()
         self._unsaved += 1
@@ -161,7 +170,7 @@ class Position:
         # Another process of this node may have followed the log meanwhile.
         kept = self._kept.load()
         if kept is not None and kept.seq >= seq:
-            self.place = kept
+            self.place, self._epoch = kept, 0
             return False
         self.needs_snapshot = True
         why = f"the log goes on from a snapshot at record {seq}"
@@ -183,7 +192,7 @@ class Position:
         except DivergedError as error:
             self.mark_broken(f"record {seq}: {error.why}")
             raise
-        self.advance(seq, body)
+        self.advance(seq, body, record.epoch)
 
     def _journaled(self) -> Mapping[str, set[str]]:
         """Return what was journaled since the number that was kept, by record and path."""

@@ -237,7 +237,7 @@ class Relay:
                 asked = True
                 self._pause_or_give_up(deadline, draft, error)
                 continue
-            self.position.advance(seq, body)
+            self.position.advance(seq, body, self.epoch)
             return True
 
     def _stands(self, seq: int, body: bytes, draft: Draft, deadline: float) -> bool:
@@ -298,27 +298,30 @@ class Relay:
     def _take_lead(self) -> None:
         self.position.check_sound()
         place, log = self.position.place, self.position.log
-        epoch, began = self._join_or_begin(), False
-        if not epoch:
-            epoch = log.lease(place.memory, place.node, self._terms.ttl) if place.may_lead else 0
-            began = True
+        epoch = self._join_or_begin()
+        if not epoch and place.may_lead:
+            epoch = log.lease(place.memory, place.node, self._terms.ttl)
         if not epoch:
             raise NotPrimaryError(place.memory, self._find_holder())
         self._renewed = time.monotonic()
         self.epoch, self._behind = 0, True
         self.position.catch_up()
         self.epoch = epoch
-        if began:
-            self._put_beginning()
+        began = self._put_beginning()
         self._behind = False
         if began:
             self.began()
 
-    def _put_beginning(self) -> None:
-        """Put the first record of a leadership: what an earlier one still puts is taken then."""
+    def _put_beginning(self) -> bool:
+        """Put the first record of a leadership: what an earlier one still puts is taken then.
+
+        False where it is there. The process that got the leadership may have died before it.
+        """
         for _ in range(_TRIES):
+            if self.position.last_epoch() == self.epoch:
+                return False
             if self._put_next(Draft("epoch", f"epoch-{self.epoch}", _CLUSTER)):
-                return
+                return True
             self.position.catch_up()
         raise StoreError("Others kept writing to this memory first. Retry.")
 

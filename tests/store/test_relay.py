@@ -13,6 +13,7 @@ import pytest
 from kimi_memory.plugins.log_folder import FolderLog
 
 from kimi_memory import Memory, hookimpl
+from kimi_memory.cluster.checking import check_log
 from kimi_memory.domain.change import Actor, Create, Delete, Move, Update, digest
 from kimi_memory.domain.change_log import ChangeLog, Fenced, Taken, Unreachable
 from kimi_memory.domain.note import Origin
@@ -90,6 +91,26 @@ def test_every_record_has_its_place_and_names_the_one_before(
     assert found[0]["kind"] == "epoch"
     commit = next(one["commit"] for one in found if one["kind"] == "commit")
     assert {"id", "parent", "tree", "message", "author", "committer"} <= set(commit)
+
+
+def test_a_leadership_says_so_where_the_process_that_got_it_died_before(
+    opened: Callable[..., Memory], pair: Pair
+) -> None:
+    a, b = opened("a"), opened("b")
+    a.remember("We use PostgreSQL.")
+    relay_of(a).step_down()
+    log = relay_of(a).position.log
+    # A process of b got it, and no word of that into the log.
+    epoch = log.lease(pair.id, "b", 60.0)
+    b.remember("The queue is RabbitMQ.")
+    b.remember("The cache is Redis.")
+    assert not [*check_log(log, pair.id)]
+    begun = [one for one in map(json.loads, records_of(b)) if one["kind"] == "epoch"]
+    assert [(one["epoch"], one["node"]) for one in begun] == [(epoch - 1, "a"), (epoch, "b")]
+    # Another process of it finds that it was said.
+    opened("b").remember("The index is usearch.")
+    assert kinds_of(a).count("epoch") == 2
+    assert not [*check_log(log, pair.id)]
 
 
 def test_what_is_changed_in_every_way_is_the_same_there(opened: Callable[..., Memory]) -> None:
