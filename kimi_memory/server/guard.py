@@ -142,13 +142,12 @@ class Guard:
         words = str(given.get("query") or given.get("text") or "")
         named = next((str(given[name]) for name in _NAMED if given.get(name)), "")
         hits, scopes = _list_shown(value)
-        line = decision_record(self._space, who, request.action, ruling.decision, self._memory)
-        self._space.note(
-            replace(
-                line, via=request.via, resource=named[:_LONGEST], hits=hits, count=len(hits),
-                query=self._space.log.hide(words), scope=" ".join(sorted(scopes)),
-            )
+        line = decision_record(
+            self._space, who, request.action, ruling.decision, self._memory,
+            via=request.via, resource=named[:_LONGEST], hits=hits, count=len(hits),
+            query=self._space.log.hide(words), scope=" ".join(sorted(scopes)),
         )  # fmt: skip
+        self._space.note(line)
 
     def narrow(self, caller: Caller) -> Caller:
         """Return who chats, with the scopes that policies leave: to get a block, to be stored.

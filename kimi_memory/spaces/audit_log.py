@@ -90,8 +90,9 @@ class AuditLog:
 
     def hide(self, query: str) -> str:
         """Return a keyed hash of words: the same words give the same hash, and it tells nothing."""
-        told = hmac.new(self._key, b"audit query\0" + query.encode("utf-8", "replace"), "sha256")
-        return told.hexdigest()[:32] if query else ""
+        if not query:
+            return ""
+        return _seal(self._key, b"audit query\0" + query.encode("utf-8", "replace"))[:32]
 
     def append(self, record: Audit, *, sync: bool) -> None:
         """Add a line, with its number, its predecessor and its seal.
@@ -175,7 +176,7 @@ class AuditLog:
 
     def _seal_line(self, line: bytes) -> bytes:
         """Return a line with its seal, for which it has an empty text at its end."""
-        mac = hmac.new(self._key, b"audit line\0" + line, "sha256").hexdigest()
+        mac = _seal(self._key, b"audit line\0" + line)
         return line[: -len(_UNSEALED)] + _UNSEALED[:-2] + mac.encode() + _UNSEALED[-2:]
 
     def is_sealed(self, record: Audit) -> bool:
@@ -276,7 +277,7 @@ def _check_end(head: int, hashes: dict[int, str]) -> Iterator[Fault]:
 
 def _size_of(path: str) -> int:
     try:
-        return Path(path).stat().st_size
+        return os.stat(path).st_size  # noqa: PTH116  a Path for each line costs more than the line
     except OSError:
         return -1
 
@@ -286,20 +287,25 @@ def _is_day(path: Path) -> bool:
     return bool(_DAY.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
 
 
-def _open_day(path: Path) -> FileIO:
-    def open_plain(name: str, flags: int) -> int:
-        return os.open(name, flags | os.O_NOFOLLOW, 0o666)
+def _open_plain(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
+
+def _open_day(path: str) -> FileIO:
     try:
-        return open(path, "a+b", buffering=0, opener=open_plain)
+        return FileIO(path, "a+", opener=_open_plain)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return open(path, "a+b", buffering=0, opener=open_plain)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return FileIO(path, "a+", opener=_open_plain)
+
+
+def _seal(key: bytes, what: bytes) -> str:
+    return hmac.digest(key, what, "sha256").hex()
 
 
 def _append_line(path: str, line: bytes, end: _End, *, sync: bool) -> int:
     """Add a line to a file, and return how long it is then."""
-    with _open_day(Path(path)) as file:
+    with _open_day(path) as file:
         size = file.seek(0, os.SEEK_END)
         if size and (path, size) != (end.path, end.size):
             file.seek(size - 1)

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from kimi_memory.agent_hooks.user_files import put
 from kimi_memory.api.options import Home, utcnow
@@ -43,6 +43,10 @@ from kimi_memory.store.git.command import Git
 
 LOCAL = "owner of the folder"
 """Who changes a space at its folder, in the log."""
+_NOTHING_SHOWN: dict[str, Any] = {
+    "seq": 0, "node": "", "via": "", "run": "", "resource": "", "scope": "", "query": "",
+    "hits": (), "count": 0, "epoch": 0, "prev": "",
+}  # fmt: skip
 
 
 def known_spaces(home: Home) -> dict[str, Path]:
@@ -365,8 +369,8 @@ class SpaceFolder:
         """Note who changes the space, and refuse who may not."""
         # Who holds the folder can write its files; that it was done is noted all the same.
         decision = self.decide(by, action, "") if by else Decision(True, (), LOCAL)
-        record = decision_record(self, by or LOCAL, action, decision)
-        self.note(replace(record, resource=resource, via="library" if by else "cli"))
+        via = "library" if by else "cli"
+        self.note(decision_record(self, by or LOCAL, action, decision, resource=resource, via=via))
         if not decision:
             raise DeniedError(self.name, decision.why)
 
@@ -383,14 +387,22 @@ class SpaceFolder:
 
 
 def decision_record(
-    space: SpaceFolder, sub: str, action: str, decision: Decision, memory: str = ""
+    space: SpaceFolder, sub: str, action: str, decision: Decision, memory: str = "", **more: Any
 ) -> Audit:
-    """Return the line of the log that tells of a decision; the log fills in the chain."""
+    """Return the line of the log that tells of a decision; the log fills in the chain.
+
+    Args:
+        space: whose policies decided.
+        sub: the member.
+        action: what it asked for.
+        decision: what was decided.
+        memory: the id of the memory that it is about.
+        more: fields of the line that are not empty, by name.
+    """
     told: Literal["allow", "deny"] = "allow" if decision else "deny"
     return Audit(
-        seq=0, at=utcnow(), node="", sub=sub, via="", run="", space=space.name, memory=memory,
-        action=action, resource="", scope="", decision=told, policies=decision.policies,
-        query="", hits=(), count=0, epoch=0, prev="",
+        at=utcnow(), sub=sub, space=space.name, memory=memory, action=action,
+        decision=told, policies=decision.policies, **(_NOTHING_SHOWN | more),
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def log(space: SpaceFolder) -> AuditLog:
 def record(space: SpaceFolder, what: str) -> Audit:
     decision = space.decide("reader@shop", "recall", MEMORY)
     return replace(
-        decision_record(space, "reader@shop", "recall", decision, MEMORY),
+        decision_record(space, "reader@shop", "recall", decision, memory=MEMORY),
         resource=what, hits=(what,), count=1, query=space.log.hide("部署 when?"),
     )  # fmt: skip
 
