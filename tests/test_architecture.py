@@ -93,6 +93,7 @@ HEAVY = {
     "cedarpy",
     "jwt",
     "ray",
+    "opentelemetry",
 }
 """Third-party libraries: each is known to one module."""
 
@@ -204,6 +205,8 @@ ENVIRONMENT = {
     "plugins/skills/__init__.py": "a path that a person gives may begin with ~",
     "plugins/schedule/__init__.py": "where the machine's scheduler keeps its files",
     "plugins/agent_runs/*.py": "variables that the user names are passed on to agents",
+    "plugins/agent_runs/usage_command.py": "what sends usage, for one of its options",
+    "plugins/agent_runs/usage_export.py": "OpenTelemetry, which need not be installed",
     "plugins/pool_ray.py": "a library that says who uses it, unless the environment forbids it",
     "plugins/audit/page.py": "stores of other programs lie in the home directory",
 }
@@ -231,6 +234,8 @@ NAMED_IMPORTS = {
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
     "plugins/agent_runs/__init__.py": "the module of a command",
+    "plugins/agent_runs/usage_command.py": "what sends usage, for one of its options",
+    "plugins/agent_runs/usage_export.py": "OpenTelemetry, which need not be installed",
     "plugins/pool_ray.py": "Ray, which need not be installed",
     "plugins/demo/__init__.py": "the demonstration of a cluster",
     "plugins/whoosh_index.py": "a module of a library that stays unread",

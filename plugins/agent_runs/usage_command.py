@@ -6,6 +6,7 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
@@ -34,6 +35,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--by", default="memory,model", help="of memory, day, node, agent, user, job and model"
     )
     parser.add_argument("--since", default="", metavar="WHEN", help="a date, or 30d; default: all")
+    parser.add_argument(
+        "--otlp", default="", metavar="URL",
+        help="also send the sums by memory, job and model to this collector of OpenTelemetry",
+    )  # fmt: skip
 
 
 def run(arguments: Namespace) -> int:
@@ -45,6 +50,9 @@ def run(arguments: Namespace) -> int:
     for folder in _find_folders(arguments):
         with Memory.open(folder, Opening(background=False)) as memory:
             rows += list_usage(memory, _first_day(arguments.since))
+    if arguments.otlp:
+        exporting = import_module("kimi_memory.plugins.agent_runs.usage_export")
+        exporting.export_usage(sum_usage(rows, exporting.BY), arguments.otlp)
     found = sum_usage(rows, by)
     if arguments.json:
         show_json(found)
