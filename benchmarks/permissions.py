@@ -23,7 +23,8 @@ from kimi_memory.server.guard import GuardPost, Request
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.routes import ROUTES
 from kimi_memory.server.schema import Given
-from kimi_memory.spaces.space_folder import SpaceFolder, decision_record
+from kimi_memory.spaces.audit_log import decision_record
+from kimi_memory.spaces.space_folder import SpaceFolder
 
 _AREAS = 50
 """So many areas a decision is asked for at once."""
@@ -33,7 +34,7 @@ _QUESTIONS = ("connection pool timeouts", "登录模块的测试", "who parses t
 def measure_decisions(space: SpaceFolder, memory: str, times: int) -> dict[str, float]:
     """Return what a decision costs, known and new, and a line of the log."""
     taken, areas = Times(), tuple(f"user:member-{n}" for n in range(_AREAS))
-    line = decision_record(space, "lin", "recall", space.decide("lin", "recall", memory))
+    line = decision_record(space.name, "lin", "recall", space.decide("lin", "recall", memory))
     for n in range(times):
         taken.take("known", lambda: space.decide("lin", "recall", memory), 1)
         taken.take("line", lambda: space.log.append(line, sync=False), 1)
@@ -62,7 +63,8 @@ def measure_recall(memory: Memory, post: GuardPost, times: int) -> dict[str, flo
         given = route.given({"text": f"{_QUESTIONS[n % len(_QUESTIONS)]} {n}"})
 
         def plain(given: Given = given) -> Answer:
-            return route.deed(memory, anybody, given)  # type: ignore[no-any-return]
+            found: Answer = route.deed(memory, anybody, given)
+            return found
 
         def guarded(given: Given = given) -> None:
             asked = Request("recall", "http", Scope.READ, given)

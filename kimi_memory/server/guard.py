@@ -17,9 +17,10 @@ from kimi_memory.errors import DeniedError, FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.schema import Given
+from kimi_memory.spaces.audit_log import decision_record
 from kimi_memory.spaces.people import People
 from kimi_memory.spaces.space_files import REGISTRY
-from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, decision_record, find_space_of
+from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, find_space_of
 from kimi_memory.spaces.space_types import Decision, Member
 from kimi_memory.store.files.stat import Stat, state_of
 
@@ -143,7 +144,7 @@ class Guard:
         named = next((str(given[name]) for name in _NAMED if given.get(name)), "")
         hits, scopes = _list_shown(value)
         line = decision_record(
-            self._space, who, request.action, ruling.decision, self._memory,
+            self._space.name, who, request.action, ruling.decision, self._memory,
             via=request.via, resource=named[:_LONGEST], hits=hits, count=len(hits),
             query=self._space.log.hide(words), scope=" ".join(sorted(scopes)),
         )  # fmt: skip

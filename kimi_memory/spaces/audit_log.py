@@ -19,13 +19,14 @@ from dataclasses import fields
 from io import FileIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from kimi_memory.api.options import utcnow
 from kimi_memory.errors import DiskError
 from kimi_memory.formats.json_values import revive
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.spaces.space_types import Audit
+from kimi_memory.spaces.space_types import Audit, Decision
 from kimi_memory.store.git.command import Git
 
 FOLDER = "audit"
@@ -40,6 +41,12 @@ _FIELDS = tuple(one.name for one in fields(Audit))
 # Made once: with these settings `json.dumps` makes one for each line.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _UNSEALED = b'"mac":""}'
+
+
+_NOTHING_SHOWN: dict[str, Any] = {
+    "seq": 0, "node": "", "via": "", "run": "", "resource": "", "scope": "", "query": "",
+    "hits": (), "count": 0, "epoch": 0, "prev": "",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +261,26 @@ class AuditLog:
         except FileNotFoundError:
             self._aside.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def decision_record(
+    space: str, sub: str, action: str, decision: Decision, memory: str = "", **more: Any
+) -> Audit:
+    """Return the line of the log that tells of a decision; the log fills in the chain.
+
+    Args:
+        space: its name, whose policies decided.
+        sub: the member.
+        action: what it asked for.
+        decision: what was decided.
+        memory: the id of the memory that it is about.
+        more: fields of the line that are not empty, by name.
+    """
+    told: Literal["allow", "deny"] = "allow" if decision else "deny"
+    return Audit(
+        at=utcnow(), sub=sub, space=space, memory=memory, action=action,
+        decision=told, policies=decision.policies, **(_NOTHING_SHOWN | more),
+    )  # fmt: skip
 
 
 def _read_head(head: int) -> tuple[int, str]:

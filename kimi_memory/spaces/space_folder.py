@@ -6,13 +6,13 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import cast
 
 from kimi_memory.agent_hooks.user_files import put
 from kimi_memory.api.options import Home, utcnow
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import DeniedError, FormatError, NotFoundError, UsageError
-from kimi_memory.spaces.audit_log import AuditLog
+from kimi_memory.spaces.audit_log import AuditLog, decision_record
 from kimi_memory.spaces.issuers import Asking, Issuer
 from kimi_memory.spaces.people import find_person
 from kimi_memory.spaces.policies import (
@@ -43,10 +43,6 @@ from kimi_memory.store.git.command import Git
 
 LOCAL = "owner of the folder"
 """Who changes a space at its folder, in the log."""
-_NOTHING_SHOWN: dict[str, Any] = {
-    "seq": 0, "node": "", "via": "", "run": "", "resource": "", "scope": "", "query": "",
-    "hits": (), "count": 0, "epoch": 0, "prev": "",
-}  # fmt: skip
 
 
 def known_spaces(home: Home) -> dict[str, Path]:
@@ -370,7 +366,9 @@ class SpaceFolder:
         # Who holds the folder can write its files; that it was done is noted all the same.
         decision = self.decide(by, action, "") if by else Decision(True, (), LOCAL)
         via = "library" if by else "cli"
-        self.note(decision_record(self, by or LOCAL, action, decision, resource=resource, via=via))
+        self.note(
+            decision_record(self.name, by or LOCAL, action, decision, resource=resource, via=via)
+        )
         if not decision:
             raise DeniedError(self.name, decision.why)
 
@@ -384,26 +382,6 @@ class SpaceFolder:
             change(members)
             put(path, format_members(list(members.values())))
         self.log.commit(subject, MEMBERS)
-
-
-def decision_record(
-    space: SpaceFolder, sub: str, action: str, decision: Decision, memory: str = "", **more: Any
-) -> Audit:
-    """Return the line of the log that tells of a decision; the log fills in the chain.
-
-    Args:
-        space: whose policies decided.
-        sub: the member.
-        action: what it asked for.
-        decision: what was decided.
-        memory: the id of the memory that it is about.
-        more: fields of the line that are not empty, by name.
-    """
-    told: Literal["allow", "deny"] = "allow" if decision else "deny"
-    return Audit(
-        at=utcnow(), sub=sub, space=space.name, memory=memory, action=action,
-        decision=told, policies=decision.policies, **(_NOTHING_SHOWN | more),
-    )  # fmt: skip
 
 
 def _deny(why: str) -> Decision:

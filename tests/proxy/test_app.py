@@ -19,6 +19,7 @@ from kimi_memory.cli import run
 from kimi_memory.client import Client
 from kimi_memory.mcp.workers import Desk
 from kimi_memory.server.tokens import Tokens
+from kimi_memory.spaces.issuers import Asking
 from kimi_memory.spaces.space_folder import SpaceFolder
 from tests.proxy.chats import PATHS, body_of, kept, user
 
@@ -219,6 +220,47 @@ def test_who_is_put_out_amid_a_chat_is_told_and_kept_nothing_more(
         assert client.post(PATHS["openai"], json=last, headers=other).status_code == 200
     found = str(kept(root, "This is the last word."))
     assert "Kisumu" not in found and "Which port" not in found
+
+
+@pytest.mark.parametrize("command", ["proxy", "serve"])
+def test_a_person_of_an_issuer_comes_in_by_real_http(
+    serving: Callable[..., Served], upstream: Chats, tmp_path: Path, command: str
+) -> None:
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    fake = pytest.importorskip("fakes.issuer", reason="needs the library of kimi-memory[team]")
+    root, ask = tmp_path / "memory", "Which port is staging on?"
+    with Memory.create(root) as memory:
+        memory.remember("The staging database listens on port 6543.")
+        memory.remember("Staging is on port 7777 in truth.", user="bo", area="user")
+        id = memory.settings.memory.id
+    options = ("--upstream", f"{upstream.url}/v1") if command == "proxy" else ()
+    server = serving(root, tmp_path / "home", *options, command=command)
+    space = SpaceFolder.create(server.directories, "shop")
+    space.share(id, "tea", root)
+    space.add("lin", ["reader"])
+    upstream.asked.clear()
+
+    def say(token: str) -> tuple[int, str]:
+        with server.client() as client:
+            if command == "serve":
+                headers = {"authorization": f"Bearer {token}"}
+                answer = client.post("/v1/recall", json={"text": ask}, headers=headers)
+                return answer.status_code, answer.text
+            headers = {"x-kimi-memory-token": token}
+            body = body_of("openai", [user(ask)])
+            status = client.post(PATHS["openai"], json=body, headers=headers).status_code
+            return status, json.dumps(upstream.asked[-1].body) if upstream.asked else ""
+
+    with fake.LocalIssuer() as issuer, fake.LocalIssuer() as other:
+        space.believe(Asking(issuer.url, fake.AUDIENCE))
+        for token in (other.sign(iss=issuer.url), issuer.sign(exp=1), issuer.sign(aud="other")):
+            assert say(token)[0] == 401 and not upstream.asked
+        assert say(issuer.sign(sub="stranger"))[0] == 403 and not upstream.asked
+        status, told = say(issuer.sign(sub="lin"))
+        assert status == 200 and "6543" in told and "7777" not in told
+        space.remove("lin")
+        assert say(issuer.sign(sub="lin"))[0] == 403
+    assert {one.decision for one in space.log.records() if one.sub == "lin"} == {"allow", "deny"}
 
 
 def test_every_surface_shows_the_same(

@@ -14,8 +14,8 @@ import pytest
 from kimi_memory.api.options import Home
 from kimi_memory.cli.space import _format_record
 from kimi_memory.errors import DiskError
-from kimi_memory.spaces.audit_log import EVERY, AuditLog
-from kimi_memory.spaces.space_folder import SpaceFolder, decision_record
+from kimi_memory.spaces.audit_log import EVERY, AuditLog, decision_record
+from kimi_memory.spaces.space_folder import SpaceFolder
 from kimi_memory.spaces.space_types import Audit
 from kimi_memory.store.git.command import Git
 from tests.spaces.conftest import MEMORY
@@ -32,7 +32,7 @@ def log(space: SpaceFolder) -> AuditLog:
 def record(space: SpaceFolder, what: str) -> Audit:
     decision = space.decide("reader@shop", "recall", MEMORY)
     return replace(
-        decision_record(space, "reader@shop", "recall", decision, memory=MEMORY),
+        decision_record(space.name, "reader@shop", "recall", decision, memory=MEMORY),
         resource=what, hits=(what,), count=1, query=space.log.hide("部署 when?"),
     )  # fmt: skip
 
