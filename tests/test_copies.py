@@ -312,7 +312,7 @@ def test_a_forged_turn_is_found_until_it_is_gone(memory: Memory, committed: bool
         memory.store.reconcile()
         memory.history.commit("Update memory", trailers=checkpoint(memory.store))
         talk(memory, "Bob likes coffee.", id="t")
-    assert any("1 turns were written past" in line and "line 3" in line for line in errors(memory))
+    assert any("1 turn was written past" in line and "line 3" in line for line in errors(memory))
     (memory.root / path).write_bytes(before)
     assert errors(memory) == []
 

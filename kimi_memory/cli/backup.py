@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.backup import Backup, back_up, check_backup, restore
 from kimi_memory.operations.health_checks import shown_size
 
@@ -41,5 +42,5 @@ def run(arguments: Namespace) -> int:
 def _print_result(found: Backup, done: str) -> None:
     for line in found.problems:
         show(f"damaged: {line}")
-    size = f"{found.files} files, {shown_size(found.bytes)}"
+    size = f"{counted(found.files, 'files')}, {shown_size(found.bytes)}"
     show(f"{found.path}: {size}, {'damaged' if found.problems else done}")

@@ -77,7 +77,6 @@ def format_beliefs(found: BeliefDiff) -> Iterator[str]:
             yield f"{'':12}{at}  {one.cause.short}  {why}".rstrip()
     if found.forgotten:
         text = "forgotten {count} beliefs, on request"
-        text = text if found.forgotten != 1 else "forgotten {count} belief, on request"
         yield f"{SIGNS['forgotten']} {say(text, count=found.forgotten)}"
     count = len(found.changes) + found.forgotten
     yield say("{count} of {all} beliefs differ", count=count, all=found.total)

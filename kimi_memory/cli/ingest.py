@@ -13,6 +13,7 @@ from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.nlp.basic.safe_text import printable_line
 
 
@@ -71,7 +72,7 @@ def _print_result(
         show_json({"sessions": rows, **not_taken})
         return
     for report in reports:
-        new = f"{report.stored} of {report.spoken} turns new"
+        new = f"{report.stored} of {counted(report.spoken, 'turns')} new"
         show(f"{report.file}: {report.session or 'known'}, {new}")
     for line in (*not_taken["failed"], *(f"skipped {line}" for line in not_taken["skipped"])):
         print(f"kimi-memory: {printable_line(line)}", file=sys.stderr)

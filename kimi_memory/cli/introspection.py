@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json, show_report
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.introspect import Introspection, introspect
 
 
@@ -31,9 +32,12 @@ def phases(found: Introspection) -> list[str]:
     done, bands = found.summary, found.summary.bands
     kinds = [str(operation.op) for report in found.distilled for operation in report.operations]
     return [
-        f"[1/4] Distil       {len(found.distilled)} sessions, {kinds.count('ADD')} notes added",
-        f"[2/4] Consolidate  {done.merged} duplicates merged, {done.suggested} links suggested",
+        f"[1/4] Distil       {counted(len(found.distilled), 'sessions')}, "
+        f"{counted(kinds.count('ADD'), 'notes')} added",
+        f"[2/4] Consolidate  {counted(done.merged, 'duplicates')} merged, "
+        f"{counted(done.suggested, 'links')} suggested",
         f"[3/4] Cool down    {bands.get('hot', 0)} hot, {bands.get('warm', 0)} warm, "
         f"{bands.get('cold', 0)} cold ({done.warmed} warmer, {done.cooled} cooler than before)",
-        f"[4/4] Forget       {done.forgotten} cards and {done.pruned} events archived",
+        f"[4/4] Forget       {counted(done.forgotten, 'cards')} and "
+        f"{counted(done.pruned, 'events')} archived",
     ]

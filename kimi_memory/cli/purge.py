@@ -156,7 +156,7 @@ def _print_report(report: PurgeReport) -> None:
         _show_lines([one for one in report.shown if one.path == path])
     text = "{count} git objects; {commits} commit messages among them"
     for said in (
-        say("{count} cards and events as a whole", count=len(report.notes)),
+        say("{count} notes as a whole", count=len(report.notes)),
         say(text, count=report.objects, commits=report.commits),
         say("{count} hidden and machine-local files", count=report.private),
     ):

@@ -45,13 +45,13 @@ def _format_lines(found: Counterfactual) -> Iterator[str]:
     yield from map(format_change, found.changes)
     count = len(found.changes)
     text = "{count} beliefs would differ; held now: {all}"
-    text = text if count != 1 else "{count} belief would differ; held now: {all}"
     yield say(text, count=count, all=found.total)
     if found.same < found.total:
         text = "With the turns, {count} of the {all} beliefs of now come out again."
         yield say(text, count=found.same, all=found.total)
     if found.not_again:
-        jobs = ", ".join(f"{count} {kind}" for kind, count in found.not_again.items())
+        parts = (f"{say(kind)} ({count})" for kind, count in found.not_again.items())
+        jobs = say(", ").join(parts)
         text = "Not run again, as a person or another program decided them: {jobs}"
         yield say(text, jobs=jobs)
     for why in found.failed:

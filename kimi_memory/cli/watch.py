@@ -11,6 +11,7 @@ from kimi_memory.cli.shared import open_memory, show
 from kimi_memory.cli.signals import until_signal
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.operations.watcher import EVERY_SECONDS, SETTLE_MS, Batch, watch
 
@@ -53,8 +54,8 @@ def run(arguments: Namespace) -> int:
 def _print_batch(batch: Batch, zone: Zone) -> None:
     """Print one line."""
     at = f"{in_zone(batch.at, zone):%H:%M:%S}"
-    told = f"{at}  {batch.units} units ({batch.added} added, "
-    told += f"{batch.removed} files taken out)"
+    told = f"{at}  {counted(batch.units, 'units')} ({batch.added} added, "
+    told += f"{counted(batch.removed, 'files')} taken out)"
     if batch.changed:
         more = len(batch.changed) - _SHOWN
         names = ", ".join(batch.changed[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

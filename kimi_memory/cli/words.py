@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+
+from kimi_memory.nlp.basic.counted import AGREEING, agree, loosen
 
 CHECKS, FINDINGS, MESSAGES = "checks", "findings", "messages"
 """Tables with the names of the checks, with their sentences, and with messages of errors."""
 _LONGEST = 1000
 """Characters of a finding that is looked for: its places cost more than linear time."""
 _PLACE = re.compile(r"{(\w+)}")
+_COUNTED = re.compile(rf"{{(\w+)}} (?P<words>{AGREEING})")
 _SENTENCE = re.compile(r"(?<=[.?]) (?=[A-Z'])")
 
 
@@ -27,7 +31,16 @@ def say(text: str, **values: object) -> str:
     """Return an English text in the reader's language, with values in their places."""
     if find_locale().startswith("zh"):
         text = read_chinese().get(text, text)
+    elif values:
+        text = _COUNTED.sub(lambda found: _agree(found, values), text)
     return text.format(**values) if values else text
+
+
+def _agree(found: re.Match[str], values: Mapping[str, object]) -> str:
+    """Return a place for a number and the words after it, in the singular where it is one."""
+    value = values.get(found[1])
+    count = value if type(value) is int else 0
+    return f"{{{found[1]}}} {agree(count, found['words'])}"
 
 
 def translate(text: str) -> str:
@@ -93,7 +106,7 @@ def _pattern_of(english: str) -> str:
     pattern, seen = "", set[str]()
     for at, part in enumerate(_PLACE.split(english)):
         if at % 2 == 0:
-            pattern += re.escape(part)
+            pattern += loosen(part) if at else re.escape(part)
         # A name that comes again stands for the same text again.
         else:
             pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.*?)"

@@ -22,6 +22,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.render import Render
 from kimi_memory.jobs.tombstone_gate import WHY, TombstoneGate
 from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.notes.notes import read_tombstones
 
 _ALLOW = "undo that job to allow it again"
@@ -163,7 +164,7 @@ class JobGates:
         if many > allowed:
             raise GateError(
                 "files",
-                f"{many} files would change, {allowed} may",
+                f"{counted(many, 'files')} would change, {allowed} may",
                 "Raise gates.max_files in memory.toml, or run the job on less",
             )
 

@@ -21,6 +21,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.marks import has_marks, split_marks
 from kimi_memory.merge.trees import Tree, join
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.head_log import list_unexamined, note_examined
@@ -46,8 +47,8 @@ class Repaired:
     def __str__(self) -> str:
         """Return one line for people."""
         name = f"the merge {self.merge[:10]} of git" if self.merge else "files with marks of git"
-        done = [f"{len(self.paths)} files merged by their values"] if self.paths else []
-        done += [f"{self.settled} cards settled"] if self.settled else []
+        done = [f"{counted(len(self.paths), 'files')} merged by their values"] if self.paths else []
+        done += [f"{counted(self.settled, 'cards')} settled"] if self.settled else []
         done += [f"its cards are not settled: {self.held}"] if self.held else []
         return f"{name}: {', '.join(done)}"
 

@@ -11,6 +11,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.past import BeliefDiff
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.new_folders import beside
 from kimi_memory.past.beliefs import compare_beliefs
@@ -108,9 +109,9 @@ def remove_branch(memory: Memory, name: str, *, drop: bool = False) -> Branch:
     branch = found[name]
     # What a person wrote in a file there is found when it is made a version, not before.
     if not drop and (branch.ahead or branch.pending or flush_branch(memory, branch.folder)):
-        count = f"{branch.ahead} versions" if branch.ahead else "changes"
+        count = counted(branch.ahead, "versions") if branch.ahead else "changes"
         raise UsageError(
-            f"{name} has {count} that are not here. Bring them over with "
+            f"{name} has {count} not here. Bring them over with "
             f"'kimi-memory merge {name}', or give them up with --drop."
         )
     # Out of everybody's sight at once, whatever happens while the files go one by one.

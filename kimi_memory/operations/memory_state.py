@@ -16,6 +16,7 @@ from kimi_memory.jobs.job_records import FOLDER as JOBS
 from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.jobs.usage import Band, band_of, histogram
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.health_checks import sizes
 from kimi_memory.operations.open_questions import asking, marked, waiting_files
@@ -138,11 +139,12 @@ def _count_turns(memory: Memory, place: sessions.Place) -> int:
 def _describe_index(memory: Memory) -> str:
     found = memory.index.status()
     if not found.generation:
-        size = f"{found.units} units in {found.files}" if found.units else f"{found.files}"
-        return f"none: {size} files are searched directly; 'kimi-memory index' makes one"
+        size = f"{counted(found.units, 'units')} in " if found.units else ""
+        files = counted(found.files, "files are")
+        return f"none: {size}{files} searched directly; 'kimi-memory index' makes one"
     pending = f", {found.pending} not indexed yet" if found.pending else ""
     model = f", vectors of {found.model}" if found.model else ""
-    return f"{found.units} units of {found.files} files{pending}{model}"
+    return f"{counted(found.units, 'units')} of {counted(found.files, 'files')}{pending}{model}"
 
 
 def _describe_history(memory: Memory) -> str:

@@ -24,6 +24,7 @@ from kimi_memory.jobs.merging import (
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.store.git.head_log import note_examined
@@ -197,7 +198,7 @@ def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
     if gone > max(1, most * every):
         raise GateError(
             "losses",
-            f"the merge would take {gone} notes away",
+            f"the merge would take {counted(gone, 'notes')} away",
             "Look with --dry-run; if it is meant, raise gates.max_loss in memory.toml",
         )
 

@@ -12,6 +12,7 @@ from kimi_memory.domain.change import Update, digest
 from kimi_memory.errors import GateError, MovedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import MOVED, remove_moved, set_entries
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.bundles import export_bundle, import_bundle, unpack_copy
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.drop_folders import drop_news
@@ -114,8 +115,8 @@ def _check_copy(memory: Memory, path: Path, place: Path) -> tuple[str, ...]:
     with Memory.open(place, beside(memory)) as there:
         _refuse_problems(place, _find_differences(memory, there))
         return (
-            f"{len(there.store.files())} files, sha256 {digest_files(there)[:16]}",
-            f"{len(there.history.since())} versions",
+            f"{counted(len(there.store.files()), 'files')}, sha256 {digest_files(there)[:16]}",
+            counted(len(there.history.since()), "versions"),
             "a journal that begins there",
             "the answers to its own questions",
         )

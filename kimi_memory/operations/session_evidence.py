@@ -21,6 +21,7 @@ from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.render import Render
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.copy import copy_id, copy_of
 from kimi_memory.store.git.merge_commit import RULES
 from kimi_memory.store.notes import sessions
@@ -101,7 +102,7 @@ def _find_unseen_turns(
         yield Finding(
             "sessions",
             Severity.WARNING,
-            f"{len(strange)} turns were written past kimi_memory (line {lines})",
+            f"{counted(len(strange), 'turns were')} written past kimi_memory (line {lines})",
             "If nobody you trust wrote them, restore the file from git.",
             path,
         )

@@ -22,6 +22,7 @@ from kimi_memory.errors import (
     UsageError,
 )
 from kimi_memory.jobs.merging import read_id
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.drop_folders import meet_in_folder
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.merge_copy import merge_copy
@@ -266,8 +267,9 @@ class Sync:
         named = f", such as {', '.join(lost.deleted[:3])}" if lost.deleted else ""
         raise DivergedError(
             self._remote.name,
-            f"its history was replaced: {lost.versions} versions are gone there, with "
-            f"{len(lost.deleted)} files{named}, and {len(lost.changed)} files are otherwise. "
+            f"its history was replaced: {counted(lost.versions, 'versions are')} gone there, with "
+            f"{counted(len(lost.deleted), 'files')}{named}, and "
+            f"{counted(len(lost.changed), 'files are')} otherwise. "
             f"Nothing of it was taken{f'; what it had is kept as {kept}' if kept else ''}",
             f"Find out who did it; {again} merges what is there with what is here, and sends it",
         )

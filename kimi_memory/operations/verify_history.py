@@ -14,6 +14,7 @@ from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import tombstone_of
 from kimi_memory.jobs.vouching import follows_from_parents
 from kimi_memory.merge.records import PURGED
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES
 from kimi_memory.store.git.signatures import GIT, is_sound, key_of
 from kimi_memory.store.git.signed_commits import SignedCommit, SignedCommits
@@ -87,7 +88,9 @@ def _check_growth(
             elif not may_cut and one.blob and one.path != TOMBSTONES:
                 lost = set(turn_lines(before)) - set(turn_lines(after))
                 if lost:
-                    message = f"it changed {len(lost)} turns of the ended session {one.path}"
+                    message = (
+                        f"it changed {counted(len(lost), 'turns')} of the ended session {one.path}"
+                    )
                     yield _fault("sessions", message, row, Severity.WARNING)
 
 
@@ -116,16 +119,16 @@ def _fault(
 
 def _count_signatures(memory: Memory, counts: Mapping[str, int]) -> Iterator[Finding]:
     names = {one.key.split()[1]: one.principal for one in memory.signing.signers.read()}
-    yield _sound(f"{sum(counts.values())} commits, {counts.get('', 0)} not signed")
+    yield _sound(f"{counted(sum(counts.values()), 'commits')}, {counts.get('', 0)} not signed")
     known, unknown = Counter[str](), 0
     for key, count in counts.items():
         known[names.get(key, "")] += count if key in names else 0
         unknown += count if key and key not in names else 0
     for name, count in sorted(known.items()):
         if count:
-            yield _sound(f"{count} commits signed by {name}")
+            yield _sound(f"{counted(count, 'commits')} signed by {name}")
     if unknown:
-        yield _sound(f"{unknown} commits signed with keys not known")
+        yield _sound(f"{counted(unknown, 'commits')} signed with keys not known")
 
 
 def _sound(message: str) -> Finding:

@@ -30,7 +30,7 @@ def test_records_of_jobs_are_counted() -> None:
 def test_what_git_says_of_a_file_stays_with_it() -> None:
     git = "diff --git a/{0} b/{0}\nindex 1..2 100644\n--- a/{0}\n+++ b/{0}\n"
     note, job = git.format("semantic/a.md"), git.format("mid-term/jobs/daily-1.json")
-    assert folded(note + TOLD + job + TOLD).startswith(f"{note}{TOLD}(1 files")
+    assert folded(note + TOLD + job + TOLD).startswith(f"{note}{TOLD}(1 file")
     renamed = "diff --git a/x.md b/y.md\nsimilarity index 100%\nrename from x.md\nrename to y.md\n"
     assert folded(renamed) == renamed
 

@@ -25,7 +25,7 @@ def test_alone_in_a_memory_it_shows_how_that_is_and_what_next(folder: Path, caps
     capsys.readouterr()
     assert run([]) == 0
     said = capsys.readouterr().out
-    assert "1 cards" in said
+    assert "1 card and" in said
     assert "kimi-memory recall" in said
     assert run(["--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cards"] == 1

@@ -46,6 +46,35 @@ def test_the_language_is_that_of_the_terminal(
     assert say("A text without a translation") == "A text without a translation"
 
 
+@pytest.mark.parametrize(
+    ("text", "many", "one"),
+    [
+        ("{count} versions received", "2 versions received", "1 version received"),
+        ("{count} files were changed", "2 files were changed", "1 file was changed"),
+        ("{count} of them wait", "2 of them wait", "1 of them waits"),
+        ("{all} memories: {count} done", "2 memories: 2 done", "1 memory: 1 done"),
+        ("at {count} is", "at 2 is", "at 1 is"),
+    ],
+)
+def test_nouns_and_verbs_agree_with_the_number_before_them(text: str, many: str, one: str) -> None:
+    assert say(text, count=2, all=2) == many
+    assert say(text, count=1, all=1) == one
+
+
+def test_a_name_is_no_number() -> None:
+    assert say("{name} names nothing any more.", name="1") == "1 names nothing any more."
+
+
+@pytest.mark.parametrize("count", ["1 turn of", "3 turns of"])
+def test_a_message_is_chinese_whatever_the_number(
+    monkeypatch: pytest.MonkeyPatch, count: str
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    said = say_finding(f"it changed {count} the ended session short-term/a.jsonl")
+    assert CHINESE.search(said)
+    assert "turn" not in said
+
+
 def test_both_languages_have_the_same_places_for_values() -> None:
     for english, chinese in read_chinese().items():
         assert sorted(re.findall(r"{\w+}", english)) == sorted(re.findall(r"{\w+}", chinese))
@@ -55,12 +84,18 @@ def _format(node: ast.expr) -> str:
     """Return a text of the source, with ``{}`` where a value stands."""
     if isinstance(node, ast.JoinedStr):
         return "".join(_format(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return _format(node.value) if ast.unparse(node.value).startswith("counted(") else "{}"
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "counted":
+        return f"{{}} {_format(node.args[1])}"
     return node.value if isinstance(node, ast.Constant) else "{}"  # type: ignore[return-value]  # a text
 
 
 def _find_texts(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Raise | ast.Compare):
         return
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "counted":
+        return  # Words of the text around it.
     if isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.Constant) and isinstance(node.value, str)
     ):

@@ -74,10 +74,10 @@ def test_what_is_only_there_is_not_removed_unasked(
     make_branch(memory, "exp", place)
     with Memory.open(place, opening) as branch:
         branch.session("talk").turn("user", "Dan came by.")
-        with pytest.raises(UsageError, match="has changes that are not here"):
+        with pytest.raises(UsageError, match="has changes not here"):
             remove_branch(memory, "exp")
         branch.batch.flush()
-    with pytest.raises(UsageError, match="has 1 versions that are not here"):
+    with pytest.raises(UsageError, match="has 1 version not here"):
         remove_branch(memory, "exp")
     assert place.exists()
     remove_branch(memory, "exp", drop=True)
@@ -93,10 +93,10 @@ def test_what_a_person_wrote_in_a_file_there_is_not_removed_unasked(
     make_branch(memory, "exp", place)
     page = next((place / "semantic").rglob("ann.tea.md"))
     page.write_text(page.read_text("utf-8").replace("tea", "juice"), encoding="utf-8")
-    with pytest.raises(UsageError, match="has changes that are not here"):
+    with pytest.raises(UsageError, match="has changes not here"):
         remove_branch(memory, "exp")
     assert "juice" in page.read_text("utf-8")
-    with pytest.raises(UsageError, match="has 1 versions that are not here"):
+    with pytest.raises(UsageError, match="has 1 version not here"):
         remove_branch(memory, "exp")
     merge_copy(memory, "exp")
     remove_branch(memory, "exp")

@@ -82,7 +82,7 @@ def test_what_a_purge_barred_and_ended_sessions_hold_may_only_grow(memory: Memor
     git(memory.root, "commit", "-qam", "by hand")
     found = faults(memory)
     assert any("what a purge barred" in one for one in found)
-    assert any("1 turns of the ended session" in one for one in found)
+    assert any("1 turn of the ended session" in one for one in found)
 
 
 def test_a_version_is_signed_when_it_leaves_and_only_once(
