@@ -18,6 +18,7 @@ from kimi_memory.operations.code_branches import (
     list_code_copies,
     unfollow_code,
 )
+from kimi_memory.operations.merge_copy import merge_branch
 from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.past.points import FORMS
 
@@ -50,7 +51,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     fold.add_argument("--yes", action="store_true", help="do it; else show what would be merged")
     remove = steps.add_parser("remove", help="remove the folder of a branch")
     remove.add_argument("name", help="of the branch")
-    remove.add_argument("--drop", action="store_true", help="with what is only there")
+    how = remove.add_mutually_exclusive_group()
+    how.add_argument("--merge", action="store_true", help="merge it into this memory first")
+    how.add_argument("--drop", action="store_true", help="with what is only there")
 
 
 def run(arguments: Namespace) -> int:
@@ -84,6 +87,10 @@ def _show_difference(memory: Memory, arguments: Namespace) -> None:
 
 
 def _remove_branch(memory: Memory, arguments: Namespace) -> None:
+    if arguments.merge:
+        report = merge_branch(memory, arguments.name)
+        if not arguments.json:
+            print_report(report, dry_run=False)
     gone = remove_branch(memory, arguments.name, drop=arguments.drop)
     show_result(
         arguments, gone, say("Removed {name}: {folder}", name=gone.name, folder=gone.folder)

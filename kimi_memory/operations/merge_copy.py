@@ -10,7 +10,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Change, Delete
 from kimi_memory.domain.job import Operation
 from kimi_memory.domain.sync import MergeReport
-from kimi_memory.errors import GateError, HistoryError, UsageError
+from kimi_memory.errors import GateError, HistoryError, NotFoundError, UsageError
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
     contents_of,
@@ -80,6 +80,21 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
     settled = () if made == theirs else _settle(memory, merger, made)
     waiting = tuple(path for path in report.paths if waits(memory.store, path))
     return replace(report, commit=made, settled=settled, waiting=waiting)
+
+
+def merge_branch(memory: Memory, name: str) -> MergeReport:
+    """Merge a branch on this machine, as `merge_copy` does.
+
+    Args:
+        memory: opened for writing.
+        name: of the branch; a commit or a folder of that name is not meant.
+
+    Raises:
+        NotFoundError: there is no such branch.
+    """
+    if name not in find_branches(memory):
+        raise NotFoundError("branch", name)
+    return merge_copy(memory, name)
 
 
 def continue_merge(memory: Memory) -> MergeReport:

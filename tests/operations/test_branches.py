@@ -86,6 +86,25 @@ def test_what_is_only_there_is_not_removed_unasked(
         remove_branch(memory, "exp")
 
 
+def test_a_branch_is_merged_and_removed_in_one_go(
+    memory: Memory, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--memory", str(memory.root)]
+    assert run(["branch", "add", "exp", "--dir", str(place), *where]) == 0
+    there = ["--memory", str(place)]
+    assert run(["remember", "Bob likes coffee.", "--key", "bob.drink", *there]) == 0
+    assert run(["branch", "remove", "exp", "--merge", "--drop", *where]) == 2
+    assert run(["branch", "remove", "main", "--merge", *where]) != 0
+    assert place.exists()
+    capsys.readouterr()
+    assert run(["branch", "remove", "exp", "--merge", *where]) == 0
+    merged, *_, removed = capsys.readouterr().out.splitlines()
+    assert merged.startswith("Merged exp (")
+    assert removed == f"Removed exp: {place}"
+    assert not place.exists()
+    assert "bob.drink" in str([*(memory.root / "semantic").rglob("*.md")])
+
+
 def test_what_a_person_wrote_in_a_file_there_is_not_removed_unasked(
     memory: Memory, place: Path
 ) -> None:
