@@ -7,6 +7,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
@@ -29,6 +30,8 @@ class Page(NamedTuple):
     title: str
     names: tuple[str, ...]
     """What it names, see `kimi_memory.lsp.spots`; a target of a link as it stands there."""
+    words: str
+    """What it is found by: path, title and key, in small letters."""
 
 
 class Vault:
@@ -165,13 +168,11 @@ class Vault:
 
     def search(self, words: str, most: int) -> list[Page]:
         """Return pages whose path, key or title has these words."""
-        part, found = words.casefold().strip(), list[Page]()
-        for page in list(self._pages.values()):
-            if part in page.path.casefold() or part in page.title.casefold() or part in page.key:
-                found.append(page)
-                if len(found) == most:
-                    break
-        return found
+        part = words.casefold().strip()
+        with self._guard:
+            pages = list(self._pages.values())
+        # Of a hundred thousand pages, few fit what somebody has begun to write: all are looked at.
+        return list(islice((page for page in pages if part in page.words), most))
 
     def keys(self, part: str, most: int) -> list[str]:
         """Return the keys that hold these letters."""
@@ -184,15 +185,17 @@ def page_of(path: str, text: str) -> Page:
     """Return what a file says of itself and what it names."""
     head = text.split("\n---", 1)[0] if text.startswith("---") else ""
     fields = {name: value.strip().strip("\"'") for name, value in _FIELD.findall(head)}
-    title = _TITLE.search(text)
+    found = _TITLE.search(text)
+    title, key = found[1].strip() if found else "", fields.get("key", "")
     named = {spot.name for line in text.splitlines() for spot in spots_in.__wrapped__(line)}
     named.discard(fields.get("id", ""))
     return Page(
         path,
         fields.get("id", ""),
         fields.get("kind", ""),
-        fields.get("key", ""),
+        key,
         fields.get("status", ""),
-        title[1].strip() if title else "",
+        title,
         tuple(sorted(named)),
+        "\n".join((path, title, key)).casefold(),
     )

@@ -43,6 +43,23 @@ def test_files_are_known_by_id_key_name_and_what_they_name(tmp_path: Path) -> No
     assert vault.keys("port", 5) == ["deploy.port"]
 
 
+def test_a_search_asks_path_title_and_key_in_letters_of_any_size(tmp_path: Path) -> None:
+    write(tmp_path, "semantic/a/Über.md", CARD.replace("key: deploy.port", "key: note.HTTP"))
+    write(tmp_path, "notes/b.md", "# The GATE\n")
+    vault = Vault(tmp_path)
+    vault.fill()
+    for words, path in {"über": "semantic/a/Über.md", "http": "semantic/a/Über.md"}.items():
+        assert [page.path for page in vault.search(words, 5)] == [path]
+    assert [page.path for page in vault.search(" Gate ", 5)] == ["notes/b.md"]
+    assert len(vault.search("", 1)) == 1
+    # The end of a path and the beginning of a title are no word.
+    assert vault.search("b.mdthe", 5) == []
+    write(tmp_path, "notes/b.md", "# A door\n")
+    vault.update(["notes/b.md"])
+    assert vault.search("gate", 5) == []
+    assert [page.path for page in vault.search("door", 5)] == ["notes/b.md"]
+
+
 def test_a_name_that_two_files_have_leads_nowhere(tmp_path: Path) -> None:
     write(tmp_path, "semantic/小灶.md", "# a\n")
     write(tmp_path, "mid-term/projects/小灶.md", "# b\n")
