@@ -338,9 +338,8 @@ class Memory(PastReading, Syncing, ChatWindow):
         if purpose == "start":
             from kimi_memory.recall.start import build_start
 
-            # The index, and numpy with it, is loaded only for callers who may not see all.
-            find_ids = lambda query: self.engine.ids(query)  # noqa: E731, PLW0108  asked late
-            built = build_start(self.store, request, self.clock(), find_ids)
+            # The index, and numpy with it, is loaded only where a small memory is not shown whole.
+            built = build_start(self.store, request, self.clock(), lambda: self.engine)
         else:
             from kimi_memory.recall.context import build
 

@@ -78,6 +78,19 @@ class Unit:
     """Of cards; below `COLD_BELOW` it has no vector."""
     links: tuple[str, ...] = ()
     """What it states or mentions, each in the text form of `kimi_memory.domain.note.Link`."""
+    lang: str = ""
+    """Of cards: the language of their words."""
+    section: str = ""
+    """Of cards: where a start block may show them, see `kimi_memory.domain.brief`; empty for
+    those it may not."""
+    order: float = 0.0
+    """Of cards: the place in the section, the least first …"""
+    weight: float = 0.0
+    """… then the least of these …"""
+    since: datetime | None = None
+    """… then the newest."""
+    over: tuple[str, ...] = ()
+    """Of cards that do not hold any more: the sessions they rest on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ CHECKED = "CHECKED"
 GOOD_NS = 24 * 3600 * 1_000_000_000
 # Raised with every change of what is stored; an older index is built anew, as the files have it
 # all.
-SCHEMA = 6
+SCHEMA = 7
 NAME = "manifest.json"
 
 Files = Mapping[str, tuple[int, str]]

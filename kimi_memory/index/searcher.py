@@ -259,6 +259,15 @@ class Searcher:
         files = [first + number for first, number in found if number >= 0]
         return np.flatnonzero(np.isin(self.file, files) & self.alive)
 
+    def bare(self) -> list[str]:
+        """Return the files of which nothing is found: what they tell stands elsewhere, too."""
+        found = list[str]()
+        for part in self.parts:
+            gone = set(part.table.gone(part.dead))
+            empty = np.flatnonzero(part.layout.counts == 0).tolist()
+            found += [part.table.path(number) for number in empty if number not in gone]
+        return found
+
     def text(self, row: int) -> str:
         """Return the text of a row as it was when it was read."""
         number = bisect_right(self._offsets, row) - 1

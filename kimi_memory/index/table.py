@@ -29,7 +29,7 @@ COLUMNS = tuple(f.name for f in fields(Unit) if f.name not in _LEFT_OUT)
 _DEFAULTS: dict[str, Any] = {
     f.name: f.default for f in fields(Unit) if f.name in COLUMNS and f.default is not MISSING
 }
-TIMES = ("at", "valid_from", "valid_to")
+TIMES = ("at", "valid_from", "valid_to", "since")
 NUMBERS = {"first": "<i8", "last": "<i8"} | {
     name: "<f8" if isinstance(value, float) else "<i8"
     for name, value in _DEFAULTS.items()

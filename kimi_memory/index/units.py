@@ -19,17 +19,20 @@ from kimi_memory.domain.search_types import Chunk, Unit
 from kimi_memory.domain.session import owned, root_of, scope_of
 from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats import codec
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.wikilinks import unlinked
 from kimi_memory.index.files import Files
+from kimi_memory.store.notes.card_rank import card_rank, card_section, is_shown
 from kimi_memory.store.reading import Served
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
 Split = Callable[[str], list[Chunk]]
 
+_OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
 _HELD = frozenset({str(Status.ACTIVE), str(Status.STALE), str(Status.CONFLICTED)})
 # "- Anna lives in Bern (2026-02-27, 0.90) ^card-01hx", as on MEMORY.md and pages of people.
 _REPEAT = re.compile(r"^.* \^(?:card|turn|project)-[0-9a-z-]+[ \t]*$", re.MULTILINE)
@@ -61,15 +64,24 @@ def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
 
 
 def _card_unit(card: Card, path: str, text: str) -> Unit:
+    head = Head.of(card)
+    order, weight, _ = card_rank(head)
+    # What has expired is not so any more, whatever else would end it.
+    ends = [end for end in (card.valid_to, card.expires) if end is not None]
     return Unit(
         confidence=card.confidence,
         importance=card.importance,
         trust=str(card.trust),
         valid_from=card.valid_from or card.created,
-        # What has expired is not so any more, whatever else would end it.
-        valid_to=card.valid_to or card.expires,
+        valid_to=min(ends, default=None),
         temperature=card.temperature,
         links=_link_texts(*links_of(card), *mentioned(text, [link.to for link in card.links])),
+        lang=str(card.lang),
+        section=str(card_section(head)) if is_shown(head) else "",
+        order=float(order),
+        weight=float(weight),
+        since=head.since,
+        over=tuple(dict.fromkeys(quote.session for quote in card.quotes if card.status in _OVER)),
         **_unit_fields(card, path, text),
     )
 
@@ -302,7 +314,11 @@ def _cap_unit(unit: Unit, cap: Origin) -> Unit:
     known = [Origin(unit.trust)] if unit.trust in tuple(Origin) else []
     doubted = unit.kind != "turn" and unit.status in _HELD
     status = str(Status.CANDIDATE) if doubted else unit.status
-    return replace(unit, trust=str(least_trusted([*known, cap])), status=status)
+    capped = replace(unit, trust=str(least_trusted([*known, cap])), status=status)
+    # Nobody has said yes to it: at the start of a session it counts for nothing, but for a
+    # statement that says of itself that it waits.
+    waits = unit.status == Status.CANDIDATE
+    return capped if waits else replace(capped, lang="", section="", over=())
 
 
 def passage(unit: Unit) -> str:

@@ -23,7 +23,7 @@ from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.utterance import Act, Clause
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.known import last_digests
+from kimi_memory.store.notes.last_digests import last_digests
 from kimi_memory.store.notes.notes import Shelf
 
 RARE = 4

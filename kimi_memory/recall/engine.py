@@ -27,10 +27,13 @@ from kimi_memory.recall.ranking import Ranked, candidates
 from kimi_memory.recall.redaction import redact_hits
 from kimi_memory.recall.related import followed, with_related
 from kimi_memory.recall.rerank import ROWS, reranked
+from kimi_memory.recall.start_shelf import Front, FrontShelf
 from kimi_memory.recall.valid_at import as_then
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
+    from kimi_memory.store.notes.known import Whose
+    from kimi_memory.store.store import Store
 
 SUMMANDS = frozenset({"turn", "window", "session", "day", "answer", "vector", "marked", "graph"})
 """Parts of a hit that add up; all other parts multiply."""
@@ -112,6 +115,14 @@ class Recall:
             ids = searcher.column("id")
             rows = allowed(searcher, query).nonzero()[0].tolist()
             return frozenset(name for row in rows for name in (ids[row], searcher.path(row)))
+
+    def front_shelf(self, store: Store, whose: Whose) -> FrontShelf:
+        """Return the notes that a start block is made of, without a look at the others."""
+        with self._index.guard:
+            searcher = self._index.searcher()
+            shelf = FrontShelf(store, searcher, Front.from_index(searcher, whose))
+            shelf.entries()  # From here on, only files are asked.
+            return shelf
 
     def browse(self, query: ListQuery) -> Listing:
         """Return one page of what passes some filters, with its total and counts by field."""

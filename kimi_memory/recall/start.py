@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.domain.brief import Choice, Point
 from kimi_memory.domain.note import Lang
@@ -13,6 +15,7 @@ from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.search_types import Context, Query
 from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.page_lines import BRIEF_TITLES
+from kimi_memory.index.files import CURRENT, INDEX, TABLE
 from kimi_memory.nlp.basic.safe_text import fence
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.basic.tokens import estimate
@@ -22,6 +25,12 @@ from kimi_memory.store.notes.known import Known, Whose
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 
+if TYPE_CHECKING:
+    from kimi_memory.recall.engine import Recall
+
+LARGE_BYTES = 2 << 20
+"""From this size of the index's table on, some 5,000 cards, the index says which of them come
+first; below it, the files do, and neither the index nor numpy is loaded."""
 PEOPLE_SHARE = 0.2
 """The part of a budget that a page of a person may take, beside what the memory knows."""
 _IDENTITY = 160
@@ -36,7 +45,7 @@ class _Line(NamedTuple):
 
 
 def build_start(
-    store: Store, request: Request, now: datetime, found: Callable[[Query], Collection[str]]
+    store: Store, request: Request, now: datetime, recall: Callable[[], Recall]
 ) -> Context:
     """Return the block: identity, the person's own pages, then what is known.
 
@@ -44,16 +53,24 @@ def build_start(
         store: the files.
         request: budget and nonce, project, and what may be shown to the caller.
         now: what ended before is left out.
-        found: returns the ids of all units that a query finds, and their paths.
+        recall: searches the memory; asked where the caller may not see all, or much is known.
     """
     everything = Query(text="", within=request.within)
-    ids = found(request.narrowed(everything)) if request.bound else None
+    ids = recall().ids(request.narrowed(everything)) if request.bound else None
     # What is everybody's stands in any block.
     scopes = None if request.within is None else (SHARED, *request.within)
-    whose, shelf = Whose(scopes, request.project, now, ids), Shelf(store)
-    known = Known.from_shelf(shelf)
-    shelf.keep()  # The next process need not read the heads of all cards again.
-    heading = _block_language(known, whose)
+    whose = Whose(scopes, request.project, now, ids)
+    shelf: Shelf
+    if _is_large(store):
+        shelf = front = recall().front_shelf(store, whose)
+        known = replace(Known.from_shelf(front), beyond=front.beyond)
+        heading = _block_language(front.langs, known, whose)
+    else:
+        shelf = Shelf(store)
+        known = Known.from_shelf(shelf)
+        shelf.keep()  # The next process need not read the heads of all cards again.
+        langs = Counter(head.lang for head in known.heads if whose.sees(head))
+        heading = _block_language(langs, known, whose)
     points, beyond = known.candidates(heading, request.zone, whose)
     own = [*_yield_identity_lines(shelf, ids), *_yield_people_lines(shelf, request.budget, ids)]
     choice, room = Choice(points), request.budget
@@ -63,9 +80,9 @@ def build_start(
         built = _render_block(own, chosen, heading, request.nonce)
         cost = estimate(built)
         if cost <= request.budget:
-            ids = (*(line.id for line in own), *(point.id for point in chosen))
+            shown = (*(line.id for line in own), *(point.id for point in chosen))
             left = beyond + len(points) - len(chosen)
-            return Context(built, cost, ids, left) if ids else Context("", 0, (), left)
+            return Context(built, cost, shown, left) if shown else Context("", 0, (), left)
         # Headings and the fence cost room as well.
         room -= cost - request.budget
         if room <= 0 and own:
@@ -74,11 +91,22 @@ def build_start(
     return Context("", 0, (), beyond + len(points) + len(own))
 
 
-def _block_language(known: Known, whose: Whose) -> Lang:
+def _is_large(store: Store) -> bool:
+    """Whether to open the index takes less than to know all cards by their files."""
+    folder = store.root / INDEX
+    try:
+        name = (folder / CURRENT).read_text("ascii").strip()
+        sizes = (one.stat().st_size for one in (folder / name / TABLE).iterdir())
+        return sum(sizes) > LARGE_BYTES
+    except (OSError, ValueError):
+        return False  # There is none, or it goes just now.
+
+
+def _block_language(cards: Mapping[Lang, int], known: Known, whose: Whose) -> Lang:
     """Return the language of most of what may be shown: each project is spoken of in its own."""
-    langs = [head.lang for head in known.heads if whose.sees(head)]
-    langs += [digest.lang for digest in known.digests if whose.sees(digest)]
-    return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
+    langs = Counter(cards)
+    langs.update(digest.lang for digest in known.digests if whose.sees(digest))
+    return Lang.ZH if langs and langs[Lang.ZH] * 2 >= langs.total() else Lang.EN
 
 
 def _render_block(own: list[_Line], points: list[Point], lang: Lang, nonce: str) -> str:

@@ -7,29 +7,26 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from heapq import nsmallest
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kimi_memory.domain.brief import MOST, NAME, Point, Section, rank_of, section_of
-from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Status
+from kimi_memory.domain.brief import MOST, Point, Section
+from kimi_memory.domain.note import Card, Lang, Note, Origin
 from kimi_memory.domain.pages import Digest, DigestLine, Part, Project
 from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstones
-from kimi_memory.errors import FormatError, NotFoundError
-from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
-from kimi_memory.nlp.rules.constraints import forbids
 from kimi_memory.nlp.rules.gist import gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.store.notes.card_rank import AFTER_CARDS, card_rank, card_section, is_shown
+from kimi_memory.store.notes.last_digests import OVER, last_digests, read_note
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.notes.speakers import Speakers, several
 
@@ -38,10 +35,6 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", bound=Note)
 
-DATES = "user.dates."
-"""Keys of plans and events whose day was named begin so."""
-SESSIONS = 12
-"""So many of the last sessions are looked at."""
 RECENT = 5
 """So many of them are shown as the last days."""
 _SECTIONS = {
@@ -50,17 +43,10 @@ _SECTIONS = {
     Part.TOLD: Section.WHO,
     Part.OPEN: Section.OPEN,
 }
-_HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
-_OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
 """What tells less of somebody, or of a day, is left to its digest."""
-_FIRST = -1.0
 _AFTER_ORDERS = 0.5
 """Orders of digests come after the cards of orders, before preferences."""
-_FIRM = 0.5
-"""What must never be done comes before other orders: missing it does harm."""
-_LATER = 3.0
-"""Lines of digests come after the cards of their section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +96,8 @@ class Known:
     """What was forgotten on purpose."""
     speakers: Speakers | None = None
     """Who said what they rest on; None where that does not matter."""
+    beyond: int = 0
+    """So many cards that may be shown are not among the heads, as all of those come first."""
 
     @classmethod
     def from_shelf(
@@ -139,14 +127,14 @@ class Known:
             whose: what may be shown; what is everybody's if not given.
         """
         whose = whose or Whose()
-        heads = [h for h in self.heads if _is_shown(h) and whose.sees(h) and whose.holds(h)]
+        heads = [h for h in self.heads if is_shown(h) and whose.sees(h) and whose.holds(h)]
         # To write the line of a card takes ten times as long as to see where it is ranked.
         first = _first_of_sections(heads)
         own = [digest for digest in self.digests if whose.sees(digest)]
         names = self.name_people(first, own)
         points = [_card_point(head, zone, names.get(head.id, "")) for head in first]
         points += self._page_points(lang, zone, whose, own, names)
-        return Candidates(points, len(heads) - len(first))
+        return Candidates(points, len(heads) - len(first) + self.beyond)
 
     def name_people(
         self, heads: Iterable[Head], digests: Iterable[Digest] = ()
@@ -198,7 +186,7 @@ class Known:
             if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
                 continue
             # An order counts however seldom it is repeated; a remark may be one of many.
-            first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
+            first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
             rank, place = (first, -worth, age), (first, age, number)
             under = _heading_of(line) if section is Section.WHO else None
             person = "" if line.part is Part.FOUND else name
@@ -269,40 +257,20 @@ def _heading_of(line: DigestLine) -> Section:
     return Section.WHO if about else Section.LATELY
 
 
-def _is_shown(head: Head) -> bool:
-    """Whether a card is held to be so, or is a person's own that waits for a word."""
-    mine = head.status is Status.CANDIDATE and head.trust is Origin.HUMAN and not head.sourced
-    return head.status in _HELD or mine or (head.status is Status.STALE and head.stands)
-
-
 def _first_of_sections(heads: Iterable[Head]) -> list[Head]:
     """Return the cards of each section that are ranked first; more of them never have room."""
     sections: dict[Section, list[Head]] = defaultdict(list)
     for head in heads:
-        sections[_card_section(head)].append(head)
-    ranked = (nsmallest(MOST, of, key=lambda h: (_card_rank(h), h.id)) for of in sections.values())
+        sections[card_section(head)].append(head)
+    ranked = (nsmallest(MOST, of, key=lambda h: (card_rank(h), h.id)) for of in sections.values())
     return [head for first in ranked for head in first]
-
-
-def _card_section(head: Head) -> Section:
-    unsure = head.status is Status.CANDIDATE
-    return Section.UNSURE if unsure else section_of(head.type, head.key)
-
-
-def _card_rank(head: Head) -> tuple[float, ...]:
-    rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
-    if head.type is CardType.RULE and forbids(head.text):
-        rank = (rank[0] - _FIRM, *rank[1:])
-    if head.key.startswith(DATES):  # beside what sessions tell of the same people
-        rank = (_LATER, -worth_of(head.text), -head.since.timestamp())
-    return (_FIRST, *rank) if head.key == NAME else rank
 
 
 def _card_point(head: Head, zone: Zone, name: str) -> Point:
     """Return the line of a card, with the name of who said it where several people speak."""
     plain = labelled(head.text, head.labels(zone, name), head.lang)
-    shown, rank = f"{plain} ^{head.id}", _card_rank(head)
-    return Point(_card_section(head), head.id, head.text, shown, rank, plain, (), name)
+    shown, rank = f"{plain} ^{head.id}", card_rank(head)
+    return Point(card_section(head), head.id, head.text, shown, rank, plain, (), name)
 
 
 _GOAL = ("目标", "goal")
@@ -337,18 +305,8 @@ def _yield_heads(shelf: Shelf, new: Mapping[str, Note]) -> Iterator[Head]:
 def _yield_live_notes(shelf: Shelf, kind: type[N], new: Mapping[str, Note]) -> Iterator[N]:
     known = (filed.note for filed in shelf.notes(kind.kind, lambda entry: entry.id not in new))
     for note in (*known, *new.values()):
-        if isinstance(note, kind) and note.status not in _OVER:
+        if isinstance(note, kind) and note.status not in OVER:
             yield note
-
-
-def last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
-    """Return the digests of the last sessions, newest first; of the others no file is read."""
-    entries = [e for e in shelf.entries().values() if e.kind == Digest.kind and e.id not in new]
-    newest = sorted(entries, key=lambda entry: (entry.at, entry.path), reverse=True)
-    read = (_read_note(shelf, entry.path) for entry in islice(newest, SESSIONS))
-    found = [note for note in (*new.values(), *read) if isinstance(note, Digest)]
-    live = (digest for digest in found if digest.status not in _OVER)
-    return sorted(live, key=lambda digest: (digest.at, digest.id), reverse=True)[:SESSIONS]
 
 
 def _outdated_words(
@@ -367,19 +325,10 @@ def _cards_over(shelf: Shelf, new: Mapping[str, Note], sessions: set[str]) -> It
     gone = [
         entry
         for entry in shelf.entries().values()
-        if entry.kind == Card.kind and entry.status in _OVER and entry.id not in new
+        if entry.kind == Card.kind and entry.status in OVER and entry.id not in new
     ]
     # Only what rests on one of these sessions can be meant.
     near = (e for e in gone if any(mark.split("#", 1)[0] in sessions for mark in e.quotes))
-    for note in (*new.values(), *(_read_note(shelf, entry.path) for entry in near)):
-        if isinstance(note, Card) and note.status in _OVER:
+    for note in (*new.values(), *(read_note(shelf, entry.path) for entry in near)):
+        if isinstance(note, Card) and note.status in OVER:
             yield note
-
-
-def _read_note(shelf: Shelf, path: str) -> Note | None:
-    """Return the note of a file; a broken one says nothing."""
-    try:
-        text = shelf.survey.fact(path, "text", lambda content: decode(content, path), served=True)
-        return codec.parse(text, path)
-    except (FormatError, NotFoundError):
-        return None

@@ -95,9 +95,7 @@ class Register:
             entries = listing.entries.values()
             paths = sorted(entry.path for entry in entries if entry.kind == Card.kind)
             for path in (path for path in paths if path not in self._heads):
-                self._heads[path] = survey.fact(
-                    path, "head", _head_in(path), Head.read, served=True
-                )
+                self._heads[path] = survey.fact(path, "head", head_in(path), Head.read, served=True)
             found = map(self._heads.__getitem__, paths)
             heads = [head for head in found if head is not None]
             self._card_heads = listing, heads
@@ -239,7 +237,9 @@ def _entry_of(row: list[Any]) -> Entry:
     return Entry(path, id, kind, key, status, at, tuple(quotes))
 
 
-def _head_in(path: str) -> Callable[[bytes], Head | None]:
+def head_in(path: str) -> Callable[[bytes], Head | None]:
+    """Return what finds the head of a card in the content of a file, None in any other."""
+
     def read(content: bytes) -> Head | None:
         note = codec.read_note(content, path)
         return Head.of(note) if isinstance(note, Card) else None

@@ -20,7 +20,8 @@ from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.codec import place, render
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.notes.known import RECENT, SESSIONS, Known, Whose
+from kimi_memory.store.notes.known import RECENT, Known, Whose
+from kimi_memory.store.notes.last_digests import SESSIONS
 from kimi_memory.store.notes.notes import Shelf
 
 AT = datetime(2026, 2, 20, 9, tzinfo=UTC)
