@@ -41,7 +41,7 @@ from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.praise import gives_thanks, praises
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
-from kimi_memory.nlp.rules.settled import fails_still, leaves_open, refuses, settles
+from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, refuses, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
@@ -204,7 +204,8 @@ class _Reader:
     def _make_bit(self, at: int, turn: Turn, kept: _Kept, offered: _Offered, first: bool) -> _Bit:
         about, offer, by = offered
         words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
-        part = self._choose_part(kept, bool(offer), first=first)
+        chosen = bool(offer) and not (self._kind == "work" and is_task(turn.text))
+        part = self._choose_part(kept, chosen, first=first)
         text = f"{offer} → {words}" if offer and words not in offer else offer or words
         text = f"{about} → {text}" if offer and about else text
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])

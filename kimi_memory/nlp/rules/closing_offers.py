@@ -43,6 +43,7 @@ _LATER = regex(
     2,
 )
 """A yes that only thinks of it agrees to nothing yet."""
+_REASON = regex(r"\b(?:because|since|so that|as (?:we|it|i|they))\b|因为|毕竟|这样", 2)
 _LISTED = regex(r"^[ \t]{0,6}(?:[-*•]|\d{1,2}[.)、]|\*\*|#{2,5}|[A-Za-z][.)])[ \t]*\S")
 _MARKS = regex(r"\*\*|__|`|^[ \t>]*(?:[-*•]|\d{1,2}[.)、]|#{1,6}|[A-Za-z][.)])[ \t]+")
 _HEAD = regex(r"^(?P<head>[^:：\n]{3,80}?)(?:\s*(?:：|:\s)|\s+[—–-]{1,2}\s+|\s*[（(]|$)")
@@ -74,7 +75,10 @@ def agreed_offer(message: str, answer: str) -> str:
     """Return what a short answer agrees to; empty where it agrees to nothing."""
     if _LATER.search(answer.replace("’", "'")):
         return ""
-    if assents(answer) and (proposal := proposal_in(message)):
+    # "Yes, because our team knows it" agrees; "ok, I set it up. Where is the key?" goes on.
+    yes = _REASON.split(answer, maxsplit=1)[0]
+    start, end = next(iter(sentences(yes)), (0, 0))
+    if assents(answer) and (proposal := proposal_in(message)) and agrees(yes[start:end], proposal):
         return proposal[:MOST]
     action = action_offered(message)
     return action if action and agrees(answer, action) else ""

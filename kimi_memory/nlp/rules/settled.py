@@ -57,6 +57,20 @@ _FAILS_STILL = regex(
 """How a turn begins that says that what an agent has just mended is as broken as before."""
 
 
+_TASK = regex(
+    r"^\W*(?:(?:ok(?:ay)?|yes|yeah|sure|please|let'?s|now|then|just|can you|could you|go ahead and|i(?:'d| would) like (?:you )?to|we should|and|so|also|first)\b[\s,]*){0,4}"
+    r"(?:address|fix|handle|resolve|tackle|implement|apply|do|make|update|correct|clean|start|begin|work on|proceed|continue|add|write|remove|refactor|investigate|check|look (?:at|into)|solve|run|review)\b"
+    r"|^\W*(?:(?:好的?|那|请|帮我|你|先|就|再|把|来)[，,\s]*){0,4}(?:修复?|处理|解决|改(?![用成为到])|做|实现|优化|完成|执行|开始|继续|添加|检查)",
+    2,
+)
+"""How an answer begins that sets an agent to work on what it named: "address 3"."""
+
+
+def is_task(answer: str) -> bool:
+    """Whether an answer to an agent's list says what to work on, and not which way to go."""
+    return _TASK.search(answer) is not None
+
+
 def settles(text: str, *, at_work: bool) -> bool:
     """Whether a clause settles something, and does not only wonder or tell what fails.
 

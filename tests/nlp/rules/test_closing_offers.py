@@ -128,3 +128,22 @@ def test_code_is_no_line_to_pick() -> None:
 def test_a_yes_that_only_thinks_of_it_agrees_to_nothing_yet(answer: str) -> None:
     assert not agreed_offer("I recommend the old lighthouse walk. 我推荐去老灯塔走走。", answer)
     assert agreed_offer("I recommend the old lighthouse walk.", "Yes, that one")
+
+
+@pytest.mark.parametrize(
+    ("answer", "agreed"),
+    [
+        ("Ok I think I've connected the printer properly now. Where do I find its address?", False),
+        ("ok so the parcel arrived from Lisbon with a broken lid, what now", False),
+        ("好的，我刚把打印机驱动重新装了一遍，地址在哪看", False),
+        ("ok", True),
+        ("Yes, that one. Where do I buy the tickets for the ferry?", True),
+        ("Sure, because the kids sleep badly on long drives", True),
+        ("好，因为孩子晕车坐不了长途", True),
+    ],
+)
+def test_a_yes_that_goes_on_with_something_else_agrees_to_nothing(
+    answer: str, agreed: bool
+) -> None:
+    message = "I recommend the night train. 我推荐坐夜车。"
+    assert bool(agreed_offer(message, answer)) is agreed
