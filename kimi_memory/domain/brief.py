@@ -66,7 +66,7 @@ _OF_PEOPLE = frozenset({Section.WHO, Section.HOW, Section.PEOPLE})
 MOST = 80
 """More points of a section than could ever have room are not looked at."""
 _ORDER = {CardType.RULE: 0}
-_LEFT_OUT = "…"
+_LEFT_OUT, _ARROW = "…", " → "
 _LEAD = regex(r"^[^:：]{1,40}[:：](?!//)")
 """What announces a sentence, as "lesson learned:" does."""
 _CLAUSE_ENDS = regex(r"[,，;；.。!！?？…]+")
@@ -196,6 +196,10 @@ def _is_repeated(point: Point, joined: str) -> bool:
     # A card is a statement of its own, whatever it shares with another.
     if point.id.startswith("card-"):
         return False
+    # A card has the decision already; what came of it stands in its digest.
+    wanted, arrow, _ = point.text.partition(_ARROW)
+    if arrow and point.section is Section.DECISIONS and bare(wanted) in joined:
+        return True
     clauses = _CLAUSE_ENDS.split(_LEAD.sub("", point.text))
     return all(bare(clause) in joined for clause in clauses)
 

@@ -1,5 +1,7 @@
 """Decisions and orders by an exchange: an offer of the agent, and the answer that takes it."""
 
+
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -12,7 +14,8 @@ from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.closing_offers import action_offered, agrees, line_named
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
-from kimi_memory.nlp.rules.salience import traits_of
+from kimi_memory.nlp.rules.salience import specific_words, traits_of
+from kimi_memory.nlp.rules.settled import is_task
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import key_of
 
@@ -25,7 +28,11 @@ _ALWAYS = regex(
     r"|每次|以后|今后|一直|都这样",
     2,
 )
-_WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
+_PICKING = regex(
+    r"\b(?:options?|choices?|first|second|third|fourth|last|latter|former|numbers?|choose|pick|plans?|approach|both|please|prefer|选项|方案)\b|第[一二三四五六]|方案|选项|选择?",
+    2,
+)
+"""Words that only name an option."""
 
 
 def make_draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
@@ -65,7 +72,7 @@ def find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[
     """Yield the decision of an answer that picks some options, by label or by their words."""
     if offer is None or offer.role is not Role.ASSISTANT or len(answer.text) > MAX_ANSWER:
         return
-    if _WORK.search(answer.text):
+    if is_task(answer.text):
         return  # what is to be done about a finding is no choice between ways
     about, options = _find_picks(offer.text, answer.text)
     if not options or options[-1].endswith(("?", "？")):
@@ -75,6 +82,9 @@ def find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[
     if traits_of(value).words < LEAST:
         return
     said = answer.text.strip()
+    # "C, at four in the morning" says more than its option.
+    if _tells_more(said, value):
+        value = f"{value} → {said}"
     yield Draft(
         type=CardType.DECISION,
         key=key_of("decision", picks, session.project),
@@ -93,6 +103,12 @@ def find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[
             dict.fromkeys((offer.speaker or "assistant", answer.speaker or session.user or "user"))
         ),
     )
+
+
+def _tells_more(answer: str, picked: str) -> bool:
+    """Whether an answer names things of its own, beside the option."""
+    own = specific_words(_PICKING.sub(" ", answer)) - specific_words(picked)
+    return any(not word.isdigit() for word in own)
 
 
 def _find_picks(offer: str, answer: str) -> tuple[str, list[str]]:

@@ -59,7 +59,7 @@ _FAILS_STILL = regex(
 
 _TASK = regex(
     r"^\W*(?:(?:ok(?:ay)?|yes|yeah|sure|please|let'?s|now|then|just|can you|could you|go ahead and|i(?:'d| would) like (?:you )?to|we should|and|so|also|first)\b[\s,]*){0,4}"
-    r"(?:address|fix|handle|resolve|tackle|implement|apply|do|make|update|correct|clean|start|begin|work on|proceed|continue|add|write|remove|refactor|investigate|check|look (?:at|into)|solve|run|review)\b"
+    r"(?:add?ress|fix|handle|resolve|tackle|implement|apply|do|make|update|correct|clean|start|begin|work on|proceed|continue|add|write|remove|refactor|investigate|check|look (?:at|into)|solve|run|review|skip|ignore)\b"
     r"|^\W*(?:(?:好的?|那|请|帮我|你|先|就|再|把|来)[，,\s]*){0,4}(?:修复?|处理|解决|改(?![用成为到])|做|实现|优化|完成|执行|开始|继续|添加|检查)",
     2,
 )
