@@ -24,12 +24,12 @@ from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules import small_talk
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
-from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named
+from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
 from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.gist import join_answer
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
-from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
+from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import (
     is_copied,
     join_items,
@@ -204,10 +204,11 @@ class _Reader:
     def _make_bit(self, at: int, turn: Turn, kept: _Kept, offered: _Offered, first: bool) -> _Bit:
         about, offer, by = offered
         words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
-        chosen = bool(offer) and not (self._kind == "work" and is_task(turn.text))
-        part = self._choose_part(kept, chosen, first=first)
-        text = f"{offer} → {words}" if offer and words not in offer else offer or words
-        text = f"{about} → {text}" if offer and about else text
+        # "Want me to add a test?" – "yes" sets an agent to work, and decides nothing.
+        errand = self._kind == "work" and (is_task(turn.text) or offers_act(offer))
+        part = self._choose_part(kept, bool(offer) and not errand, first=first)
+        said = (about if offer else "", offer, "" if offer and words in offer else words)
+        text = " → ".join(filter(None, said))
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
         line = DigestLine(part, text, by or turn.n, turn.n, turn.speaker if self._named else "")
@@ -293,7 +294,7 @@ class _Reader:
         answer = turn.text if len(turn.text) <= SHORT else turn.text[:BRIEF]
         offers = offers_in(before.text)
         done = agent_words(self._turns[self._places[turn.n] + 1 :])
-        chosen = picked(answer, offers, done) if offers else []
+        chosen = picked(answer, offers, done) if offers and leaves_choice(before.text) else []
         if chosen and len(chosen) < len(offers):
             return question_in(before.text), " / ".join(one.text for one in chosen[:3]), before.n
         if len(turn.text) <= NAMED:

@@ -1,7 +1,5 @@
 """Decisions and orders by an exchange: an offer of the agent, and the answer that takes it."""
 
-
-
 from __future__ import annotations
 
 from collections.abc import Iterator

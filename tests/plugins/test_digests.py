@@ -462,3 +462,25 @@ def test_of_a_long_answer_three_sentences_are_kept_at_most() -> None:
         ("agent", found),
     )
     assert [line.text.count("The cause of case") for line in lines] == [3]
+
+
+@pytest.mark.parametrize(
+    ("offer", "answer", "part"),
+    [
+        ("Two ways:\nOption 1: Redis\nOption 2: a table in Postgres", "option 2", Part.DECIDED),
+        ("I found:\n1. the retry never waits\n2. the log is unbounded", "fix 1", Part.ASKED),
+        ("Want me to add a test for the retry of the importer?", "yes", Part.ASKED),
+        ("I recommend a queue for each tenant.", "yes", Part.DECIDED),
+    ],
+)
+def test_what_an_agent_at_work_is_set_to_do_is_no_decision(
+    offer: str, answer: str, part: Part
+) -> None:
+    lines = digest(
+        ("user", "have a look at the importer of the warehouse"),
+        ("tool", "read importer.py"),
+        ("agent", offer),
+        ("user", answer),
+        ("agent", "Done: the importer of the warehouse waits 2 s before each retry."),
+    )
+    assert next(line.part for line in lines if line.first > 1) is part

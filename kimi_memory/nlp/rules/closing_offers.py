@@ -24,7 +24,7 @@ _CASE = regex(
 )
 """Without it "I can" tells what is possible and offers nothing."""
 _GOES_ON = regex(
-    r"\b(?:want me to|would you like me to|should i|shall i|do you want me to|i can) (?:also |now |just )?(?:go ahead|proceed|continue|start|begin|commit|push|run|re-?run|do (?:that|this|it|so)|explain|show you|walk you|(?:make|apply|implement|do|add|fix|update) (?:this|that|these|those|it|them|the above)\b|(?:make|apply|add|write|create) (?:(?:any|some|a few|more|a|unit|the|these|this) ){0,3}(?:changes?|fix(?:es)?|updates?|edits?|tests?(?: cases?)?)\b[^,;]{0,60}|help(?: you)?(?: with)?(?: anything)?)\b[^,;]{0,24}\??$"
+    r"\b(?:want me to|would you like me to|should i|shall i|do you want me to|i can) (?:also |now |just )?(?:go ahead|proceed|continue|start|begin|commit|push|run|re-?run|do (?:that|this|it|so)|explain|show you|walk you|(?:make|apply|implement|do|add|fix|update) (?:this|that|these|those|it|them|the above)\b|(?:make|apply|add|write|create) (?:(?:any|some|a few|more|a|unit|the|these|this) ){0,3}(?:changes?|fix(?:es)?|updates?|edits?|tests?(?: cases?)?)\b[^,;]{0,60}|help(?: you)?(?: with)?(?: anything)?|(?:suggest|draft|prepare|write|create) (?:a|the) commit)\b[^,;]{0,48}\??$"
     r"|(?:需要我|要我|要不要我?|是否)(?:现在|先|再)?(?:继续|开始|提交|推送|运行|执行|解释|说明)[^，。]{0,8}[吗么]?[？?]?$",
     2,
 )
@@ -91,6 +91,11 @@ def agrees(answer: str, offer: str) -> bool:
         return len(specific_words(answer) - specific_words(offer)) <= _OWN
     said = _tight(answer)
     return 0 < len(said) <= _ECHO and _is_han(said) and said[0] in offer
+
+
+def offers_act(offer: str) -> bool:
+    """Whether an offer is to do something, and recommends nothing."""
+    return _OFFERED.search(offer.replace("’", "'")) is not None
 
 
 def _offers(sentence: str) -> bool:

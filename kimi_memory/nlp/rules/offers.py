@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from re import Match
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
@@ -41,6 +42,11 @@ _PICK = regex(
     r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
     2,
 )
+_TAKES = regex(
+    r"\W*(?:(?:ok(?:ay)?|yes|yeah|sure|then|so)\b[\s,]*){0,2}(?:let'?s|go|take|use|do|pick|choose|i'?(?:d|ll)|we'?(?:d|ll)|选|就|用|按|走)",
+    2,
+)
+"""How an answer begins that picks, and does not only speak of the options."""
 _COUNT = regex(
     r"\b(?:the|these|those|all|both|other|last|first|next|top|my|your|here are)\s+(?P<n>\d{1,2})(?!\d|st|nd|rd|th)(?=\s+(?:[\w-]+\s+){0,2}?[\w-]{2,}s\b|\s*[:：])|[这那][几]?(?P<zh>[两二三四五六\d])(?:个|条|项|处|点)"
 )
@@ -90,11 +96,15 @@ _NO_OPTION = regex(
 )
 """What was done, and a step to take now, are nothing to choose between."""
 _ANNOUNCED = regex(
-    r"\W*(?:(?:here|there) (?:are|is)|(?:let me|i(?:'ve|'ll| have| will)|looking (?:at|through|into)|the user (?:wants|asks|asked)|以下是|下面是|我(?:已|会|将|来|先))\b|(?:which|what|how) (?:one|do|would|of|should|shall)|(?:my |your |the )?(?:\w+ )?(?:options?|choices?|approaches|ways|suggestions?|questions?|recommendations?)\b|please (?:pick|choose)|pick |choose "
-    r"|(?:你|您)?(?:更?(?:倾向|想|希望|喜欢|选)|选哪|要哪|怎么)|(?:请|哪)|(?:有|以下|下面)?(?:是|[两二三四五几]|\d)?(?:种|个)?(?:做法|方案|选项|办法|思路|建议|选择|可选)|(?:有|以下|下面)?(?:是)?[两二三四五几\d](?:种|个)[^，。]{1,6}[:：]?$)[^。]{0,60}$",
+    r"\W*(?:(?:here|there) (?:are|is)|(?:let me|i(?:'ve|'ll| have| will)|looking (?:at|through|into)|the user (?:wants|asks|asked)|以下是|下面是|我(?:已|会|将|来|先))\b|(?:which|what|how) (?:one|do|would|of|should|shall)|(?:my |your |the )?(?:\w+ ){0,2}(?:options?|choices?|approaches|ways|suggestions?|questions?|recommendations?|solutions?|fixes|alternatives|workarounds?|strateg(?:y|ies))\b|please (?:pick|choose)|pick |choose "
+    r"|(?:你|您)?(?:更?(?:倾向|想|希望|喜欢|选)|选哪|要哪|怎么)|(?:请|哪)|(?:有|以下|下面)?(?:是|[两二三四五几]|\d)?(?:种|个)?(?:做法|方案|解决方案|选项|办法|思路|建议|选择|可选)|(?:有|以下|下面)?(?:是)?[两二三四五几\d](?:种|个)[^，。]{1,6}[:：]?$)[^。]{0,60}$",
     2,
 )
 """A line that only says that options follow, or asks which one it shall be."""
+_LEADS_ON = regex(
+    r"\b(?:where|because|such as|that|with|for|to|by|when|includ(?:e|es|ing)|in|of|and|or)\W*$", 2
+)
+"""A line that ends so goes on in the list, and asks nothing."""
 _COUNTED = regex(
     r"\b(?:two|three|four|five|six|seven|several|some|a (?:few|couple of)|\d) (?:[\w-]+ ){0,3}?[\w-]{3,}s\b[^?]{0,40}$"
     r"|[两二三四五六几\d](?:个|种|条|套|点|款|类)[^，。？?]{0,10}$|(?:常见|可选|推荐|一般|通常)[^，。？?]{0,4}(?:有|是)\W*$",
@@ -129,7 +139,7 @@ class Offer:
 
 def offers_in(text: str) -> list[Offer]:
     """Return the labelled options of a message, at least two, in order."""
-    marks = list(_LABEL.finditer(text))
+    marks = _find_marks(text)
     found = []
     for at, mark in enumerate(marks):
         end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
@@ -144,9 +154,20 @@ def offers_in(text: str) -> list[Offer]:
     return found if len(found) > 1 and len(set(labels)) > 1 else []
 
 
+def _find_marks(text: str) -> list[Match[str]]:
+    """Return the labels of a message; where options are called so, only those.
+
+    Above and below "Option 1" and "Option 2" stand numbered steps, reasons and causes.
+    """
+    marks = list(_LABEL.finditer(text))
+    named = [one for one in marks if one["word"] or one["han"] or one["bracketed"]]
+    labels = {one["word"] or one["han"] for one in named} - {None}
+    return named if len(labels) > 1 else marks
+
+
 def leaves_choice(text: str) -> bool:
     """Whether the labelled points of a message are something to pick from."""
-    first = _LABEL.search(text)
+    first = next(iter(_find_marks(text)), None)
     lines = text[: first.start()].strip().splitlines() if first else []
     return not lines or _DONE.search(lines[-1].replace("’", "'")) is None
 
@@ -157,7 +178,7 @@ def question_in(text: str) -> str:
     "Little-endian" alone decides nothing: it was asked for the byte order of the header.
     Empty where the line only announces options, or where there is none.
     """
-    first = _LABEL.search(text)
+    first = next(iter(_find_marks(text)), None)
     # What a review says of one file is not asked by its numbered observations.
     asks = first is not None and first["bracketed"] is None
     lines = text[: first.start()].strip().splitlines() if first and asks else []
@@ -165,7 +186,7 @@ def question_in(text: str) -> str:
     told = [_strip_markup(lines[-1][start:end]) for start, end in spans]
     said = next((one for one in reversed(told) if not _only_announces(one)), "")
     # A finding that merely stands above the list is not what it asks.
-    if not said.endswith(_ASKS) and reports_in(said):
+    if (not said.endswith(_ASKS) and reports_in(said)) or _LEADS_ON.search(said):
         return ""
     return said.rstrip(" :：.。，,") if 4 <= len(said) <= ASKED else ""
 
@@ -183,9 +204,12 @@ def picked(answer: str, offers: list[Offer], done: str = "") -> list[Offer]:
         done: what the agent said it did then; of two lists it may tell which one was meant.
     """
     answer = answer.strip()
-    if answer.endswith(("?", "？")) or len(_ITEM.findall(answer)) > 1:
+    said = clauses(answer)
+    asked = [one for one in said if one.act is Act.QUESTION]
+    # "Take option 3. What would that look like?" picks one and asks on.
+    goes_on = len(said) > len(asked) and _TAKES.match(answer.replace("’", "'"))
+    if (answer.endswith(("?", "？")) and not goes_on) or len(_ITEM.findall(answer)) > 1:
         return []
-    asked = [one for one in clauses(answer) if one.act is Act.QUESTION]
     if asked:  # who quotes an option and asks about it has not picked it
         offers = [offer for offer in offers if offer.text not in answer]
     names = _find_leading_labels(answer) & {offer.label for offer in offers}

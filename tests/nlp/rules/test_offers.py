@@ -76,6 +76,46 @@ def test_a_short_answer_names_options(text: str, answer: str, labels: list[str])
     assert [offer.label for offer in picked(answer, offers_in(text))] == labels
 
 
+CALLED = """The build breaks for one reason:
+1. the cache is stale
+2. the lock file is older
+
+## **Solutions:**
+
+### **Option 1: Clear the cache**
+```
+make clean
+```
+### **Option 2: Pin the compiler (safer)**
+
+## Next
+1. open the log
+2. send it to me
+"""
+
+
+def test_where_options_are_called_so_other_numbers_are_none() -> None:
+    assert [one.text for one in picked("let's take option 2", offers_in(CALLED))] == [
+        "Pin the compiler (safer)"
+    ]
+    assert question_in(CALLED) == ""
+    assert leaves_choice(CALLED)
+
+
+def test_who_picks_an_option_may_ask_on() -> None:
+    assert [
+        one.label
+        for one in picked("Go with option B then. How long does it dry?", offers_in(THREE))
+    ] == ["b"]
+    assert picked("B? how long does it dry?", offers_in(THREE)) == []
+
+
+def test_a_line_that_only_leads_to_its_list_asks_nothing() -> None:
+    assert (
+        question_in("This often happens in houses where:\n1. walls are damp\n2. heat is low") == ""
+    )
+
+
 @pytest.mark.parametrize(
     "answer", ["yes please", "sounds good", "ok, do it", "好的，就这样", "行吧"]
 )
