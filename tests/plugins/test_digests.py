@@ -478,9 +478,10 @@ def test_what_an_agent_at_work_is_set_to_do_is_no_decision(
 ) -> None:
     lines = digest(
         ("user", "have a look at the importer of the warehouse"),
-        ("tool", "read importer.py"),
+        ("agent", "Looking at src/importer.py."),
+        ("agent", "Reading src/retry.py, too."),
         ("agent", offer),
         ("user", answer),
-        ("agent", "Done: the importer of the warehouse waits 2 s before each retry."),
+        ("agent", "Done: the importer in src/importer.py waits 2 s before each retry."),
     )
     assert next(line.part for line in lines if line.first > 1) is part
