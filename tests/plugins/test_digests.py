@@ -469,7 +469,7 @@ def test_of_a_long_answer_three_sentences_are_kept_at_most() -> None:
     [
         ("Two ways:\nOption 1: Redis\nOption 2: a table in Postgres", "option 2", Part.DECIDED),
         ("I found:\n1. the retry never waits\n2. the log is unbounded", "fix 1", Part.ASKED),
-        ("Want me to add a test for the retry of the importer?", "yes", Part.ASKED),
+        ("Want me to move the retries of the importer into a queue?", "yes", Part.ASKED),
         ("I recommend a queue for each tenant.", "yes", Part.DECIDED),
     ],
 )
