@@ -44,7 +44,7 @@ _PRAISE = regex(
     2,
 )
 """A review that finds nothing wrong with a line finds nothing."""
-_PRINTED = regex(r"^[<>=]{7}|^\W*\d+\s*(?:→|│|\|)|^[+-]{1,3}\s|[{};]\s*$|^\s*(?:\$|>|%)\s")
+_PRINTED = regex(r"^[<>=]{7}|^\[[-~/>]\]\s|^\W*\d+\s*(?:→|│|\|)|^[+-]{1,3}\s|[{};]\s*$|^\s*(?:\$|>|%)\s")
 """A line of a program, of a difference or of what a tool printed."""
 _DID = regex(
     r"^\W*(?:`[^`]{1,80}`\W*)?(?:all \w+ \w+ )?(?:i(?:'ve| have)? |we(?:'ve| have)? |the \w+ (?:has|have|was|were|is|are|now) |also |now )?(?:just |now |already |been )*"
