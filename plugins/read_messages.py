@@ -4,8 +4,9 @@ Why it exists: exports and datasets of many programs hold ``{"role", "content"}`
 objects. Understood are a JSON array of them, an object with ``messages`` (or
 ``conversations`` of ``{"from", "value"}``), an array of such objects, and JSONL of
 either. In JSONL a line ``{"session": id, "project", "agent", "started"}`` begins a
-session of its own. A *spoken turn* is a message of a user or assistant role with non-blank text:
-string content, or the text parts of a list. Files that name no session get an id
+session of its own. A *spoken turn* is a message of a user or assistant role with non-blank
+text: string content, or the text parts of a list. Its ``name``, ``speaker``, ``sender`` or
+``author`` says who speaks, where that is no role. Files that name no session get an id
 from their name and their first turn, so that a grown file stays the same session.
 """
 
@@ -43,6 +44,7 @@ _LISTS = ("messages", "conversations", "conversation")
 # Every program has its own name for it; the most telling ones first.
 _TIMES = ("timestamp", "started", "created_at", "create_time", "created", "time", "date")
 _IDS = ("session", "session_id", "conversation_id", "thread_id", "uuid", "id")
+_SPEAKERS = ("name", "speaker", "sender", "author")
 _PARTS = ("text", "input_text", "output_text")
 _CUT_LIST = (b'"messages"', b'"conversations"', b'"role"')
 
@@ -87,7 +89,7 @@ class _Growing:
                 self.at,
                 kind,
                 text,
-                speaker=text_member(message, "name"),
+                speaker=_find_speaker(message),
                 origin=origin,
                 # By its id, else by its words and how often they were said.
                 ref=text_member(message, "id") or self.refs.make_ref(role, text),
@@ -125,6 +127,12 @@ def _parse_json(raw: bytes) -> object:
 def _message_role(message: Mapping[str, Any]) -> str:
     role = message.get("role", message.get("from"))
     return role.lower() if isinstance(role, str) else ""
+
+
+def _find_speaker(message: Mapping[str, Any]) -> str:
+    """Return the name of who speaks; some programs write the role in its place."""
+    names = (text_member(message, member) for member in _SPEAKERS)
+    return next((one for one in names if one and one.lower() not in _ROLES), "")
 
 
 def _is_message(value: object) -> bool:

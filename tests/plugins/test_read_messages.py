@@ -148,3 +148,15 @@ def test_no_wrong_member_breaks_the_reader(spoil: Callable[[object], Iterator[ob
         list(read_messages.read_transcript(file_of(json.dumps(wrong))) or ())
     for wrong in spoil(SAID[:5]):
         list(read_messages.read_transcript(file_of(json.dumps(wrong))) or ())
+
+
+@pytest.mark.parametrize("member", ["name", "speaker", "sender", "author"])
+def test_a_message_names_who_speaks(member: str) -> None:
+    (talk,) = read(json.dumps([{"role": "user", "content": "The boat is mine.", member: "Ines"}]))
+    assert talk.turns[0].speaker == "Ines"
+
+
+@pytest.mark.parametrize("author", [{"role": "user"}, "user", "Human"])
+def test_an_author_that_is_no_name_is_left_out(author: object) -> None:
+    (talk,) = read(json.dumps([{"role": "user", "content": "Mine, too.", "author": author}]))
+    assert talk.turns[0].speaker == ""
