@@ -10,12 +10,12 @@ from kimi_memory.nlp.rules.settled import fails_still, leaves_open, refuses, set
 
 SETTLING = """we decided on the oak floor|let's keep the red door|I chose the slate tiles|we'll use the small van
 we have settled on the oak floor|I decided against a second car|we switched to the night train
-I went with the second dentist|the party is cancelled|let's take the ferry on Sunday
+I went with the second dentist|the party is cancelled|let's take the ferry on Sunday|forget the rule of five, three are enough|we cut the second course
 就用铝合金的窗|地点定在苏州了|我选了靠窗的位置|婚礼推迟到十月"""
 SETTLING_NOTHING = """I can't decide between oak and pine|not sure which lens to choose|let's chat about something else
 I've been thinking about switching banks|the flood made me decide to help out|let's keep cheering each other up|Settled Evening Notes
 妈，箱子总算搞定了|我们后天必须定了|在考虑换牙医
-I'm torn, we agreed on nothing|let's play a game|I don't know whether we should switch to gas|confused about what to choose
+I'm torn, we agreed on nothing|let's play a game|I don't know whether we should switch to gas|confused about what to choose|there was a power cut on our street|don't forget the milk
 不知道选哪个好，还是等等吧|还在纠结要不要换成木地板|没想好定在哪天"""
 OPEN = """we still need a photographer|I still have to call the bank|we still have the guest list to write
 the menu is undecided|I need to book the hall|还没定酒店|还要去买胶带|下一步是联系房东"""
