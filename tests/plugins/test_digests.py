@@ -36,14 +36,14 @@ def digest(*spoken: tuple[str, str]) -> list[DigestLine]:
 
 def test_what_a_person_tells_is_kept_and_what_they_ask_is_not() -> None:
     lines = digest(
-        ("user", "I'm restoring a 1974 sailboat, where do i start?"),
+        ("user", "I'm restoring a 1974 sailboat in Ystad this year, where do i start?"),
         ("agent", "Start with the hull."),
         ("user", "the hull is oak, my uncle Karl checked it in May. is oak good?"),
         ("agent", "Oak is fine."),
         ("user", "thanks, good night!"),
     )
     assert [(line.text, line.first) for line in lines] == [
-        ("I'm restoring a 1974 sailboat", 1),
+        ("I'm restoring a 1974 sailboat in Ystad this year", 1),
         ("the hull is oak, my uncle Karl checked it in May.", 3),
     ]
 
@@ -104,14 +104,18 @@ def test_pasted_words_are_not_quoted_as_the_persons() -> None:
     assert not any("repaint" in line.text for line in lines)
 
 
-def test_a_digest_fits_its_budget() -> None:
+@pytest.mark.parametrize(("turns", "most"), [(16, 400), (30, 680), (90, 1000)])
+def test_a_digest_fits_its_budget(turns: int, most: int) -> None:
     spoken = [
-        ("user", f"In week {n} we planted {n} rows of beet {n * 7} near the old mill at Ohlau.")
-        for n in range(1, 80)
+        (
+            "user",
+            f"In week {n} we planted {n} rows of beet {n * 7} near the old mill at Ohlau, and"
+            f" my uncle Karl counted {n * 90} of them in June, {n * 3} rows more than last year.",
+        )
+        for n in range(1, turns + 1)
     ]
-    lines = digest(*spoken)
-    assert 10 < len(lines) < 40
-    assert sum(estimate(line.text) for line in lines) <= 400
+    tokens = sum(estimate(line.text) for line in digest(*spoken))
+    assert 0.8 * most < tokens <= most
 
 
 def test_each_errand_of_an_agent_at_work_makes_room_for_its_outcome() -> None:
@@ -249,12 +253,20 @@ def test_what_is_said_to_an_agent_at_work_is_about_the_work() -> None:
         ("agent", "Let me run it."),
         ("agent", "Done."),
         ("agent", "It runs."),
-        ("user", "The archive folder still holds the broken export of Tuesday."),
+        (
+            "user",
+            "The archive must only hold exports in UTF-8, so `export.py` deletes the broken one of Tuesday.",
+        ),
         ("agent", "Let me see."),
         ("user", "I'm allergic to latin-1, and I work as a librarian in Graz."),
     )
     parts = {line.text: line.part for line in lines}
-    assert parts["The archive folder still holds the broken export of Tuesday."] is Part.ASKED
+    assert (
+        parts[
+            "The archive must only hold exports in UTF-8, so `export.py` deletes the broken one of Tuesday."
+        ]
+        is Part.ASKED
+    )
     assert parts["I'm allergic to latin-1, and I work as a librarian in Graz."] is Part.TOLD
 
 
@@ -299,7 +311,10 @@ def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
             "On Monday the list of 3 Tonet chairs is not switching properly in my Safari.",
             Part.ASKED,
         ),
-        ("Let's clean up the 3 warnings of the chair list.", Part.ASKED),
+        (
+            "Let's show the 3 prices of the chair list in `EUR` by default, not in crowns.",
+            Part.ASKED,
+        ),
         ("把橡木椅子页的“我要下单”改成“下单”", Part.ASKED),
     ],
 )

@@ -44,7 +44,9 @@ _PRAISE = regex(
     2,
 )
 """A review that finds nothing wrong with a line finds nothing."""
-_PRINTED = regex(r"^[<>=]{7}|^\[[-~/>]\]\s|^\W*\d+\s*(?:→|│|\|)|^[+-]{1,3}\s|[{};]\s*$|^\s*(?:\$|>|%)\s")
+_PRINTED = regex(
+    r"^[<>=]{7}|^\[[-~/>]\]\s|^\W*\d+\s*(?:→|│|\|)|^[+-]{1,3}\s|[{};]\s*$|^\s*(?:\$|>|%)\s"
+)
 """A line of a program, of a difference or of what a tool printed."""
 _DID = regex(
     r"^\W*(?:`[^`]{1,80}`\W*)?(?:all \w+ \w+ )?(?:i(?:'ve| have)? |we(?:'ve| have)? |the \w+ (?:has|have|was|were|is|are|now) |also |now )?(?:just |now |already |been )*"
@@ -80,7 +82,7 @@ _GUESS = regex(
 """What the agent only supposes is often found to be otherwise a message later."""
 GUESSED = 0.8
 _DISCOVERY = regex(
-    r"\b(?:root cause|turns? out|the (?:real|actual|true|underlying|core) (?:\w+ )?(?:issue|problem|cause|reason|bug|culprit|fix)|(?:is|was) (?:a|an|the) (?:\w+ ){0,2}bug|found (?:it|the (?:\w+ ){0,2}(?:issue|problem|bug|cause|culprit))|only (?:works|happens|occurs)|never (?:worked|called|used|set|reached|runs?))\b"
+    r"\b(?:root cause|the (?:cause|culprit|reason) (?:is|was)|turns? out|the (?:real|actual|true|underlying|core) (?:\w+ )?(?:issue|problem|cause|reason|bug|culprit|fix)|(?:is|was) (?:a|an|the) (?:\w+ ){0,2}bug|found (?:it|the (?:\w+ ){0,2}(?:issue|problem|bug|cause|culprit))|only (?:works|happens|occurs)|never (?:worked|called|used|set|reached|runs?))\b"
     r"|根本原因|根因|真正的?(?:原因|问题)|原来(?!的)|(?:问题|原因)(?:在于|出在|是)|才发现",
     2,
 )
@@ -293,7 +295,7 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
         bold = False
         listed = item and _DID.search(above) and not (_comments(unit) or _is_open(unit))
         if worth <= 0 and listed:
-            worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
+            worth = 0.3 * min(3, len(identifiers_in(unit))) + 0.3
         advised = section is _Section.ADVICE and not concludes
         to_do = advised or _UNDONE.search(unit) is not None
         worth -= ADVISED * advises
@@ -316,6 +318,21 @@ def _is_open(unit: str) -> bool:
 def _is_advice(unit: str) -> bool:
     """Whether a sentence says what the person is to do, or how to use what was made."""
     return bool(_HOW_TO.match(unit) or _TELLS_YOU.match(unit.replace("’", "'")))
+
+
+def identifiers_in(text: str) -> set[str]:
+    """Return the names of files, functions, options and the like in a text."""
+    return set(_IDENTIFIER.findall(text))
+
+
+def tells_deed(text: str) -> bool:
+    """Whether a text begins by telling what was done."""
+    return _DID.search(text) is not None
+
+
+def tells_discovery(text: str) -> bool:
+    """Whether a text tells what was found to be the cause of something."""
+    return _DISCOVERY.search(text) is not None
 
 
 def unfenced_lines(text: str) -> Iterator[str]:
@@ -360,9 +377,9 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
     # "Running the tests" is a step on the way. A longer unit mostly says what came of it.
     if _DOING.match(unit) and len(unit) <= (_STEP if not _NOW.match(unit) else LONGEST):
         return 0.0
-    did = done or _DID.search(unit) is not None
+    did = done or tells_deed(unit)
     cause = any(words.search(unit) for words in (_CAUSE, _LABEL, _UNDONE))
-    names = min(3, len(set(_IDENTIFIER.findall(unit))))
+    names = min(3, len(identifiers_in(unit)))
     figure = _FIGURE.search(unit) is not None
     concludes = _CONCLUSION.match(unit) is not None
     if not (did or cause or concludes or ((named or why) and (names or figure))):
@@ -379,5 +396,5 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
     )
     guessed = not concludes and _GUESS.search(unit) is not None
     worth += 0.1 * min(8.0, traits.specific) - GUESSED * guessed
-    worth += DISCOVERED * (_DISCOVERY.search(unit) is not None)
+    worth += DISCOVERED * tells_discovery(unit)
     return worth - EXPECTED * (_AS_EXPECTED.search(unit) is not None)

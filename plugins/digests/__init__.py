@@ -12,21 +12,18 @@ an agent at work what it says it found and did. A clause is weighed by what it n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.domain.session import Transcript, Turn, agent_words, exchanges_of
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules import small_talk
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
 from kimi_memory.nlp.rules.console import is_printed
-from kimi_memory.nlp.rules.gist import join_answer
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
@@ -44,31 +41,28 @@ from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, refuses, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
-BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
-"""Most tokens of a digest: so many, and more for each errand of an agent at work above the usual.
+from .choice import OPEN_END, ORDER_LINES, Bit, choose_lines
+
+BUDGET, MOST = 400, 1000
+"""Most tokens of a digest, and of that of a long session."""
+ROOM = {"work": (4, 50), "chat": (16, 20), "people": (40, 10)}
+"""Above so many turns of a person each further one makes room for so many tokens more.
 
 An afternoon with an agent is twenty errands, each with what came of it: in 400 tokens half of
-them would be lost, while a chat of that length mostly stays with its subject.
+them would be lost. A chat mostly stays with its subject, but for the longest.
 """
 LINE, ERRAND = 110, 80
 """Most tokens of a person's words in a line; where an agent at work has many errands, so many."""
-ACCOUNT, PIECES = 110, 3
-"""Most tokens of an agent's words in a line, and most of its sentences: more of them, far apart,
-say nothing together."""
 CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
 REPEATED = 40
 """So many characters are not said twice by chance."""
 LEFT = 1.6
 """What gains a line that is left to do when a session ends."""
-OPEN_END, ORDER_LINES = -1, -2
-"""In place of the number of an exchange: what the agent leaves open at the end; from here down, orders."""
 
 # People tell each other small things all day; with an agent a person speaks to the point.
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
-LEAST_LINE = 3.0
-"""So much a line is worth that orders, decides and leaves open nothing; below it few are."""
 SHORT, BRIEF, NAMED = 160, 48, 300
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
 one that consists of a line of it may be as long as that."""
@@ -83,30 +77,12 @@ _BOX = regex(r"^\W*\[[ xX]\] ")
 """An item of a check list is a task of its own."""
 _Kept = list[tuple[Clause, float]]
 _Offered = tuple[str, str, int]
-_FIRM = {Part.ORDERED, Part.DECIDED, Part.OPEN}
 
 
 @hookimpl(trylast=True)
 def digest_session(transcript: Transcript) -> list[DigestLine]:
     """Choose the lines of a session's digest."""
     return _Reader(transcript).lines()
-
-
-@dataclass(frozen=True, slots=True)
-class _Bit:
-    """Words that may stand in the line of an exchange: a person's, or of an agent's account."""
-
-    exchange: int
-    worth: float
-    text: str
-    n: int
-    line: DigestLine | None = None
-    at: int = 0
-    above: str = ""
-
-    @property
-    def is_account(self) -> bool:
-        return self.line is None
 
 
 class _Reader:
@@ -126,42 +102,16 @@ class _Reader:
         self._kind = (
             "people" if self._named else "work" if transcript.has_agent_at_work() else "chat"
         )
-        errands = sum(turn.by_person for turn in self._turns) if self._kind == "work" else 0
-        self._room = min(MOST, BUDGET + max(0, errands - USUAL) * EACH)
-        self._line = ERRAND if errands > USUAL else LINE
+        errands = sum(turn.by_person for turn in self._turns)
+        usual, each = ROOM[self._kind]
+        self._room = min(MOST, BUDGET + max(0, errands - usual) * each)
+        self._line = ERRAND if self._kind == "work" and errands > usual else LINE
 
     def lines(self) -> list[DigestLine]:
         """Return the lines in the order of their sections and turns."""
-        bits = sorted(self._yield_bits(), key=lambda bit: -bit.worth)
-        kept: dict[int, list[_Bit]] = {}
-        told = set[str]()
-        room = self._room
-        for bit in _rank_errands(bits) if self._kind == "work" else bits:
-            line = kept.get(bit.exchange, [])
-            # Joining two texts changes the estimate by three tokens at most (nlp/basic/tokens.py).
-            cost = estimate(bit.text) + 3
-            # A heading stands once above all that is below it, so it is paid for once.
-            if bit.is_account and (bit.text in told or any(_says_same(bit, one) for one in line)):
-                continue
-            if bit.above and all(bit.above != other.above for other in line):
-                cost += estimate(bit.above) + 3
-            if cost <= room and (not bit.is_account or _has_room(line, cost)):
-                kept[bit.exchange] = [*line, bit]
-                told.add(bit.text)
-                room -= cost
-        telling = [bits for bits in kept.values() if self._tells(bits)]
-        parts = list(Part)
-        return sorted(
-            map(_build_line, telling), key=lambda line: (parts.index(line.part), line.first)
-        )
+        return choose_lines(list(self._yield_bits()), self._kind, self._room)
 
-    def _tells(self, bits: list[_Bit]) -> bool:
-        """Whether a line tells enough: a question that no answer stands beside tells nothing."""
-        if bits[0].exchange == OPEN_END or any(bit.line and bit.line.part in _FIRM for bit in bits):
-            return True
-        return sum(bit.worth for bit in bits) >= LEAST_LINE
-
-    def _yield_bits(self) -> Iterator[_Bit]:
+    def _yield_bits(self) -> Iterator[Bit]:
         asked = self._kind == "people"
         said: list[str] = []
         exchanges = list(exchanges_of(self._turns))
@@ -178,7 +128,7 @@ class _Reader:
                 if after is None or not (refuses(after.text) or fails_still(after.text)):
                     yield from _yield_account_bits(at, answers, last=self._turns[-1])
 
-    def _person_bits(self, at: int, turn: Turn, *, first: bool) -> Iterator[_Bit]:
+    def _person_bits(self, at: int, turn: Turn, *, first: bool) -> Iterator[Bit]:
         """Yield what a person says in one exchange, and what it is worth.
 
         To an agent at work an order is a line of its own: it outlasts the errand beside it.
@@ -201,7 +151,7 @@ class _Reader:
             return
         yield self._make_bit(at, turn, kept, (about, offer, by), first)
 
-    def _make_bit(self, at: int, turn: Turn, kept: _Kept, offered: _Offered, first: bool) -> _Bit:
+    def _make_bit(self, at: int, turn: Turn, kept: _Kept, offered: _Offered, first: bool) -> Bit:
         about, offer, by = offered
         words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
         # "Want me to add a test?" – "yes" sets an agent to work, and decides nothing.
@@ -212,9 +162,9 @@ class _Reader:
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
         line = DigestLine(part, text, by or turn.n, turn.n, turn.speaker if self._named else "")
-        return _Bit(at, worth, text, line.first, line)
+        return Bit(at, worth, text, line.first, line)
 
-    def _question_bit(self, at: int, turn: Turn) -> Iterator[_Bit]:
+    def _question_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
         """Yield the question that an agent at work answered: it says what its answer is about."""
         if self._kind != "work":
             return
@@ -227,14 +177,14 @@ class _Reader:
         if not asked or traits_of(asked[0].text).specific < 1:
             return
         words = quote_heaviest(turn.text, [(asked[0], 0.0)], self._line)
-        yield _Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
+        yield Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
-    def _page_bit(self, at: int, turn: Turn) -> Iterator[_Bit]:
+    def _page_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
         """Yield what a person asks who hands an agent at work a plan or a listing."""
         words = request_in(without_programs(turn.text)) if self._kind == "work" else ""
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return
-        yield _Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
+        yield Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _select_clauses(self, turn: Turn, *, first: bool) -> _Kept:
         """Return the clauses of a turn that tell something, with their weights."""
@@ -334,7 +284,7 @@ def _is_empty(clause: Clause, before: Turn | None) -> bool:
     return empty or points or (before is not None and is_copied(clause.text, before.text))
 
 
-def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Iterator[_Bit]:
+def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Iterator[Bit]:
     """Yield what the agent says it found and did in one exchange, and what it leaves open."""
     for turn in answers:
         if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
@@ -345,56 +295,9 @@ def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Itera
             is_open = report.to_do and turn is last
             worth += LEFT * is_open
             line = OPEN_END if is_open else exchange
-            yield _Bit(line, worth, report.text, turn.n, at=at, above=report.above)
-
-
-def _rank_errands(bits: list[_Bit]) -> list[_Bit]:
-    """Return words of work by their errands: half a line says little.
-
-    An errand weighs what the person wanted and the heaviest thing that came of it. What
-    somebody ordered or decided outlasts its errand, and has room before all of them.
-    """
-    worth, seen = dict[int, float](), set[tuple[int, bool]]()
-    for bit in bits:
-        if (bit.exchange, bit.is_account) not in seen:
-            seen.add((bit.exchange, bit.is_account))
-            worth[bit.exchange] = worth.get(bit.exchange, 0.0) + bit.worth
-    lasting = {Part.ORDERED, Part.DECIDED}
-    return sorted(
-        bits,
-        key=lambda bit: (
-            bit.line is None or bit.line.part not in lasting,
-            -worth[bit.exchange],
-            -bit.worth,
-        ),
-    )
+            yield Bit(line, worth, report.text, turn.n, at=at, above=report.above)
 
 
 def _is_repeated(text: str, said: list[str]) -> bool:
     """Whether more than a few words were said before, word for word."""
     return len(text) >= REPEATED and any(text in earlier for earlier in said)
-
-
-def _says_same(bit: _Bit, other: _Bit) -> bool:
-    """Whether an agent's words stand in its line already: it says what it found twice."""
-    said, known = bit.text.rstrip(".。 "), other.text.rstrip(".。 ")
-    return said in f"{other.above} {known}" or known in said
-
-
-def _has_room(line: list[_Bit], cost: int) -> bool:
-    """Whether a line has room for another sentence of the agent."""
-    said = [estimate(bit.text) for bit in line if bit.is_account]
-    return len(said) < PIECES and sum(said) + cost <= ACCOUNT
-
-
-def _build_line(bits: list[_Bit]) -> DigestLine:
-    """Return the line of one exchange: what a person wanted, with what the agent did about it."""
-    accounts = sorted((bit for bit in bits if bit.is_account), key=lambda bit: (bit.n, bit.at))
-    answer = join_answer((bit.above, bit.text) for bit in accounts)
-    asked = next((bit.line for bit in bits if bit.line), None)
-    if asked is None or not accounts:
-        part = Part.OPEN if bits[0].exchange == OPEN_END else Part.FOUND
-        return asked or DigestLine(part, answer, accounts[0].n, accounts[-1].n)
-    part = Part.FOUND if asked.part is Part.TOLD else asked.part
-    text = f"{asked.text} → {answer}"
-    return replace(asked, part=part, text=text, last=accounts[-1].n)
