@@ -11,7 +11,7 @@ an agent at work what it says it found and did. A clause is weighed by what it n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Origin, Role
@@ -26,11 +26,18 @@ from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offer
 from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
-from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
+from kimi_memory.nlp.rules.offers import (
+    closing_question,
+    leaves_choice,
+    offers_in,
+    picked,
+    question_in,
+)
 from kimi_memory.nlp.rules.own_clauses import (
     is_copied,
     join_items,
     leans,
+    needs_before,
     own_clauses,
     quote_heaviest,
 )
@@ -68,6 +75,8 @@ SHORT, BRIEF, NAMED = 160, 48, 300
 one that consists of a line of it may be as long as that."""
 LONG = 3000
 """A person's turn above this length is a document."""
+POINTING = 1.5
+"""What a clause loses that points at what is said nowhere in its turn."""
 LAUGHTER, DEFECT, GOAL, PAGE = 0.7, 1.2, 1.0, 4.0
 """What a clause loses that somebody laughs at, or that tells what fails; what the first words gain;
 what the request of a document is worth."""
@@ -139,7 +148,7 @@ class _Reader:
         kept = self._select_clauses(turn, first=first)
         about, offer, by = self._find_offer(turn)
         if offer and self._changes.after(turn.n, offer, 1):
-            offer, kept = "", kept if len(turn.text) > BRIEF else []
+            about, offer, kept = "", "", kept if len(turn.text) > BRIEF else []
         if self._kind == "work" and not offer:
             orders, kept = _split_orders(kept)
             if orders:
@@ -149,6 +158,9 @@ class _Reader:
         if not kept and not offer:
             yield from self._question_bit(at, turn)
             return
+        # "Since I was seventeen" is half of a thought; the other half is the question.
+        if not offer and self._kind != "work" and self._answers(turn, kept):
+            about, by = self._question_before(turn)
         yield self._make_bit(at, turn, kept, (about, offer, by), first)
 
     def _make_bit(self, at: int, turn: Turn, kept: _Kept, offered: _Offered, first: bool) -> Bit:
@@ -157,7 +169,7 @@ class _Reader:
         # "Want me to add a test?" – "yes" sets an agent to work, and decides nothing.
         errand = self._kind == "work" and (is_task(turn.text) or offers_act(offer))
         part = self._choose_part(kept, bool(offer) and not errand, first=first)
-        said = (about if offer else "", offer, "" if offer and words in offer else words)
+        said = (about, offer, "" if offer and words in offer else words)
         text = " → ".join(filter(None, said))
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
@@ -218,7 +230,37 @@ class _Reader:
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
             if weight >= LEAST[self._kind] or ordered:
                 found.append((clause, weight))
-        return found
+        return found if self._kind == "work" else self._complete(turn, own, found)
+
+    def _complete(self, turn: Turn, own: Sequence[Clause], found: _Kept) -> _Kept:
+        """Return clauses of talk with what they point at; one that points at nothing weighs less."""
+        chosen = {clause.start for clause, _ in found}
+        whole: _Kept = []
+        for clause, weight in found:
+            told = [one for one in own if one.end <= clause.start and one.act is not Act.REMARK]
+            before = told[-1] if told else None
+            alone = clause.act is Act.ORDER or not needs_before(clause.text)
+            if alone or (before is not None and before.start in chosen):
+                whole.append((clause, weight))
+            elif before is not None and before.act is Act.STATEMENT:
+                whole += [(before, weight), (clause, weight)]
+            elif (before is None and self._question_before(turn)) or (
+                weight - POINTING >= LEAST[self._kind]
+            ):
+                whole.append((clause, weight))
+        return whole
+
+    def _answers(self, turn: Turn, kept: _Kept) -> bool:
+        """Whether what is kept of a turn is a short answer, or points at what was asked."""
+        first = kept[0][0] if kept else None
+        return len(turn.text) <= BRIEF or (first is not None and needs_before(first.text))
+
+    def _question_before(self, turn: Turn) -> tuple[str, int]:
+        """Return the question that the message before a turn ends with, and its number."""
+        at = self._places[turn.n]
+        before = self._turns[at - 1] if at else turn
+        asked = closing_question(before.text) if before is not turn else ""
+        return (asked, before.n) if asked and not offers_act(asked) else ("", 0)
 
     def _is_aside(self, clause: Clause, *, thanks: bool) -> bool:
         """Whether a clause only answers: thanks for advice, "it makes me happy, too"."""

@@ -241,7 +241,7 @@ def test_an_offer_that_was_given_up_is_no_line() -> None:
 def test_what_is_said_of_everybody_is_a_wise_saying() -> None:
     lines = digest(
         ("Ann", "Old songs always bring us closer together."),
-        ("Ben", "We recorded twelve old songs in my cellar."),
+        ("Ben", "We recorded twelve old songs in my cellar in Riga last summer."),
     )
     assert [line.who for line in lines] == ["Ben"]
 
@@ -255,17 +255,14 @@ def test_what_is_said_to_an_agent_at_work_is_about_the_work() -> None:
         ("agent", "It runs."),
         (
             "user",
-            "The archive must only hold exports in UTF-8, so `export.py` deletes the broken one of Tuesday.",
+            "The archive must only hold UTF-8, so `export.py` deletes what is not.",
         ),
         ("agent", "Let me see."),
         ("user", "I'm allergic to latin-1, and I work as a librarian in Graz."),
     )
     parts = {line.text: line.part for line in lines}
     assert (
-        parts[
-            "The archive must only hold exports in UTF-8, so `export.py` deletes the broken one of Tuesday."
-        ]
-        is Part.ASKED
+        parts["The archive must only hold UTF-8, so `export.py` deletes what is not."] is Part.ASKED
     )
     assert parts["I'm allergic to latin-1, and I work as a librarian in Graz."] is Part.TOLD
 
@@ -312,10 +309,10 @@ def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
             Part.ASKED,
         ),
         (
-            "Let's show the 3 prices of the chair list in `EUR` by default, not in crowns.",
+            "Let's show the 3 chair prices in `EUR` by default, not in crowns.",
             Part.ASKED,
         ),
-        ("把橡木椅子页的“我要下单”改成“下单”", Part.ASKED),
+        ("橡木椅子页默认只显示价格，库存统一放到`stock`里，不要改其他页", Part.ASKED),
     ],
 )
 def test_at_work_only_what_settles_something_is_a_decision(said: str, part: Part) -> None:
@@ -500,3 +497,28 @@ def test_what_an_agent_at_work_is_set_to_do_is_no_decision(
         ("agent", "Done: the importer in src/importer.py waits 2 s before each retry."),
     )
     assert next(line.part for line in lines if line.first > 1) is part
+
+
+def test_a_short_answer_stands_below_its_question() -> None:
+    lines = digest(
+        ("user", "Help me write a page about myself for the harbour choir."),
+        ("agent", "Gladly. How long have you been singing in choirs?"),
+        ("user", "Since I was nine, mostly alto, in Bergen"),
+    )
+    assert [(line.text, line.first, line.last) for line in lines if line.last == 3] == [
+        (
+            "How long have you been singing in choirs? → Since I was nine, mostly alto, in Bergen",
+            2,
+            3,
+        )
+    ]
+
+
+def test_what_points_at_the_sentence_before_stands_with_it() -> None:
+    lines = digest(
+        ("Ann", "I paint a lot. It got me through my divorce in Bergen in 2019."),
+        ("Ben", "Mine taught me cards!"),
+    )
+    assert [line.text for line in lines if line.who == "Ann"] == [
+        "I paint a lot. It got me through my divorce in Bergen in 2019."
+    ]

@@ -191,6 +191,14 @@ def question_in(text: str) -> str:
     return said.rstrip(" :：.。，,") if 4 <= len(said) <= ASKED else ""
 
 
+def closing_question(text: str) -> str:
+    """Return the question that a message ends with, if it names what it is about."""
+    spans = sentences(text.strip())
+    said = _strip_markup(text.strip()[slice(*spans[-1])]) if spans else ""
+    asks = said.endswith(("?", "？")) and len(said) <= ASKED
+    return said if asks and specific_words(said) else ""
+
+
 def _only_announces(line: str) -> bool:
     return bool(_ANNOUNCED.match(line) or _COUNTED.search(line))
 

@@ -12,6 +12,7 @@ from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.question_leads import join_leads
+from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 _UNSEEN = regex(r"[\s*_`#>|]+")
@@ -33,6 +34,15 @@ _LEANS = regex(
     r"\b(?:it|its|this|that|them|these|those|they|there|so)\b|[它这那此]|其(?![他余中实它次])|^\W*(?:[^\s\u3400-\u9fff]+\s+){0,3}[^\s\u3400-\u9fff]+\W*$|^\W*(?:[^\W\u3400-\u9fff]*[\u3400-\u9fff]){1,7}\W*$",
     2,
 )
+
+
+_POINTS = regex(
+    r"\b(?:it|its|they|them|their|he|she|him|his|her)\b|\b(?:this|those|these)\b(?=\W*$|[,.;!?]| (?:is|are|was|were|will|would|can|could|has|have|had|makes?|made|really|all|sounds?|looks?|and|but|so|to|for|from|with|in|on)\b)"
+    r"|(?:^\W*(?:(?:and|but|so|yes|yeah|well|oh|because)\b,? )*|\b(?:do|did|like|love|about|for|of|with|to|from|after) )that\b(?=\W*$|[,.;!?]|'s\b| (?:is|was|will|would|makes?|made|sounds?|and|but|so)\b)"
+    r"|^\W*(?:[那可但而]|所以|但是|因为|其实|不过|而且|然后|后来|现在|我(?:觉得|很|也|都|就|给|跟|对|让|带|帮|把)?)*(?:[它他她](?!们家)|这(?![么样里边次个周天月年些种]|几)|那(?![么样里边时天个年周些种]|我|就|你|几))",
+    2,
+)
+"""The first word that points at what was said before."""
 
 
 # Digest, cards, changes and earlier statements each ask for those of every turn of a session.
@@ -132,3 +142,17 @@ def quote_heaviest(text: str, kept: Sequence[tuple[Clause, float]], limit: int) 
     parts = [" ".join(text[start:end].split()) for start, end in runs]
     parts[0] = _LEAD.sub("", parts[0], count=1) or parts[0]
     return " … ".join(parts)
+
+
+def needs_before(clause: str) -> bool:
+    """Whether a clause speaks of something by a pronoun before it has named anything.
+
+    "I love how it's both", 她每天都要喝粥: who or what is said in the words before it.
+    """
+    found = _POINTS.search(clause.replace("’", "'"))
+    if found is None:
+        return False
+    before = clause[: found.start()]
+    # One word may be the verb: "I'm obsessed with those".
+    traits = traits_of(before)
+    return len(specific_words(before)) <= 1 and not (traits.kin or traits.name)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.own_clauses import is_copied, join_items, leans, own_clauses, widen
+from kimi_memory.nlp.rules.own_clauses import (
+    is_copied,
+    join_items,
+    leans,
+    needs_before,
+    own_clauses,
+    widen,
+)
 from kimi_memory.nlp.rules.utterance import Act
 
 TEXT = "We moved to Basel in May. The rent is lower here. Always answer in German. Can you do that?"
@@ -97,3 +104,23 @@ def test_a_long_list_is_joined_as_far_as_it_is_short() -> None:
     first, *rest = join_items(text, own_clauses(text))
     assert first.text.startswith("the steps:\n- step 0")
     assert rest and all(clause.text.startswith("- step") for clause in rest)
+
+
+@pytest.mark.parametrize(
+    ("clause", "needs"),
+    [
+        ("I love how it's both warm and light", True),
+        ("they lent us the tent for nothing", True),
+        ("she's allergic to walnuts", True),
+        ("I'm obsessed with those, so I planted ten", True),
+        ("她每天都要喝粥", True),
+        ("那是在温州买的", True),
+        ("My brother says it is fine", False),
+        ("Porto was loud, and I liked it", False),
+        ("I think that we should go on Friday", False),
+        ("这周店里盘点", False),
+        ("那我周末再去买菜", False),
+    ],
+)
+def test_a_clause_may_point_at_what_was_said_before(clause: str, needs: bool) -> None:
+    assert needs_before(clause) is needs
