@@ -71,6 +71,19 @@ BENCHMARKS = (
         needs=("psycopg",),
     ),
     Benchmark(
+        name="permissions",
+        module="permissions",
+        what="decisions, lines of the audit log, and recall through a space",
+        quick=("--times", "50", "--turns", "100"),
+        needs=("cedarpy",),
+    ),
+    Benchmark(
+        name="line-worth",
+        module="line_worth",
+        what="how well the signs of a digest's line tell what readers kept of it",
+        files="judged/*.jsonl",
+    ),
+    Benchmark(
         name="fleet",
         module="fleet",
         what="one job over many memories, a damaged one among them, by a pool of workers",
