@@ -116,6 +116,7 @@ def _build_day_page(day: DayView) -> Iterable[Step]:
     seen = Cards.of(day.cards).where(lambda head: head.status is Status.ACTIVE and seen_today(head))
     if not day.events and not day.sessions and not seen:
         return
+    in_time = sorted(day.events, key=lambda event: (event.at, event.id))
     yield Step(
         Op.REFINE,
         Day(
@@ -126,7 +127,7 @@ def _build_day_page(day: DayView) -> Iterable[Step]:
             lang=day.lang,
             date=day.date,
             sessions=_fit_lines(_session_lines(day), day.lang),
-            events=_fit_lines((_event_line(event, day) for event in day.events), day.lang),
+            events=_fit_lines((_event_line(event, day) for event in in_time), day.lang),
             knowledge=_fit_lines(map(_card_line, seen), day.lang),
         ),
         f"what happened on {day.date}",

@@ -80,6 +80,28 @@ def test_no_attack_runs(opened: Callable[..., Any], demo: Served, policy: bool) 
     assert all(url.startswith(demo.url) for url in tab.asked)
 
 
+def test_a_page_that_says_it_is_opening_leads_on_by_itself(
+    opened: Callable[..., Any], demo: Served
+) -> None:
+    tab, address, served = opened(), f"{demo.url}/ui/held", list[str]()
+
+    def answer(route: Any) -> None:
+        found = route.fetch()
+        text = found.text()
+        # The first two times as on a server that has not looked at the files yet.
+        served.append("opening" if len(served) < 2 else "held")
+        wait = '<p role="status" data-again></p>'
+        text = text.replace("<h1", f"{wait}<h1", 1) if served[-1] == "opening" else text
+        route.fulfill(response=found, body=text)
+
+    tab.route(address, answer)
+    tab.goto(address)
+    assert tab.locator("[data-again]").count() == 1
+    tab.locator("[data-again]").wait_for(state="detached", timeout=60_000)
+    assert served == ["opening", "opening", "held", "held"]
+    assert not tab.problems
+
+
 def test_keys_lead_decide_and_take_back(opened: Callable[..., Any], demo: Served) -> None:
     tab = opened()
     tab.keyboard.press("g")

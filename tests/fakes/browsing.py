@@ -43,4 +43,6 @@ def sit_down(browser: Any, there: Served, **options: Any) -> Any:
     tab.click("button")
     tab.wait_for_load_state()
     assert tab.url == f"{there.url}/ui/"
+    # On a busy machine the first page may say that the memory is being opened.
+    tab.locator("[data-again]").wait_for(state="detached", timeout=120_000)
     return tab

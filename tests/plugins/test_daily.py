@@ -120,6 +120,15 @@ def test_the_page_speaks_the_language_of_the_day() -> None:
     assert page.sessions == ("[[session_s]]",)
 
 
+def test_events_stand_in_the_order_of_time_whatever_their_files_are_called() -> None:
+    hours = {"a late one": 5, "b early one": -2, "c at noon": 0, "d at noon": 0}
+    events = tuple(event(name, at=NOON + timedelta(hours=hour)) for name, hour in hours.items())
+    [page] = notes(consolidate_day(day(events=events)), Day)
+    assert [line.partition(": ")[2].partition(" ^")[0] for line in page.events] == [
+        "b early one", "c at noon", "d at noon", "a late one",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("lang", "rest"), [(Lang.ZH, "……另有"), (Lang.EN, "… and")])
 def test_a_day_with_very_much_shows_the_first_of_it_and_counts_the_rest(
     lang: Lang, rest: str

@@ -195,7 +195,10 @@ def test_a_page_says_that_the_memory_is_opening(
         return before, await room.is_open()
 
     assert asyncio.run(ask()) == (False, True)
-    assert 'http-equiv="refresh"' in fresh.opening_page()
+    page = fresh.opening_page()
+    # Without JavaScript alone: nobody's page is loaded anew while they read it.
+    assert '<noscript><meta http-equiv="refresh"' in page
+    assert "data-again" in page
 
 
 def test_the_door_begins_to_open_the_memory(fresh: Pages, monkeypatch: pytest.MonkeyPatch) -> None:

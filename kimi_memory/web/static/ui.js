@@ -81,6 +81,14 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", () => navigator.clipboard.writeText(button.dataset.copy));
 }
 
+// The memory is being opened: looked for again and again, and the page stays until there is another.
+const look = async () => {
+  const page = await fetch(location.href).then((one) => one.text(), () => "data-again");
+  if (page.includes("data-again")) setTimeout(look, 1000);
+  else location.reload();
+};
+if (document.querySelector("[data-again]")) setTimeout(look, 1000);
+
 // One stream for all tabs of a memory, held by one that is seen: a browser has six connections to
 // a server. What is new is named and never loaded by itself, so nobody loses what they write.
 const place = document.body.dataset.live;
