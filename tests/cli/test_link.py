@@ -42,7 +42,7 @@ def test_suggestions_are_listed(cards: None, capsys) -> None:
     assert "No link waits." in capsys.readouterr().out
     assert run(["dream"]) == 0
     shown = capsys.readouterr().out
-    assert "[2/4] Consolidate  0 duplicates merged, 1 links suggested" in shown
+    assert "[2/4] Consolidate  0 duplicates merged, 1 link suggested" in shown
     assert "SIMILAR_TO card-b: 0." in shown
     [edge] = answer(capsys, "link", "--suggested")
     assert (edge["source"], edge["target"]) == ("card-a", "card-b")

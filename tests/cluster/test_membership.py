@@ -145,7 +145,7 @@ def test_commands_join_share_and_check(shell: Path, capsys: pytest.CaptureFixtur
     )
     capsys.readouterr()
     assert run(["cluster", "trim", "shop", "--dry-run"]) == 0
-    assert "records would be destroyed" in capsys.readouterr().out
+    assert "1 record would be destroyed" in capsys.readouterr().out
     assert run(["deploy", "repair", "shop", "--dry-run"]) == 0
     assert "snapshot at record" in capsys.readouterr().out
     purge = ["purge", "--memory", str(shell / "shop"), "--text", "Zephyrine Quillfeather"]

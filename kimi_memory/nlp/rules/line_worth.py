@@ -63,7 +63,7 @@ _OPINION = regex(
     2,
 )
 _UNIT = regex(
-    r"[$€£¥]\s?\d|\d+(?:[.,]\d+)?\s?(?:k|m|%|€|£|usd|eur|km|kg|mg|ml|cm|mm|gb|mb|ms|hours?|hrs?|mins?|minutes?|days?|weeks?|months?|years?|people|元|块|万|千|公里|公斤|斤|米|平|岁|天|周|个月|年|小时|分钟|人|次|点|号|月)",
+    r"[$€£¥]\s?\d|(?<![\d.,])\d{1,9}(?:[.,]\d{1,6})?\s?(?:k|m|%|€|£|usd|eur|km|kg|mg|ml|cm|mm|gb|mb|ms|hours?|hrs?|mins?|minutes?|days?|weeks?|months?|years?|people|元|块|万|千|公里|公斤|斤|米|平|岁|天|周|个月|年|小时|分钟|人|次|点|号|月)",
     2,
 )
 _PRONOUN = regex(r"\b(?:it|this|that|they|them|these|those|he|she|him|her)\b|[它这那他她]", 2)
