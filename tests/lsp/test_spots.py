@@ -97,6 +97,6 @@ def test_an_id_of_a_stranger_shows_no_picture() -> None:
         value="v",
         lang=Lang.EN,
     )
-    page = Page("a.md", "card-2` ![](https://example.org/x.png)", "card", "", "active", "", ())
+    page = Page("a.md", "card-2` ![](https://example.org/x.png)", "card", "", "active", "", (), "")
     shown = note_text(card, (), UTC, replaced_by=[page])
     assert "`card-2 ![](https://example.org/x.png)`" in shown
