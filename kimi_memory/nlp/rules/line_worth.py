@@ -113,8 +113,8 @@ def line_signs(text: str, part: str, sort: str) -> dict[str, float]:
     """Return what a line shows, by the names of the signs; most are 0 or 1."""
     plain = text.replace("’", "'")
     # In talk the words after an arrow are a person's, too.
-    asked, arrow, answer = plain.partition(ARROW) if sort == "work" else (plain, "", "")
-    signs = {"bias": 1.0, f"part_{part}": 1.0, f"sort_{sort}": 1.0, "arrow": float(bool(arrow))}
+    asked, _, answer = plain.partition(ARROW) if sort == "work" else (plain, "", "")
+    signs = {"bias": 1.0, f"part_{part}": 1.0, f"sort_{sort}": 1.0}
     tokens = estimate(asked)
     signs |= {
         "short": float(tokens + estimate(answer) < SHORT),
