@@ -24,12 +24,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Path:
     return path
 
 
+MARK, PATIENCE = b"\x1e", 30.0
+"""What is written when a program has given the terminal back, and seconds until it must be read."""
+
+
 class Screen:
     """A terminal: the person's end of it, and the program's."""
 
     def __init__(self) -> None:
         self._ours, self._theirs = os.openpty()
         self._shown, self._guard = b"", threading.Lock()
+        self._marks = 0
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
@@ -58,6 +63,8 @@ class Screen:
             patch.setattr("sys.stdin", stdin)
             patch.setattr("sys.stdout", stdout)
             yield
+        os.write(self._theirs, MARK)
+        self._marks += 1
 
     @property
     def end(self) -> int:
@@ -67,13 +74,16 @@ class Screen:
     @property
     def text(self) -> str:
         """What is on it, once no more comes."""
-        last, same = b"", 0
+        last, same, until = b"", 0, time.monotonic() + PATIENCE
         while same < 5:
             time.sleep(0.005)  # What was written is there; the reader only has to be scheduled.
             with self._guard:
-                same = same + 1 if self._shown == last else 0
+                # On a busy machine that takes its time: it has read all once it has the last mark.
+                waits = self._shown.count(MARK) < self._marks and time.monotonic() < until
+                same = 0 if waits or self._shown != last else same + 1
                 last = self._shown
-        return last.decode("utf-8", "replace").replace("\r\n", "\n")
+        plain = last.replace(MARK, b"")
+        return plain.decode("utf-8", "replace").replace("\r\n", "\n")
 
     def close(self) -> None:
         """Hang up."""
