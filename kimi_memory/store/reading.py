@@ -14,6 +14,7 @@ from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.merge.marks import has_marks
+from kimi_memory.store.companions import Companions
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
@@ -147,6 +148,7 @@ class Reading:
         self.root, self.read_only, self.moved = tree.root, "", ""
         self._tree, self._disk, self.journal = tree, tree.disk, journal
         self._vets: Callable[[], Judge] | None = None
+        self.companions = Companions()
 
     def set_moved(self, place: str) -> None:
         """Take no writes in this process, as the memory lives elsewhere; take them if empty."""

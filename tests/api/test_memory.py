@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 import sys
+import weakref
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
@@ -149,3 +151,13 @@ def test_asking_imports_neither_jobs_nor_capture(
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert shown in done.stdout
+
+
+def test_a_memory_that_was_closed_leaves_nothing_behind(tmp_path: Path) -> None:
+    with Memory.create(tmp_path / "m") as memory:
+        memory.remember("The database is PostgreSQL 16.")
+        memory.recall("which database")
+        gone = weakref.ref(memory)
+    del memory
+    gc.collect()
+    assert gone() is None

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.store.files.cache_files import worth_writing
@@ -40,8 +39,7 @@ class Catalog:
     @classmethod
     def from_store(cls, store: Store) -> Catalog:
         """Return the catalog of a store; all that ask get the same."""
-        with _OPENING:
-            return _CATALOGS.setdefault(store, cls(store))
+        return store.companions.find(cls, lambda: cls(store))
 
     def survey(self) -> Survey:
         """Look at every file."""
@@ -181,10 +179,6 @@ class Survey:
         if look == UNKNOWN:
             return self._passing.setdefault(path, {})
         return self._catalog.facts(path, look)
-
-
-_CATALOGS: WeakKeyDictionary[Store, Catalog] = WeakKeyDictionary()
-_OPENING = threading.Lock()
 
 
 def _encode_rows(rows: dict[str, tuple[Stat, Facts]]) -> bytes:

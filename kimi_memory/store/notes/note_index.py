@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
@@ -78,8 +77,7 @@ class Register:
     @classmethod
     def from_store(cls, store: Store) -> Register:
         """Return the register of a store; all that ask get the same."""
-        with _OPENING:
-            return _REGISTERS.setdefault(store, cls())
+        return store.companions.find(cls, cls)
 
     def read(self, survey: Survey) -> Listing:
         """Return the notes there are according to a survey."""
@@ -184,11 +182,6 @@ class Register:
             found.setdefault(entry.id, entry)
         doubles = ((e.path, found[e.id].path) for e in entries if found[e.id] is not e)
         return Listing(found, dict(self._cards), tuple(doubles))
-
-
-# By store and weakly: several shelves of a process share one reading, which ends with the store.
-_REGISTERS: WeakKeyDictionary[Store, Register] = WeakKeyDictionary()
-_OPENING = threading.Lock()
 
 
 def _lookup_names(entry: Entry | None) -> set[str]:
