@@ -140,3 +140,10 @@ def test_an_empty_history_says_so(memory: Memory) -> None:
     )  # as a branch that was just made
     with pytest.raises(HistoryError, match="The history is empty"):
         memory.points.find("HEAD")
+
+
+@pytest.mark.parametrize("words", ["^", "~", "^" * 100_000, "^" * 100_000 + "\n", "HEAD~0", "v1~x"])
+def test_steps_back_from_nothing_are_an_unknown_point(memory: Memory, words: str) -> None:
+    memory.remember("Berths are free.", key="berths")
+    with pytest.raises(KimiMemoryError):
+        memory.points.find(words)
