@@ -201,7 +201,7 @@ def test_the_home_of_another_machine_is_not_needed_to_read(log: AuditLog, home: 
     assert b"key" not in day(log).read_bytes()
 
 
-@pytest.mark.parametrize("what", ["file", "day", "folder", "node"])
+@pytest.mark.parametrize("what", ["file", "day", "today", "folder", "node"])
 def test_a_link_that_a_pull_brought_leads_no_line_elsewhere(
     log: AuditLog, space: SpaceFolder, tmp_path: Path, what: str
 ) -> None:
@@ -212,16 +212,17 @@ def test_a_link_that_a_pull_brought_leads_no_line_elsewhere(
         name = "9999-12-31.jsonl" if what == "day" else "zzz.jsonl"
         (log.folder / name).symlink_to(target)
     else:
-        place = log.folder if what == "node" else log.folder.parent
+        place = {"node": log.folder, "folder": log.folder.parent, "today": day(log)}[what]
         place.rename(target)
         place.symlink_to(target)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("elsewhere*") if path.is_file()}
+    before = {path: path.read_bytes() for path in (target, *target.rglob("*")) if path.is_file()}
+    assert before
     try:
         space.note(record(space, "after"))
     except DiskError as error:
-        assert what in ("folder", "node") and "in the way" in str(error)
+        assert what in ("folder", "node", "today") and "in the way" in str(error)
     known = list(log.records())
-    assert len(known) == (0 if what in ("folder", "node") else 18)
+    assert len(known) == (18 if what in ("file", "day") else 0)
     assert all(path.read_bytes() == content for path, content in before.items())
     places = [one.place for one in log.verify().faults]
     expected = {"folder": "audit", "node": f"audit/{log.folder.name}"}
