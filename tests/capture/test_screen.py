@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from kimi_memory import hookimpl
 from kimi_memory.capture.screen import MASK, Screen
 from kimi_memory.domain.screen import Span
+from kimi_memory.domain.session import Session
 from kimi_memory.hooks.host import Host
 
 
@@ -131,3 +133,10 @@ def test_joined_spans_are_named_by_the_longest_wherever_it_stands() -> None:
 def test_what_was_not_cut_or_stripped_is_said_to_be_whole() -> None:
     assert screen().pass_text("plain") == ("plain", 0, 0, 0)
     assert screen().pass_text("") == ("", 0, 0, 0)
+
+
+def test_a_header_passes_with_its_secrets_masked() -> None:
+    header = Session("s", datetime(2026, 2, 1, tzinfo=UTC), title="pin 4711", project="plain")
+    passed = screen().pass_session(header)
+    assert passed.id == "s" and passed.project == "plain"
+    assert MASK.search(passed.title) and "4711" not in passed.title
