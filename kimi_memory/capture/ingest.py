@@ -129,8 +129,10 @@ class Ingest:
             for turn in sessions.read(self._store, place.path).turns:
                 stored[_turn_identity(turn, turn.text)] += 1
         new, keyed = [], self._store.journal.keyed
+        before: list[str] = []
         for turn in turns:
-            text = self._screen.pass_text(turn.text).text
+            text = self._screen.pass_turn(turn.text, before).text
+            before = [*before[-1:], text] if text.strip() else before
             ref = self._screen.pass_name(turn.ref)
             # What was purged is not taken in again.
             marks = (

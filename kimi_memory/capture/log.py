@@ -159,6 +159,7 @@ class SessionLog:
         self._context = ""
         self._refs: set[str] = set()
         self._first = 1
+        self._before: tuple[Turn, ...] = ()
         self._seen = Transcript(Session("", datetime.min.replace(tzinfo=UTC)))
         self.path = f"short-term/session_{actor.session}.jsonl"
 
@@ -210,7 +211,7 @@ class SessionLog:
             size, self._size = self._size, -1
             turns = list(self._seen.turns)
             for one in said:
-                made = self._screen_turn(one, turns[-1].n + 1 if turns else self._first)
+                made = self._screen_turn(one, turns)
                 if made is not None:
                     captured.append(made)
                     lines.append(turn_line(made.turn))
@@ -261,15 +262,16 @@ class SessionLog:
     def _lock_session_file(self) -> AbstractContextManager[object]:
         return self._store.holding(self.path)
 
-    def _screen_turn(self, said: Said, n: int) -> Captured | None:
+    def _screen_turn(self, said: Said, turns: Sequence[Turn]) -> Captured | None:
         ref = self._screen.pass_name(said.ref)
         if ref and not self._refs.isdisjoint({ref, keyed_mark(ref, self._keyed)}):
             return None  # It is there, or was until its words were purged.
-        screened = self._screen.pass_text(said.text)
+        before = [one.text for one in (*self._before, *turns[-2:])]
+        screened = self._screen.pass_turn(said.text, before)
         if not screened.text.strip():
             return None
         turn = Turn(
-            n=n,
+            n=turns[-1].n + 1 if turns else self._first,
             at=said.at,
             role=said.role,
             text=screened.text,
@@ -317,7 +319,7 @@ class SessionLog:
         for line in content.splitlines(keepends=True):
             if b'"kind":"turn"' in line:
                 self._context = context_of(self._context, line)
-        self._first = earlier[-1].n + 1 if earlier else 1
+        self._first, self._before = earlier[-1].n + 1 if earlier else 1, earlier[-2:]
         self._seen = replace(seen, turns=tuple(last_rounds(seen.turns)))
         self._size = size
 

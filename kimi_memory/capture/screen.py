@@ -17,6 +17,7 @@ from kimi_memory.domain.session import Json, Session
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.safe_text import strip_injected
+from kimi_memory.nlp.rules.secret_answers import find_secret_answer
 
 MASK = re.compile(r"⟦redacted:[a-z0-9-]+:[0-9a-f]{4}⟧")
 # JSON nested deeper than this no program writes; Python's own stack ends near 1,000.
@@ -63,6 +64,24 @@ class Screen:
         masked, count = self.mask(plain)
         kept, cut = self._truncate_text(masked)
         return Screened(kept, count, cut, len(given) - len(told))
+
+    def pass_turn(self, text: str, before: Sequence[str]) -> Screened:
+        """Return the words of a turn as they may be stored; a bare answer can be a secret.
+
+        Args:
+            text: what is said.
+            before: what was said before it in the session, oldest first; the last two count.
+        """
+        passed = self.pass_text(text)
+        place = find_secret_answer(passed.text, before)
+        if place is None:
+            return passed
+        # "hunter2-x" alone is a word; what the plugins say of "password: hunter2-x" counts.
+        spans = self.spans(f"password: {passed.text[slice(*place)]}")
+        if not spans:
+            return passed
+        masked, count = self._mask_spans(passed.text, [Span(*place, spans[0].rule)])
+        return passed._replace(text=masked, masked=passed.masked + count)
 
     def mask(self, text: str) -> tuple[str, int]:
         """Return `text` with every secret replaced by ``⟦redacted:<rule>:<tag>⟧``."""

@@ -132,9 +132,16 @@ def _list_said(
 ) -> list[Said | None]:
     """Return what of each message is kept; None where nothing is, and for an earlier summary."""
     words = spoken or [Spoken(text_of(message)) for message in messages]
-    return [
-        _parse_message(memory, message, said) for message, said in zip(messages, words, strict=True)
-    ]
+    parsed: list[Said | None] = []
+    before: list[str] = []
+    for message, said in zip(messages, words, strict=True):
+        one = _parse_message(memory, message, said)
+        if one is not None:
+            # Masked here, where the message before it is known: it is compared with what is stored.
+            one = replace(one, text=memory.screen.pass_turn(one.text, before).text)
+            before = [*before[-1:], one.text]
+        parsed.append(one)
+    return parsed
 
 
 def _store_said(

@@ -74,6 +74,17 @@ def test_a_secret_is_masked_and_still_known_again(memory: Memory) -> None:
     assert take(memory, content) == [("", 2, 0)]
 
 
+def test_a_bare_secret_after_a_question_is_masked_and_known_again(memory: Memory) -> None:
+    value = "hunter2-" + "Zx9!kk"
+    content = chat("记一下", "密码是多少？", value, "Thanks, noted.")
+    [(id, _, new)] = take(memory, content)
+    assert new == 4
+    assert not any(value in text for text in stored(memory, id))
+    assert take(memory, content) == [("", 4, 0)]
+    grown = chat("记一下", "密码是多少？", value, "Thanks, noted.", "more")
+    assert take(memory, grown) == [(id, 5, 1)]
+
+
 def test_an_unknown_format_is_an_error_that_names_the_file(memory: Memory) -> None:
     with pytest.raises(TranscriptError, match=r"x\.bin:1: no reader"):
         take(memory, b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "x.bin")

@@ -228,3 +228,35 @@ def test_a_view_is_no_truth_and_may_vanish(memory: Memory) -> None:
     session.turn("user", "again")
     assert view.is_file()
     assert "short-term/session_s.json" not in memory.store.files()
+
+
+@pytest.mark.parametrize(
+    "asked", ["What is the password of the router?", "密码是多少？", "Please paste the API key."]
+)
+def test_a_bare_secret_after_a_question_for_it_is_masked(memory: Memory, asked: str) -> None:
+    value = "hunter2-" + "Zx9!kk"
+    session = memory.session("s")
+    session.turn("assistant", asked)
+    turn = session.turn("user", value)
+    assert turn is not None
+    assert value not in turn.text and turn.masked == 1
+    held = [path.read_bytes() for path in memory.root.rglob("*") if path.is_file()]
+    assert not any(value.encode() in content for content in held)
+
+
+def test_a_bare_secret_is_masked_across_processes_and_parts(memory: Memory) -> None:
+    value = "hunter2-" + "Zx9!kk"
+    memory.session("s").turn("user", "下面是我的密码")
+    [said] = [memory.session("s").turn("user", value)]
+    assert said is not None and value not in said.text
+    memory.session("s").turn("assistant", "What is the password?")
+    memory.mark_ended("s")
+    later = memory.session("s").turn("user", value)
+    assert later is not None and later.n == 4 and value not in later.text
+
+
+def test_a_bare_answer_to_another_question_stays(memory: Memory) -> None:
+    session = memory.session("s")
+    session.turn("assistant", "Which version do you use?")
+    turn = session.turn("user", "hunter2-" + "Zx9!kk")
+    assert turn is not None and turn.masked == 0

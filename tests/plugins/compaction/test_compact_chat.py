@@ -236,3 +236,15 @@ def test_the_result_is_within_the_budget_whenever_the_last_five_fit(
         assert cost_of(done.messages) <= limits.budget
     again = compact(memory, done.messages, limits, session="law", force=force)
     assert cost_of(again.messages) <= cost_of(done.messages)
+
+
+def test_a_bare_secret_in_a_chat_is_masked_and_known_again(memory: Memory) -> None:
+    value = "hunter2-" + "Zx9!kk"
+    messages: list[Message] = [
+        {"role": "user", "content": "Log in to the router."},
+        {"role": "assistant", "content": "What is the password?"},
+        {"role": "user", "content": value},
+    ]
+    assert flush(memory, messages, "c").stored == 3
+    assert not any(value in text for text in turns(memory, "c"))
+    assert flush(memory, messages, "c").stored == 0
