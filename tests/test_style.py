@@ -53,7 +53,7 @@ WHOLE = {
     "test_put_out.py": "who is put out amid what they began, at each door",
     "test_poison.py": "poison through every way into a memory",
     "test_purged.py": "hashes of a purged value, wherever they could stand",
-    "test_forgotten_words.py": "sentences that only hold a forgotten value, beside the value itself",
+    "test_forgotten_words.py": "what only holds a forgotten value",
     "test_sidecars.py": "damaged and forged files under .kimi/",
     "test_secrets.py": "secrets through every door of a memory",
     "test_areas.py": "what is private, through every job and reader",
