@@ -100,6 +100,18 @@ def test_no_option_of_the_command_line_lets_a_secret_in(
     assert TOKEN not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("asked", ["What is the password of the router?", "路由器的密码是多少？"])
+def test_a_bare_answer_to_a_question_for_a_secret_is_masked_by_the_command_line(
+    memory: Memory, asked: str
+) -> None:
+    memory.close()
+    for role, said in (("assistant", asked), ("user", WORD)):
+        words = ["session", "turn", "s1", said, "--role", role, "--memory", str(memory.root)]
+        assert cli.run(words) == 0
+    assert cli.run(["session", "end", "s1", "--memory", str(memory.root)]) == 0
+    assert leaks(memory.root) == []
+
+
 WRITERS = frozenset({"session", "remember", "link", "forget", "import", "name"})
 """Commands that store what is typed; the others store files and what those made, or nothing."""
 PLAIN = frozenset({"memory", "area", "rel", "role", "at", "type", "weight", "since", "until"}) | {
@@ -174,6 +186,20 @@ def test_no_field_of_any_route_lets_a_secret_in(served: Served) -> None:
         client.post("/v1/sessions/s1/end", json={})
         client.post("/v1/consolidate", json={"period": "daily"})
     assert answered >= 6
+    assert leaks(served.root) == []
+
+
+@pytest.mark.parametrize("asked", ["What is the password of the router?", "路由器的密码是多少？"])
+def test_a_bare_answer_to_a_question_for_a_secret_is_masked_over_http(
+    served: Served, asked: str
+) -> None:
+    pytest.importorskip("uvicorn", reason="needs the libraries of kimi-memory[http]")
+    path = _route("turn").path.replace("{id}", "s2")
+    with served.client() as client:
+        client.post("/v1/sessions", json={"id": "s2"})
+        for role, said in (("assistant", asked), ("user", WORD)):
+            done = client.post(path, json={"role": role, "text": said})
+            assert done.status_code == 200 and WORD not in done.text
     assert leaks(served.root) == []
 
 

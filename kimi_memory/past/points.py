@@ -82,7 +82,7 @@ class Points:
             return self._make_point(commit, graph)
         found = None if before else period(wanted, self._clock())
         if found is None:
-            raise UsageError(f"{text!r} is no point in the history. Write {FORMS}.")
+            raise UsageError(f"{text[:60]!r} is no point in the history. Write {FORMS}.")
         # A period ends where the next one begins; the moment before is the last of its own.
         last = timedelta.resolution if found.end > found.start else timedelta()
         return self.at(found.end - last)
