@@ -24,6 +24,7 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
 from kimi_memory.nlp.rules.console import is_printed
+from kimi_memory.nlp.rules.gist import ARROW, close_arrows
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import (
@@ -170,7 +171,7 @@ class _Reader:
         errand = self._kind == "work" and (is_task(turn.text) or offers_act(offer))
         part = self._choose_part(kept, bool(offer) and not errand, first=first)
         said = (about, offer, "" if offer and words in offer else words)
-        text = " → ".join(filter(None, said))
+        text = ARROW.join(close_arrows(one) for one in said if one)
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
         line = DigestLine(part, text, by or turn.n, turn.n, turn.speaker if self._named else "")
@@ -188,12 +189,14 @@ class _Reader:
         ]
         if not asked or traits_of(asked[0].text).specific < 1:
             return
-        words = quote_heaviest(turn.text, [(asked[0], 0.0)], self._line)
+        words = close_arrows(quote_heaviest(turn.text, [(asked[0], 0.0)], self._line))
         yield Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _page_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
         """Yield what a person asks who hands an agent at work a plan or a listing."""
-        words = request_in(without_programs(turn.text)) if self._kind == "work" else ""
+        words = (
+            close_arrows(request_in(without_programs(turn.text))) if self._kind == "work" else ""
+        )
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return
         yield Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
@@ -337,7 +340,8 @@ def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Itera
             is_open = report.to_do and turn is last
             worth += LEFT * is_open
             line = OPEN_END if is_open else exchange
-            yield Bit(line, worth, report.text, turn.n, at=at, above=report.above)
+            text, above = close_arrows(report.text), close_arrows(report.above)
+            yield Bit(line, worth, text, turn.n, at=at, above=above)
 
 
 def _is_repeated(text: str, said: list[str]) -> bool:

@@ -522,3 +522,16 @@ def test_what_points_at_the_sentence_before_stands_with_it() -> None:
     assert [line.text for line in lines if line.who == "Ann"] == [
         "I paint a lot. It got me through my divorce in Bergen in 2019."
     ]
+
+
+def test_an_arrow_of_the_agent_is_no_arrow_of_the_line() -> None:
+    rounds = [
+        ("user", "why does `oven.py` drop the last loaf?"),
+        ("agent", "Let me check oven.py."),
+        ("agent", "Root cause: `bake()` → `cool()` closes the **door** in `oven.py` too early."),
+    ]
+    (line,) = digest(*rounds)
+    assert line.text == (
+        "why does `oven.py` drop the last loaf? → Root cause: `bake()`→`cool()` closes the door"
+        " in `oven.py` too early."
+    )
