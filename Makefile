@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# The tests start hundreds of programs: each would compile the package anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test check coverage lint types docs site bench test-hostile test-faults test-copies test-power test-hosts test-browser test-cluster test-sandbox vscode test-vscode fuzz mutants clean
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import textwrap
@@ -26,6 +27,15 @@ settings.register_profile("thorough", deadline=None, print_blob=True, max_exampl
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
 )
+
+# What is collected lives to the end: the collector would look through all of it again and again.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from here on, but leave out what lives to the end."""
+    gc.freeze()
+    gc.enable()
 
 
 class Clock:
