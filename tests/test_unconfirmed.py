@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from fakes.served import Served, argv, environment, serving
 
 from kimi_memory import Memory, Opening
+from kimi_memory.cli import run
 from kimi_memory.domain.note import Role
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.hooks.host import Host
@@ -130,14 +132,20 @@ def cli(folder: Served) -> Iterator[Surface]:
         env = environment(folder.home)
         return subprocess.run(line, env=env, capture_output=True, text=True, check=False).stdout
 
-    yield Surface(
-        [lambda: hits(json.loads(ask("recall", "--json", QUESTION)))],
-        lambda purpose: ask("context", "--for", purpose, QUESTION),
-        [
-            lambda path: ask("get", path),
-            lambda path: ask("get", f"{path}#L1-L60" if path.endswith(".md") else path),
-        ],
-    )
+    def get(what: str) -> str:
+        # In this process: there are many files, and the other commands try the program itself.
+        with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()):
+            run(["get", "--memory", str(folder.root), what])
+        return out.getvalue()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder.home))
+        assert get(ID) == ask("get", ID) != ""
+        yield Surface(
+            [lambda: hits(json.loads(ask("recall", "--json", QUESTION)))],
+            lambda purpose: ask("context", "--for", purpose, QUESTION),
+            [get, lambda path: get(f"{path}#L1-L60" if path.endswith(".md") else path)],
+        )
 
 
 @contextmanager
