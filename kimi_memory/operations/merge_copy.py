@@ -47,8 +47,7 @@ def merge_copy(
     Args:
         memory: opened for writing.
         source: a branch, a commit, or the folder of another copy.
-        strict: notes that both sides changed wait for a person's word, whatever the settings say
-            and whoever signed them.
+        strict: notes that both sides changed wait for a person's word in any case.
         dry_run: report, and write nothing but objects that git does not show.
 
     Raises:
@@ -81,8 +80,7 @@ def merge_copy(
             return replace(report, waiting=waiting)
         made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
         own = find_own(memory, ours, merged)
-        known = (weighed.caps if weighed else None, own, asked)
-        _carry_out(memory, merger, made, changes, known)
+        _carry_out(memory, merger, made, changes, (weighed and weighed.caps, own, asked))
         write_views(memory, merged.files)
     memory.take_edits()
     settled = () if made == theirs else _settle(memory, merger, made)

@@ -79,10 +79,15 @@ def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
 
 def other_copies(state: Path, memory: str, root: Path) -> list[str]:
     """Return the other folders on this machine that hold the same memory."""
-    known = _read_copies(_copies_path(state, memory)) if memory else {}
+    known = read_copies(state, memory)
     return sorted(
         path for path, copy in known.items() if path != str(root) and _is_still_copy(path, copy)
     )
+
+
+def read_copies(state: Path, memory: str) -> dict[str, str]:
+    """Return the folders on this machine that held a memory when last seen, with their copies."""
+    return _read_copies(_copies_path(state, memory)) if memory else {}
 
 
 def _copies_path(state: Path, memory: str) -> Path:
