@@ -13,6 +13,7 @@ from kimi_memory.operations.bundles import describe_memory, take_names
 from kimi_memory.operations.encrypted_drops import find_envelope
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.store.copy import list_ids
 from kimi_memory.store.git.drops import Arrival, read_drop, write_drop
 
 
@@ -69,7 +70,8 @@ def drop_news(memory: Memory, folder: Path) -> Path | None:
     memory.batch.flush()
     memory.sign_last()
     with memory.store.lock("job"):
-        return write_drop(memory.history.merger(), folder, describe_memory(memory), envelope)
+        merger, manifest = memory.history.merger(), describe_memory(memory)
+        return write_drop(merger, folder, manifest, envelope, list_ids(memory.store)[:-1])
 
 
 def take_arrivals(memory: Memory, folder: Path) -> list[Arrival]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError
 from kimi_memory.past.commit_graph import CommitGraph
-from kimi_memory.store.copy import copy_of, known_copy
+from kimi_memory.store.copy import copy_of, known_copy, list_ids
 from kimi_memory.store.git.head_log import head_at
 from kimi_memory.store.git.history import History
 from kimi_memory.store.store import Store
@@ -54,9 +54,11 @@ class Copies:
     def list_known(self, graph: CommitGraph) -> list[Known]:
         """Return the copies that are known by a commit of theirs, in the order of their ids."""
         found: dict[str, list[int]] = {}
+        # After a purge a copy has another id.
+        mine = dict.fromkeys(list_ids(self._store), self.own)
         for commit in self._history.since():
             if (copy := copy_of(commit)) and commit.hash in graph.index:
-                found.setdefault(copy, []).append(graph.index[commit.hash])
+                found.setdefault(mine.get(copy, copy), []).append(graph.index[commit.hash])
         return [Known(copy, sorted(found[copy])) for copy in sorted(found)]
 
     def newest_at(self, name: str, seconds: float, graph: CommitGraph) -> tuple[str, str]:
@@ -88,7 +90,7 @@ class Copies:
 
     def _find(self, name: str, known: Sequence[Known]) -> Known:
         ids = {name, *(one for at, one in self._folders().items() if Path(at).name == name)}
-        ids |= {self.own} if name == HERE and self.own else set()
+        ids |= {self.own} if name in (HERE, *list_ids(self._store)) and self.own else set()
         found = [one for one in known if one.copy in ids]
         found = found or [one for one in known if one.copy.startswith(name)]
         if not found and name == HERE:

@@ -11,6 +11,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError, UsageError
+from kimi_memory.operations.forget import Doomed, purge
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import open_past
 from tests.conftest import Clock
@@ -138,3 +139,16 @@ def test_every_command_on_the_past_takes_a_copy(
 def test_a_caller_of_a_part_names_no_copy(memory: Memory) -> None:
     assert not memory.points.is_counted("here@{now}")
     assert not memory.points.is_counted("abcdefgh@{2026-02-27}")
+
+
+def test_a_copy_is_the_same_one_after_a_purge(memory: Memory, clock: Clock) -> None:
+    memory.remember("The dentist is Dr Abernathy.", key="health.dentist")
+    memory.remember("Ann likes tea.", key="ann.tea")
+    before = memory.copy_id
+    clock.move(days=1)
+    assert purge(memory, Doomed(("Abernathy",)), yes=True).done
+    assert memory.copy_id != before
+    for name in ("here", before, memory.copy_id):
+        assert cards_at(memory, f"{name}@{{2026-02-27}}") == {"Ann likes tea."}
+    [line] = memory.blame("ann.tea", copies=True)
+    assert [one.copy for one in line.copies] == [memory.copy_id]

@@ -79,7 +79,11 @@ class Arrival:
 
 
 def write_drop(
-    merger: Merger, folder: Path, manifest: Manifest, envelope: Envelope = PLAIN
+    merger: Merger,
+    folder: Path,
+    manifest: Manifest,
+    envelope: Envelope = PLAIN,
+    was: Sequence[str] = (),
 ) -> Path | None:
     """Drop what is new since this copy's last bundle; return its file, None where nothing is.
 
@@ -88,6 +92,7 @@ def write_drop(
         folder: the drop folder, which is there.
         manifest: of the memory as it is, with the copy that drops.
         envelope: how its bundles are encrypted.
+        was: the ids that the copy had before a purge: what it dropped then goes.
 
     Raises:
         UsageError: the folder is not there, or cannot be written.
@@ -100,6 +105,8 @@ def write_drop(
         there = {path.name: path.stat().st_size for path in place.iterdir()}
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error.strerror}. Look at it.") from error
+    for earlier in was:
+        _remove_bundles(place.with_name(earlier))
     before, mark = _read_head(place) or ([], "")
     # Who may read the next one reads them all, and nobody else.
     before = before if mark == envelope.mark else []
@@ -124,6 +131,15 @@ def write_drop(
             with suppress(OSError):
                 (place / name).unlink()
     return place / made.file
+
+
+def _remove_bundles(place: Path) -> None:
+    """Remove what the copy itself dropped before a purge; others go on from its new bundle."""
+    with suppress(OSError):
+        for path in sorted(place.iterdir()):
+            if path.name == HEAD or _BUNDLE.fullmatch(path.name):
+                path.unlink()
+        place.rmdir()
 
 
 def _write_bundle(merger: Merger, path: Path, manifest: Manifest, envelope: Envelope) -> Dropped:
