@@ -11,12 +11,14 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.new_folders import beside
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.operations.sync_remotes import sync_memory
+from kimi_memory.store.git.drops import list_others
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remotes import Remote
 
@@ -118,10 +120,18 @@ def _reach_copy(memory: Memory, place: str) -> Reached:
     return Reached(place, "proven", f"{followed.report.objects} objects destroyed, 0 hits left")
 
 
-def _reach_remote(memory: Memory, remote: Remote) -> Reached:
-    if remote.drop:
+def _reach_drop(memory: Memory, remote: Remote) -> Reached:
+    folder = Path(remote.url)
+    drop_news(memory, folder)
+    if list_others(folder, memory.settings.memory.id, memory.copy_id):
         why = "bundles of other copies hold it until each of them purges; see --follow"
         return Reached(remote.name, "left", why)
+    return Reached(remote.name, "proven", "it holds bundles of this copy alone, made anew")
+
+
+def _reach_remote(memory: Memory, remote: Remote) -> Reached:
+    if remote.drop:
+        return _reach_drop(memory, remote)
     merger = memory.history.merger()
     with memory.store.lock("sync"), merger.reach(remote, Deadline(_SECONDS)) as there:
         left = there.replace_history(memory.copy_id)

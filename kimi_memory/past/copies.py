@@ -75,18 +75,18 @@ class Copies:
             HistoryError: it has no commit of so long ago.
         """
         found = self._find(name, self.list_known(graph))
-        if found.copy == self.own:
-            # What came by a pull without a commit of its own is in the log of this folder alone.
-            there = head_at(self._store.root / ".git", seconds)
-            if there in graph.index:
-                return found.copy, there
         known = [place for place in found.places if graph.known[place] <= seconds]
+        if found.copy == self.own:
+            # What came by a pull without a commit of its own is in the log of this folder alone;
+            # it tells what happened before a second, and dates of commits are whole ones.
+            there = head_at(self._store.root / ".git", seconds + 1)
+            known += [graph.index[there]] if there in graph.index else []
         if not known:
             raise HistoryError(
                 f"Nothing is here of what copy {found.copy} knew so long ago. Name a later point, "
                 "or ask without --copy."
             )
-        return found.copy, graph.rows[known[-1]].commit
+        return found.copy, graph.rows[max(known, key=lambda place: graph.versions[place])].commit
 
     def _find(self, name: str, known: Sequence[Known]) -> Known:
         ids = {name, *(one for at, one in self._folders().items() if Path(at).name == name)}

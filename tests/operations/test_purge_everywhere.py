@@ -105,3 +105,24 @@ def test_the_proof_of_a_copy_on_the_same_machine_comes_with_a_merge(
         assert (proof.name, proof.state) == (f"copy {attic.copy_id}", "proven")
         assert "0 hits" in proof.why
         assert errors(memory) == errors(attic) == []
+
+
+def test_bundles_of_this_copy_go_from_a_drop_folder_at_once(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    folder = tmp_path / "drop"
+    folder.mkdir()
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    other = clone("other")
+    add_remote(memory, "stick", str(folder), drop=True)
+    assert not sync_memory(memory)[0].failed
+    [old] = folder.rglob("*.bundle")
+    [found] = purge_everywhere(memory, Doomed((SECRET,)), yes=True).reached
+    assert (found.name, found.state) == ("stick", "proven")
+    [new] = folder.rglob("*.bundle")
+    assert (new.parent.name, old.exists()) == (memory.copy_id, False)
+    other.remember("Bob likes coffee.", key="bob.drink")
+    add_remote(other, "stick", str(folder), drop=True)
+    sync_memory(other)
+    [found] = purge_everywhere(memory, Doomed(), yes=True).reached
+    assert (found.state, "bundles of other copies" in found.why) == ("left", True)

@@ -14,7 +14,7 @@ import json
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, field, replace
 from pathlib import Path
@@ -126,20 +126,18 @@ def write_drop(
     said |= {"for": envelope.mark} if envelope.mark else {}
     put(place / HEAD, json.dumps(said, indent=1).encode(), sync=True)
     # Only now: until then the list named them.
-    for name in there.keys() - {one.file for one in listed}:
-        if _BUNDLE.fullmatch(name):
-            with suppress(OSError):
-                (place / name).unlink()
+    _remove_bundles(place, {HEAD, *(one.file for one in listed)})
     return place / made.file
 
 
-def _remove_bundles(place: Path) -> None:
-    """Remove what the copy itself dropped before a purge; others go on from its new bundle."""
+def _remove_bundles(place: Path, but: Collection[str] = ()) -> None:
+    """Remove what a copy dropped, but for some files; the folder, too, where nothing is left."""
     with suppress(OSError):
         for path in sorted(place.iterdir()):
-            if path.name == HEAD or _BUNDLE.fullmatch(path.name):
+            if path.name not in but and (path.name == HEAD or _BUNDLE.fullmatch(path.name)):
                 path.unlink()
-        place.rmdir()
+        if not but:
+            place.rmdir()
 
 
 def _write_bundle(merger: Merger, path: Path, manifest: Manifest, envelope: Envelope) -> Dropped:
@@ -179,16 +177,20 @@ def read_drop(
         envelope: how its bundles are read.
     """
     place = _find_place(folder, memory)
-    try:
-        copies = sorted(one.name for one in place.iterdir() if _COPY.fullmatch(one.name))
-    except OSError:
-        return []
     found = (
         _read_copy(merger, place / copy, memory, envelope, purged=purged)
-        for copy in copies
-        if copy != own
+        for copy in list_others(folder, memory, own)
     )
     return [one for one in found if one.tip or one.waiting]
+
+
+def list_others(folder: Path, memory: str, own: str) -> list[str]:
+    """Return the other copies that dropped something; none where the folder cannot be read."""
+    try:
+        names = sorted(one.name for one in _find_place(folder, memory).iterdir())
+    except OSError:
+        return []
+    return [name for name in names if _COPY.fullmatch(name) and name != own]
 
 
 def _find_place(folder: Path, memory: str) -> Path:
