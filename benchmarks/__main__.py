@@ -78,9 +78,9 @@ BENCHMARKS = (
         needs=("cedarpy",),
     ),
     Benchmark(
-        name="line-worth",
-        module="line_worth",
-        what="how well the signs of a digest's line tell what readers kept of it",
+        name="worth",
+        module="worth",
+        what="how well the words of clauses and sentences tell what readers kept of them",
         files="judged/*.jsonl",
     ),
     Benchmark(

@@ -12,22 +12,23 @@ import argparse
 import json
 import re
 import zlib
-from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.worth import pack_weights
 from kimi_memory.nlp.learned import utterance_kinds
-from kimi_memory.nlp.learned.utterance_kinds import BUCKETS, KINDS, Kind, places_of
+from kimi_memory.nlp.learned.ngrams import BUCKETS, places_of
+from kimi_memory.nlp.learned.utterance_kinds import KINDS, Kind
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses, orders_always
 from kimi_memory.nlp.rules.utterance import Act
 
 SENTENCES = Path(__file__).parent / "utterances"
 ASIDE = 10
 """Every line of this number is kept aside."""
-ROUNDS, RATE, WIDTH = 15, 0.25, 127
-"""Passes over all lines, step size, largest weight as it is stored."""
+ROUNDS, RATE = 15, 0.25
+"""Passes over all lines, step size."""
 
 
 def read_lines(*paths: Path) -> list[tuple[str, int]]:
@@ -76,12 +77,6 @@ class Model:
         shares[-1] = 1  # the bias
         return shares
 
-    def pack(self) -> bytes:
-        """Return the weights as the package reads them."""
-        scale = np.abs(self.weights).max() / WIDTH
-        stored = np.round(self.weights / scale).astype(np.int8)
-        return zlib.compress(array("f", [scale]).tobytes() + stored.tobytes(), 9)
-
 
 def report(model: Model, lines: Sequence[tuple[str, int]]) -> None:
     """Print precision and recall of each kind."""
@@ -128,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report(Model(rest), kept)
     if wanted.write:
         path = Path(utterance_kinds.__file__).parent / utterance_kinds.WEIGHTS
-        path.write_bytes(Model(lines).pack())
+        path.write_bytes(pack_weights(Model(lines).weights))
         print(f"wrote {path.name}: {path.stat().st_size} bytes")
 
 

@@ -83,6 +83,8 @@ _SIDE = "sidechain"
 """Marks what another agent heard and said."""
 # A line that programs draw between turns; nobody said it.
 _RULE = re.compile(r"(?:\A|\n)[ \t]*(?:---+|\*\*\*+|___+)\s*\Z")
+_TITLE = re.compile(rf"#{{1,2}} \S.{{0,300}} \({_WHEN}\)\s*")
+"""The title of a session in a file of several: its turns have no times of their own."""
 _SESSION = re.compile(r"<!-- (?P<program>[\w ]+?) Session (?P<id>[\w.-]+)(?: \([^)]*\))? -->")
 _MEMBER = re.compile(
     r"(?P<key>title|project|session_id|session|标题|项目)\s*[:：]\s*(?P<value>\S.*)"
@@ -127,6 +129,10 @@ class _Growing:
             self.close()
             self.opening, self.is_fenced = opening, False
             self.lines = [opening.groupdict().get("text") or ""]
+        elif title := self._find_title(line):
+            self.close()
+            self.opening, self.at = None, _parse_time(title) or self.at
+            self.preamble.append(line[:500])
         elif self.opening is None:
             self.preamble.append(line[:500])
             del self.preamble[200:]
@@ -165,6 +171,11 @@ class _Growing:
             return found
         self.joint = self.joint or joint["joint"]
         return found if joint["joint"] == self.joint else None
+
+    def _find_title(self, line: str) -> re.Match[str] | None:
+        if self.style != "specstory" or self.is_tool or self.is_fenced or len(line) > 500:
+            return None
+        return _TITLE.fullmatch(line)
 
     def _is_tool(self, line: str) -> bool:
         """Whether a line belongs to a tool block; SpecStory puts each in one element."""

@@ -5,9 +5,10 @@ objects. Understood are a JSON array of them, an object with ``messages`` (or
 ``conversations`` of ``{"from", "value"}``), an array of such objects, and JSONL of
 either. In JSONL a line ``{"session": id, "project", "agent", "started"}`` begins a
 session of its own. A *spoken turn* is a message of a user or assistant role with non-blank
-text: string content, or the text parts of a list. Its ``name``, ``speaker``, ``sender`` or
-``author`` says who speaks, where that is no role. Files that name no session get an id
-from their name and their first turn, so that a grown file stays the same session.
+text: string content, or the text parts of a list (some programs call it ``value`` or
+``text``). Its ``name``, ``speaker``, ``sender`` or ``author`` says who speaks, where that is
+no role. Files that name no session get an id from their name and their first turn, so that
+a grown file stays the same session.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ _LISTS = ("messages", "conversations", "conversation")
 # Every program has its own name for it; the most telling ones first.
 _TIMES = ("timestamp", "started", "created_at", "create_time", "created", "time", "date")
 _IDS = ("session", "session_id", "conversation_id", "thread_id", "uuid", "id")
+_TEXTS = ("content", "value", "text")
 _SPEAKERS = ("name", "speaker", "sender", "author")
 _PARTS = ("text", "input_text", "output_text")
 _CUT_LIST = (b'"messages"', b'"conversations"', b'"role"')
@@ -139,7 +141,7 @@ def _is_message(value: object) -> bool:
     return (
         isinstance(value, dict)
         and (_message_role(value) in _ROLES or _message_role(value) in _OTHERS)
-        and ("content" in value or "value" in value)
+        and not set(_TEXTS).isdisjoint(value)
         and "turns" not in value
     )
 
@@ -161,7 +163,7 @@ def _message_list(value: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _message_text(message: Mapping[str, Any]) -> str:
-    content = message.get("content", message.get("value"))
+    content = next((message[name] for name in _TEXTS if name in message), None)
     if isinstance(content, str):
         return content.strip()
     parts = content if isinstance(content, list) else []

@@ -16,8 +16,9 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.llm.proposals.proof import is_written
 from kimi_memory.nlp.basic.characters import bare
+from kimi_memory.nlp.basic.markdown import EMPHASIS, LINK
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.rules.reports import LINK
+from kimi_memory.nlp.rules.gist import close_arrows
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf
 
@@ -26,8 +27,6 @@ _JOINTS = regex(r" (?:…|→|/) ")
 _SIGNS = regex(r"^[^\w\s`\"“「《(（]+\s*")
 """Signs before the first word, which make no title."""
 _WORD = regex(r"[^\W\d_]{2,}")
-_EMPHASIS = regex(r"\*\*|__")
-"""Marks of bold text, which a line leaves out."""
 
 
 def digest_step(
@@ -83,8 +82,9 @@ def _with_day(line: DigestLine, transcript: Transcript) -> DigestLine:
 def is_quoted(line: DigestLine, transcript: Transcript) -> bool:
     """Whether all words of a line stand in the turns it names."""
     turns = [turn.text for turn in transcript.turns if line.first <= turn.n <= line.last]
-    plain = [LINK.sub(r"\1", _EMPHASIS.sub("", text)) for text in turns]
-    texts = [*turns, *(_EMPHASIS.sub("", text) for text in turns), *plain]
+    plain = [LINK.sub(r"\1", EMPHASIS.sub("", text)) for text in turns]
+    texts = [*turns, *(EMPHASIS.sub("", text) for text in turns), *plain]
+    texts += [close_arrows(text) for text in texts]
     pieces = [piece for piece in _JOINTS.split(line.text) if piece.strip()]
     return bool(pieces) and all(
         any(Quote("", 0, piece).stands_in(text) for text in texts) for piece in pieces

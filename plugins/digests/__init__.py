@@ -19,11 +19,13 @@ from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.domain.session import Transcript, Turn, agent_words, exchanges_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.vocabulary import names_day
+from kimi_memory.nlp.learned.worth import Said, odds_of
 from kimi_memory.nlp.rules import small_talk
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
 from kimi_memory.nlp.rules.console import is_printed
+from kimi_memory.nlp.rules.gist import ARROW, close_arrows
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import (
@@ -44,11 +46,11 @@ from kimi_memory.nlp.rules.own_clauses import (
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.praise import gives_thanks, praises
 from kimi_memory.nlp.rules.reports import reports_in
-from kimi_memory.nlp.rules.salience import traits_of, weight_of
+from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
 from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, refuses, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
-from .choice import OPEN_END, ORDER_LINES, Bit, choose_lines
+from .choice import EVEN, OPEN_END, ORDER_LINES, STEP, Bit, choose_lines
 
 BUDGET, MOST = 400, 1000
 """Most tokens of a digest, and of that of a long session."""
@@ -68,7 +70,7 @@ LEFT = 1.6
 """What gains a line that is left to do when a session ends."""
 
 # People tell each other small things all day; with an agent a person speaks to the point.
-LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
+LEAST = {"work": 1.0, "chat": 0.7, "people": 3.5}
 """From this weight on a person's clause is worth a line, by the sort of session."""
 SHORT, BRIEF, NAMED = 160, 48, 300
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
@@ -77,9 +79,16 @@ LONG = 3000
 """A person's turn above this length is a document."""
 POINTING = 1.5
 """What a clause loses that points at what is said nowhere in its turn."""
-LAUGHTER, DEFECT, GOAL, PAGE = 0.7, 1.2, 1.0, 4.0
-"""What a clause loses that somebody laughs at, or that tells what fails; what the first words gain;
-what the request of a document is worth."""
+DEFECT, ERRANDS = 1.2, {"work": 0.25, "chat": 0.6}
+"""What a clause loses that tells what fails, or asks for one thing now."""
+SHARES = {"work": (Said.WORK, 1.22, 0.15, -0.16), "chat": (Said.CHAT, 0.73, 0.5, -1.6)}
+ANSWERS = (0.93, 0.15, -0.37)
+"""How the odds by the words of a text, and by what it names, are added up, and a constant: by a
+logistic regression over judged clauses and sentences (`benchmarks.worth`)."""
+LAUGHTER, ORDER = 0.7, 2.0
+"""What a clause loses that somebody laughs at; what an order gains."""
+UNLIKELY = -1.2
+"""Below these log odds a sentence of an agent is left out."""
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
 _BOX = regex(r"^\W*\[[ xX]\] ")
@@ -170,7 +179,7 @@ class _Reader:
         errand = self._kind == "work" and (is_task(turn.text) or offers_act(offer))
         part = self._choose_part(kept, bool(offer) and not errand, first=first)
         said = (about, offer, "" if offer and words in offer else words)
-        text = " → ".join(filter(None, said))
+        text = ARROW.join(close_arrows(one) for one in said if one)
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
         line = DigestLine(part, text, by or turn.n, turn.n, turn.speaker if self._named else "")
@@ -188,15 +197,18 @@ class _Reader:
         ]
         if not asked or traits_of(asked[0].text).specific < 1:
             return
-        words = quote_heaviest(turn.text, [(asked[0], 0.0)], self._line)
+        words = close_arrows(quote_heaviest(turn.text, [(asked[0], 0.0)], self._line))
         yield Bit(at, 0.0, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _page_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
         """Yield what a person asks who hands an agent at work a plan or a listing."""
-        words = request_in(without_programs(turn.text)) if self._kind == "work" else ""
+        words = (
+            close_arrows(request_in(without_programs(turn.text))) if self._kind == "work" else ""
+        )
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return
-        yield Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
+        worth = EVEN + STEP * odds_of(words, Said.WORK)
+        yield Bit(at, worth, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _select_clauses(self, turn: Turn, *, first: bool) -> _Kept:
         """Return the clauses of a turn that tell something, with their weights."""
@@ -215,22 +227,26 @@ class _Reader:
             if clause.act is not Act.ORDER and (passing or self._is_aside(clause, thanks=thanks)):
                 continue
             traits = traits_of(clause.text)
-            weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
-            weight -= 1.0 * (traits.specific < 3 and small_talk.is_mood(clause.text))
-            troubled = self._kind == "work" and reports_trouble(clause.text)
-            weight -= LAUGHTER * small_talk.laughs(clause.text) + DEFECT * troubled
-            if self._named:
-                weight -= small_talk.cheer_of(clause.text, traits)
+            weight = self._weigh(clause, traits) + ORDER * (clause.act is Act.ORDER)
             # A change of plan around an allergy leaves the allergy as it is.
             lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
                 continue
-            # What a session is about is mostly said before its details.
-            weight += GOAL * (first and not found and not self._named)
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
             if weight >= LEAST[self._kind] or ordered:
                 found.append((clause, weight))
         return found if self._kind == "work" else self._complete(turn, own, found)
+
+    def _weigh(self, clause: Clause, traits: Traits) -> float:
+        """Return how much a clause of a person tells."""
+        mood = traits.specific < 3 and small_talk.is_mood(clause.text)
+        told = weight_of(traits) - mood - LAUGHTER * small_talk.laughs(clause.text)
+        if self._named:
+            return told - small_talk.cheer_of(clause.text, traits)
+        told -= DEFECT * (self._kind == "work" and reports_trouble(clause.text))
+        said, words, names, even = SHARES[self._kind]
+        odds = words * odds_of(clause.text, said) + names * told + even
+        return EVEN + STEP * (odds - ERRANDS[self._kind] * (clause.act is Act.REQUEST))
 
     def _complete(self, turn: Turn, own: Sequence[Clause], found: _Kept) -> _Kept:
         """Return clauses of talk with what they point at; one that points at nothing weighs less."""
@@ -332,12 +348,17 @@ def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Itera
         if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
             continue
         for at, report in enumerate(reports_in(turn.text)):
-            worth = 0.7 * report.worth + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)
+            words, names, even = ANSWERS
+            odds = words * odds_of(report.text, Said.ANSWER) + names * report.worth + even
+            if odds < UNLIKELY:
+                continue
+            worth = EVEN + STEP * odds + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)
             # What is to do next is out of date with the next message, but for the last one.
             is_open = report.to_do and turn is last
             worth += LEFT * is_open
             line = OPEN_END if is_open else exchange
-            yield Bit(line, worth, report.text, turn.n, at=at, above=report.above)
+            text, above = close_arrows(report.text), close_arrows(report.above)
+            yield Bit(line, worth, text, turn.n, at=at, above=above)
 
 
 def _is_repeated(text: str, said: list[str]) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from heapq import nlargest
+from math import exp, prod
 
 from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.nlp.rules.gist import ARROW, join_answer
-from kimi_memory.nlp.rules.line_worth import LEAST, line_worth
-from kimi_memory.nlp.rules.reports import tells_discovery
+from kimi_memory.nlp.rules.gist import join_answer
 
 ACCOUNT, PIECES = 110, 3
 """Most tokens of an agent's words in a line, and most of its sentences: more of them, far apart,
@@ -16,9 +17,13 @@ say nothing together."""
 OPEN_END, ORDER_LINES = -1, -2
 """In place of the number of an exchange: what the agent leaves open at the end; orders from the
 second down."""
-LEAST_LINE = 3.0
-"""So much a line is worth that orders, decides and leaves open nothing; below it few are."""
-_FIRM = {Part.ORDERED, Part.DECIDED, Part.OPEN}
+EVEN, STEP = 3.5, 2.5
+"""The weight of words that half of the readers would keep, and of each further log odd."""
+LIKELY, LEFT_OPEN, ALONE = 0.6, 0.45, 0.4
+"""At work a line stands if so many readers would keep some of it, or so many of what is left open
+at the end, or of the only line of a session; else if its heaviest words …"""
+LEAST_LINE, DECIDED = {"chat": 3.2, "people": 3.5}, 3.0
+"""… weigh so much, by the sort of session, or decide something and weigh so much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +52,23 @@ def choose_lines(bits: list[Bit], sort: str, room: int) -> list[DigestLine]:
         sort: ``work`` with an agent, a ``chat`` with one, or talk of several ``people``.
         room: most tokens.
     """
-    lines = _fill_lines(bits, sort, room)
-    weak = {exchange for exchange, line in lines.items() if not _is_worth(line, sort)}
-    # What gives up its place makes room for what had none.
-    others = [bit for bit in bits if bit.exchange not in weak]
-    kept = [line for line in _fill_lines(others, sort, room).values() if _is_worth(line, sort)]
+    told: dict[int, list[Bit]] = {}
+    for bit in bits:
+        told.setdefault(bit.exchange, []).append(bit)
+    likely = [line for line in told.values() if _tells(line, sort)]
+    if not likely and sort == "work":
+        likely = nlargest(
+            1, (line for line in told.values() if _chance(line) >= ALONE), key=_chance
+        )
+    # What tells too little takes no room from others.
+    kept = _fill_lines([bit for line in likely for bit in line], sort, room)
+    lines = [_build_line(line) for line in kept if len(likely) == 1 or _tells(line, sort)]
     parts = list(Part)
-    return sorted(kept, key=lambda line: (parts.index(line.part), line.first))
+    return sorted(lines, key=lambda line: (parts.index(line.part), line.first))
 
 
-def _fill_lines(bits: list[Bit], sort: str, room: int) -> dict[int, DigestLine]:
-    """Return the lines that have room, by their exchanges."""
+def _fill_lines(bits: list[Bit], sort: str, room: int) -> Iterable[list[Bit]]:
+    """Return the words that have room, by their exchanges."""
     ranked = sorted(bits, key=lambda bit: -bit.worth)
     kept: dict[int, list[Bit]] = {}
     texts = set[str]()
@@ -74,23 +85,25 @@ def _fill_lines(bits: list[Bit], sort: str, room: int) -> dict[int, DigestLine]:
             kept[bit.exchange] = [*line, bit]
             texts.add(bit.text)
             room -= cost
-    return {at: _build_line(line) for at, line in kept.items() if _tells(line)}
+    return kept.values()
 
 
-def _is_worth(line: DigestLine, sort: str) -> bool:
-    """Whether a reader is likely to keep a line; what outlasts the session is not given up."""
-    at_work, answered = sort == "work", ARROW in line.text
-    # A choice between the ways that an agent offered is short, and lasts; so does a cause.
-    lasting = line.part is Part.ORDERED or (line.part is Part.DECIDED and (at_work or answered))
-    lasting |= at_work and (line.part is Part.OPEN or tells_discovery(line.text))
-    return lasting or line_worth(line.text, line.part, sort) >= LEAST[sort]
-
-
-def _tells(bits: list[Bit]) -> bool:
-    """Whether a line tells enough: a question that no answer stands beside tells nothing."""
-    if bits[0].exchange == OPEN_END or any(bit.line and bit.line.part in _FIRM for bit in bits):
+def _tells(bits: list[Bit], sort: str) -> bool:
+    """Whether a reader is likely to keep something of a line; an order is always kept."""
+    part = next((bit.line.part for bit in bits if bit.line), Part.FOUND)
+    if part is Part.ORDERED:
         return True
-    return sum(bit.worth for bit in bits) >= LEAST_LINE
+    if sort == "work" and part is not Part.DECIDED:
+        return _chance(bits) >= (LIKELY if bits[0].exchange != OPEN_END else LEFT_OPEN)
+    least = DECIDED if part is Part.DECIDED else LEAST_LINE[sort]
+    return max(bit.worth for bit in bits) >= least
+
+
+def _chance(bits: list[Bit]) -> float:
+    """Return how likely a reader keeps at least one of the words of a line."""
+    accounts = nlargest(PIECES, (bit.worth for bit in bits if bit.is_account))
+    shown = [*accounts, *(bit.worth for bit in bits if not bit.is_account)]
+    return 1 - prod(1 / (1 + exp((worth - EVEN) / STEP)) for worth in shown)
 
 
 def _rank_errands(bits: list[Bit]) -> list[Bit]:

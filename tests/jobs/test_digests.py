@@ -140,3 +140,9 @@ def test_words_without_the_address_of_their_link_are_quoted() -> None:
     transcript = Transcript(Session("s", NOON), (Turn(1, NOON, Role.ASSISTANT, text),))
     line = DigestLine(Part.FOUND, "Renamed `pump.py` today.", 1, 1)
     assert is_quoted(line, transcript)
+
+
+def test_words_with_a_closed_arrow_are_quoted() -> None:
+    turn = Turn(1, NOON, Role.ASSISTANT, "`stop()` → `halt()` in **`pump.py`**.")
+    line = DigestLine(Part.FOUND, "`stop()`→`halt()` in `pump.py`.", 1, 1)
+    assert is_quoted(line, Transcript(Session("s", NOON), (turn,)))

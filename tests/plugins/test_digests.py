@@ -73,15 +73,17 @@ def test_an_answer_stands_beside_the_offer_it_picks() -> None:
 
 def test_an_agent_at_work_accounts_for_what_was_wanted() -> None:
     lines = digest(
-        ("user", "The nightly export loses umlauts, make it write UTF-8."),
+        ("user", "The nightly export should only write UTF-8, as our readers need the umlauts."),
         ("agent", "Let me look at the exporter."),
         ("agent", "Let me run the tests."),
         ("agent", "Now I'll check the writer."),
-        ("agent", "Fixed. `export.py` opened the file as latin-1; it now writes UTF-8."),
+        ("agent", "Fixed. The cause: `export.py` opened the file as latin-1 instead of UTF-8."),
     )
     (line,) = lines
-    assert line.text.startswith("The nightly export loses umlauts, make it write UTF-8. → ")
-    assert "`export.py` opened the file as latin-1" in line.text
+    assert line.text.startswith(
+        "The nightly export should only write UTF-8, as our readers need the umlauts. → "
+    )
+    assert "The cause: `export.py` opened the file as latin-1" in line.text
     assert (line.first, line.last) == (1, 5)
 
 
@@ -153,7 +155,10 @@ def test_nothing_worth_a_line_gives_none() -> None:
 
 def test_an_agents_account_has_the_room_that_is_left() -> None:
     lines = digest(
-        ("user", "please fix the flaky upload test in `tests/upload.py`"),
+        (
+            "user",
+            "uploads should never wait for the server, so that users can go on in `upload.py`",
+        ),
         ("agent", "Let me look."),
         ("agent", "Now the server."),
         ("agent", "The cause is that `Server` closes the socket too early."),
@@ -255,14 +260,15 @@ def test_what_is_said_to_an_agent_at_work_is_about_the_work() -> None:
         ("agent", "It runs."),
         (
             "user",
-            "The archive must only hold UTF-8, so `export.py` deletes what is not.",
+            "The archive should only hold UTF-8, and users should be able to see what is not.",
         ),
         ("agent", "Let me see."),
         ("user", "I'm allergic to latin-1, and I work as a librarian in Graz."),
     )
     parts = {line.text: line.part for line in lines}
     assert (
-        parts["The archive must only hold UTF-8, so `export.py` deletes what is not."] is Part.ASKED
+        parts["The archive should only hold UTF-8, and users should be able to see what is not."]
+        is Part.ASKED
     )
     assert parts["I'm allergic to latin-1, and I work as a librarian in Graz."] is Part.TOLD
 
@@ -276,11 +282,13 @@ def test_what_a_session_is_about_stands_before_its_details() -> None:
 def test_words_of_the_agent_are_not_the_persons() -> None:
     said = "The harbour office in Kiel opens at 8 and keeps 40 berths."
     lines = digest(
-        ("user", "I look for a berth in Kiel for my boat of 9 metres."),
+        ("user", "I live in Kiel and look for a berth for my boat of 9 metres."),
         ("agent", f"1. **{said}**"),
-        ("user", f"{said} My boat draws 1.6 metres."),
+        ("user", f"{said} I want to live on my boat, which draws 1.6 metres."),
     )
-    assert [line.text for line in lines][1:] == ["My boat draws 1.6 metres."]
+    assert [line.text for line in lines][1:] == [
+        "I want to live on my boat, which draws 1.6 metres."
+    ]
 
 
 def test_an_address_alone_tells_nothing() -> None:
@@ -336,7 +344,7 @@ def test_a_line_of_settings_alone_tells_nothing() -> None:
 
 
 def test_what_the_agent_leaves_open_at_the_end_is_open() -> None:
-    left = "`pump.py` still needs 2 tests for the night."
+    left = "Still open: `pump.py` only handles wells of one owner, and users need all of them."
     lines = digest(
         ("user", "Please mend the pump of well 3 in Ohlau."),
         *[("agent", "Reading."), ("agent", "Reading on."), ("agent", "Found 1 thing.")] * 2,
@@ -395,7 +403,8 @@ def test_at_work_an_order_is_a_line_without_the_errand_beside_it() -> None:
     lines = digest(
         (
             "user",
-            "Rename the exporter to `csv_writer`. You are to ask me before you delete a file.",
+            "The exporter should be called `csv_writer`, as users only need CSV. You are to ask me"
+            " before you delete a file.",
         ),
         ("agent", "Let me look at the exporter."),
         ("agent", "Let me find its imports."),
@@ -405,24 +414,32 @@ def test_at_work_an_order_is_a_line_without_the_errand_beside_it() -> None:
     assert [(line.part, line.text) for line in lines if line.part is Part.ORDERED] == [
         (Part.ORDERED, "You are to ask me before you delete a file.")
     ]
-    assert any("Rename the exporter" in line.text and "imports" in line.text for line in lines)
+    assert any(
+        "The exporter should be called" in line.text and "imports" in line.text for line in lines
+    )
 
 
 def test_thanks_to_an_assistant_make_no_line() -> None:
     lines = digest(
-        ("user", "I keep bees behind the shed in Leeds, how do I feed them in winter?"),
+        (
+            "user",
+            "I am a beekeeper and live in Leeds with my two sons, how do I feed them in winter?",
+        ),
         ("agent", "Fondant works well."),
-        ("user", "Thank you for your advice, I'll try it. My uncle left me 6 hives."),
+        (
+            "user",
+            "Thank you for your advice, I'll try it. My uncle and I work with 6 hives since 2019.",
+        ),
         ("agent", "Lovely."),
     )
     assert [line.text for line in lines] == [
-        "I keep bees behind the shed in Leeds",
-        "My uncle left me 6 hives.",
+        "I am a beekeeper and live in Leeds with my two sons",
+        "My uncle and I work with 6 hives since 2019.",
     ]
 
 
 def test_what_is_sent_with_each_message_once_more_stands_once() -> None:
-    wanted = "rename the tins in `tins.css` and `shelf.tsx` to camelCase"
+    wanted = "the tins in `tins.css` should only be called by camelCase, as users need it"
     lines = digest(
         *(
             spoken
@@ -430,7 +447,11 @@ def test_what_is_sent_with_each_message_once_more_stands_once() -> None:
             for spoken in (
                 ("user", f"{wanted}\n<editor>{file}.tsx</editor>"),
                 ("agent", f"Let me check `{file}.tsx`."),
-                ("agent", f"The root cause: `{file}.tsx` used the old `tin_{file}` of `tins.css`."),
+                (
+                    "agent",
+                    f"The root cause: `{file}.tsx` only reads the old `tin_{file}`, because users"
+                    " need both; it should be loaded from `tins.css` by default instead.",
+                ),
             )
         )
     )
@@ -516,9 +537,49 @@ def test_a_short_answer_stands_below_its_question() -> None:
 
 def test_what_points_at_the_sentence_before_stands_with_it() -> None:
     lines = digest(
-        ("Ann", "I paint a lot. It got me through my divorce in Bergen in 2019."),
+        (
+            "Ann",
+            "I paint a lot with my daughter Ida. It got me and my son through my divorce in Bergen"
+            " in May 2019.",
+        ),
         ("Ben", "Mine taught me cards!"),
     )
     assert [line.text for line in lines if line.who == "Ann"] == [
-        "I paint a lot. It got me through my divorce in Bergen in 2019."
+        "I paint a lot with my daughter Ida. It got me and my son through my divorce in Bergen in"
+        " May 2019."
     ]
+
+
+def test_an_arrow_of_the_agent_is_no_arrow_of_the_line() -> None:
+    rounds = [
+        ("user", "why does `oven.py` drop the last loaf?"),
+        ("agent", "Let me check oven.py."),
+        ("agent", "Root cause: `bake()` → `cool()` closes the **door** in `oven.py` too early."),
+    ]
+    (line,) = digest(*rounds)
+    assert line.text == (
+        "why does `oven.py` drop the last loaf? → Root cause: `bake()`→`cool()` closes the door"
+        " in `oven.py` too early."
+    )
+
+
+def test_of_a_session_with_little_its_likeliest_line_stands() -> None:
+    asked = "please check whether `oven.py` logs in UTC or in the zone of the bakery"
+    said = "`oven.py` logs in UTC, because `clock.py` is imported from the old shop."
+    rounds = [("user", asked), ("agent", "Let me read oven.py."), ("agent", said)]
+    (line,) = digest(*rounds)
+    assert line.text.endswith(said)
+
+
+def test_go_aheads_and_bare_complaints_make_no_line() -> None:
+    rounds = [
+        ("user", "guests should only see the loaves of today, as the old ones are sold by phone"),
+        ("agent", "Let me read list.py."),
+        ("agent", "The list is filtered by `baked_on` now."),
+        *[
+            spoken
+            for said in ("run it again", "still not working", "please continue")
+            for spoken in (("user", said), ("agent", "Reading list.py."), ("agent", "Done."))
+        ],
+    ]
+    assert [line.first for line in digest(*rounds)] == [1]

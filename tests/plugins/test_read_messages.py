@@ -83,6 +83,14 @@ def test_the_form_with_from_and_value_is_read() -> None:
     assert [str(turn.role) for turn in transcript.turns] == ["user", "assistant"]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+def test_the_form_with_text_is_read(ending: str) -> None:
+    rows = [{"role": "user", "text": "hi"}, {"role": "assistant", "text": "hello"}]
+    content = json.dumps(rows) if ending == "json" else "\n".join(map(json.dumps, rows))
+    (transcript,) = read(content, f"chat.{ending}")
+    assert [turn.text for turn in transcript.turns] == ["hi", "hello"]
+
+
 def test_times_are_taken_and_inherited() -> None:
     rows = [
         {"role": "user", "content": "a", "timestamp": 1743403740},

@@ -45,7 +45,9 @@ _LATER = regex(
 """A yes that only thinks of it agrees to nothing yet."""
 _REASON = regex(r"\b(?:because|since|so that|as (?:we|it|i|they))\b|因为|毕竟|这样", 2)
 _LISTED = regex(r"^[ \t]{0,6}(?:[-*•]|\d{1,2}[.)、]|\*\*|#{2,5}|[A-Za-z][.)])[ \t]*\S")
-_MARKS = regex(r"\*\*|__|`|^[ \t>]*(?:[-*•]|\d{1,2}[.)、]|#{1,6}|[A-Za-z][.)])[ \t]+")
+_MARKS = regex(
+    r"(?<![/*])\*{2,3}(?![/*])|`|^[ \t>]*(?:[-*•]|\d{1,2}[.)、]|#{1,6}|[A-Za-z][.)])[ \t]+"
+)
 _HEAD = regex(r"^(?P<head>[^:：\n]{3,80}?)(?:\s*(?:：|:\s)|\s+[—–-]{1,2}\s+|\s*[（(]|$)")
 _LEAST, _PART, _ALONE = {True: 4, False: 10}, {True: 10, False: 24}, {True: 12, False: 30}
 """Hanzi, or letters, of the words that name a line of a list, that are a part of one, and of an

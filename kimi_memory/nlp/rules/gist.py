@@ -19,6 +19,14 @@ ASKED, ANSWERED = 50, 60
 """Most tokens of either, where the first part alone is not longer."""
 
 
+def close_arrows(text: str) -> str:
+    """Return words that are quoted, with no arrow that looks like the one of a line.
+
+    An agent writes "`get()` → `fetch()`"; without the blanks the line still has two halves.
+    """
+    return text.replace(ARROW, ARROW.strip())
+
+
 def gist_of(line: str) -> str:
     """Return a line of a digest without the parts that tell least.
 

@@ -86,7 +86,7 @@ _PROPOSAL = regex(
     r"\b(?:i(?:'d| would)? (?:suggest|propose|recommend|lean)|my (?:suggestion|proposal|recommendation)|recommend(?:ed)?\b)|(?:我)?建议|推荐|方案是|提议",
     2,
 )
-_MARKUP = regex(r"\*\*|__|^[ \t>]*(?:[-*•]|#{1,6})\s+|^\s+")
+_MARKUP = regex(r"(?<![/*])\*{2,3}(?![/*])|^[ \t>]*(?:[-*•]|#{1,6})\s+|^\s+")
 _NO_OPTION = regex(
     r"(?:[^:\n]{2,40}: ?)?(?:removed|added|updated|fixed|created|implemented|changed|replaced|moved|renamed|refactored|installed|configured|cleaned|improved|extracted|verified|tested)\b"
     r"|(?:wait|run|open|click|visit|type|enter|press|restart|reload|refresh|copy|paste|execute|download|log in|sign in|scroll|navigate|select|go to)\b"

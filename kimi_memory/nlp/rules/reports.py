@@ -9,6 +9,7 @@ from enum import Enum, auto
 from itertools import chain
 
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.markdown import EMPHASIS, LINK
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.salience import traits_of
@@ -20,10 +21,8 @@ _NESTED = 3
 """A closing fence stands at most so many characters further in than the opening one."""
 _ROW = regex(r"^\s*\|")
 _HEADING = regex(r"^\s*#{1,6}\s|^\s*\**[^*\n]{1,80}\**[:：]\**\s*$|^\s*(?:---+|\*\*\*+)\s*$")
-_MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?|\*\*|__")
+_MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?")
 # "Let me check …", "Now I'll …", 接下来…: what an agent is about to do, never what came of it.
-LINK = regex(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
-"""A link of Markdown: its words are what is read."""
 _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|ah|aha|oh|hm+|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
     r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait|use|enter|navigate|open|follow|ensure|consider|read|see|select|choose|click|install|define|provide|include|handle|support|validate|parse|return|submit)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|each|any|your|to|having|adding|using|`|(?-i:[a-z]+[A-Z]))))"
@@ -355,7 +354,7 @@ def unfenced_lines(text: str) -> Iterator[str]:
 
 
 def _strip_markup(line: str) -> str:
-    return LINK.sub(r"\1", _MARKUP.sub("", line.lstrip("# "))).strip()
+    return LINK.sub(r"\1", EMPHASIS.sub("", _MARKUP.sub("", line.lstrip("# ")))).strip()
 
 
 def _split_sentences(line: str) -> Iterator[tuple[str, bool]]:

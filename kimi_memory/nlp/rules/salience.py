@@ -143,12 +143,6 @@ def specific_words(text: str) -> frozenset[str]:
     return frozenset(plain | pairs | set(_NUMBER.findall(text)))
 
 
-def share_of_small_talk(text: str) -> float:
-    """Return how many of the words of a text are greeting, praise, feeling or encouragement."""
-    words = [word.strip("'-") for word in _WORD.findall(text.lower())]
-    return sum(word in _GENERIC for word in words) / max(1, len(words))
-
-
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What the words of a clause show; counts unless said otherwise."""

@@ -48,6 +48,10 @@ class Clause:
 _BORDER = regex(
     r"(?<![\d\w])?[,;，；]\s*|(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])|\s[–—-]{1,2}\s+|\.{3}\s*|…+\s*|——"
 )
+# "Never access, print or copy it": verbs with one object in common stay together.
+_LISTS_VERBS = regex(
+    r"(?i)\b(?:never|not|don['’]t|must|should|shall|cannot|can['’]t|may|to) (?:ever |only |also )?[a-z]{2,20},\s*(?!(?:can|could|would|will|what|how|why|is|are|do|does|did)\b)"
+)
 _STOP = regex(
     r"(?<=[a-z0-9)\]\"'’%])(?<!\b[a-z]\.[a-z])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bno)[.!?]+\s+(?=[a-z])"
 )
@@ -243,8 +247,7 @@ def _is_errand(clause: Clause) -> bool:
     """Whether a clause says what is to be done now: "add a list", "can we make it wider?"."""
     if clause.act is Act.ORDER:
         return _BARE.match(clause.text) is not None
-    asked = clause.text.replace("’", "'").strip().lower()
-    said = _PHRASE.sub("", asked, count=1)
+    said = _PHRASE.sub("", clause.text.replace("’", "'").strip().lower(), count=1)
     return clause.act is Act.QUESTION and _ASKED_TO_DO.match(said) is not None
 
 
@@ -282,10 +285,8 @@ def is_order(clause: str) -> bool:
     """Whether a clause, in lower case, tells somebody how to act from now on."""
     if (_ORDER_ZH.search(clause) and not _OWN_HABIT.search(clause)) or constrains(clause):
         return True
-    if _NOT_EVER.search(clause):
-        return False
     ordered = _ORDER_EN.search(clause) or _directs_always(clause)
-    return bool(ordered) and _AGENT_EN.search(clause) is not None
+    return bool(ordered) and not _NOT_EVER.search(clause) and _AGENT_EN.search(clause) is not None
 
 
 def _directs_always(clause: str) -> bool:
@@ -358,7 +359,8 @@ def _goes_on(parts: Sequence[Clause]) -> Iterator[Clause]:
 
 def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
     """Cut a sentence where an act of another sort begins."""
-    borders = [m.end() for m in _BORDER.finditer(text, start, end) if start < m.end() < end]
+    shared = {start, end, *(m.end() for m in _LISTS_VERBS.finditer(text, start, end))}
+    borders = [m.end() for m in _BORDER.finditer(text, start, end) if m.end() not in shared]
     parts = [
         Clause(a, b, text[a:b], act_of(text[a:b]))
         for a, b in zip([start, *borders], [*borders, end], strict=True)
@@ -394,7 +396,5 @@ def _join_phrase(text: str, parts: list[Clause]) -> list[Clause]:
 
 
 def _trim_clause(text: str, clause: Clause) -> Clause:
-    words = text[clause.start : clause.end]
-    short = words.rstrip(" ,，;；-–—")
-    end = clause.start + len(short)
-    return Clause(clause.start, end, short, clause.act)
+    words = text[clause.start : clause.end].rstrip(" ,，;；-–—")
+    return Clause(clause.start, clause.start + len(words), words, clause.act)

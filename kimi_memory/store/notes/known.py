@@ -19,9 +19,10 @@ from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.learned.worth import Said, odds_of
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
-from kimi_memory.nlp.rules.gist import gist_of
+from kimi_memory.nlp.rules.gist import ARROW, gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
@@ -45,6 +46,8 @@ _SECTIONS = {
 }
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
 """What tells less of somebody, or of a day, is left to its digest."""
+KEPT = 2.0
+"""What a log odd that a reader keeps the words adds to their rank."""
 _AFTER_ORDERS = 0.5
 """Orders of digests come after the cards of orders, before preferences."""
 
@@ -187,6 +190,8 @@ class Known:
                 continue
             # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
+            wanted = line.text.partition(ARROW)[0]
+            worth += KEPT * max(odds_of(wanted, said) for said in (Said.WORK, Said.CHAT))
             rank, place = (first, -worth, age), (first, age, number)
             under = _heading_of(line) if section is Section.WHO else None
             person = "" if line.part is Part.FOUND else name

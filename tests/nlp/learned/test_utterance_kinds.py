@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.nlp.learned.utterance_kinds import KINDS, MOST, Kind, kinds_of, places_of
+from kimi_memory.nlp.learned.ngrams import MOST, places_of
+from kimi_memory.nlp.learned.utterance_kinds import KINDS, Kind, kinds_of
 
 SENTENCES = {
     Kind.STANDING: (

@@ -50,6 +50,9 @@ OUTPUT = {
     "code": "const a = load({\n  name: 'x',\n  kind: 'y',\n});",
     "settings": "  with:\n    path: tap\n    clean: true\n    lfs: false",
     "progress": "Syncing the files..........\nDone with everything",
+    "a comment": "// keep the oven warm\nwith the door closed",
+    "a block of comments": "/* from now on\n   bake twice */",
+    "a tool": "  ⎿  Read 30 lines\nof the recipe",
     "a job": "Restore cache failed: no file\nSupported pattern: go.sum",
 }
 

@@ -133,6 +133,24 @@ def test_a_request_beside_a_statement_is_cut_off() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Bakers should NEVER open, move the oven at night.", ""),
+        ("i want you to weigh, mix and bake the dough", ""),
+        ("guests must not touch, copy or print the list, can you write that down?", "guests must"),
+        ("I'd like to know, can you weigh it?", "I'd like to know"),
+    ],
+)
+def test_verbs_with_one_object_stay_together(text: str, first: str) -> None:
+    found = [clause.text for clause in clauses(text)]
+    if first:
+        assert len(found) == 2
+        assert found[0].startswith(first)
+    else:
+        assert found == [text]
+
+
 def test_sentences_may_begin_in_lower_case() -> None:
     found = clauses("the boiler is from 2009. where do i get parts for it")
     assert [one.act for one in found] == [Act.STATEMENT, Act.QUESTION]
