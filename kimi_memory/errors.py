@@ -99,6 +99,7 @@ class NotAMemoryError(KimiMemoryError):
 _LISTED_BY = {
     "block": ("blocks", "context --replay"),
     "branch": ("branches", "branch list"),
+    "copy": ("copies", "blame memory.toml:1 --copies"),
     "remote": ("remotes", "remote list"),
     "run": ("runs", "agent list"),
     "change or note": ("changes of the other copy", "log --memory FOLDER"),

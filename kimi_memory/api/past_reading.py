@@ -26,7 +26,8 @@ class PastReading(Parts):
         """Return the memory as it was known at a point in the history, to be read.
 
         Args:
-            point: a date, a moment, a commit, ``v12``, a name, the id of a job.
+            point: a date, a moment, a commit, ``v12``, a name, the id of a job; or what one copy
+                knew at such a point, ``here@{yesterday}``.
 
         Raises:
             UsageError: it names no point.
@@ -62,7 +63,7 @@ class PastReading(Parts):
         return self._questions.timeline(what, since, until, sees)
 
     def blame(
-        self, what: str, *, field: str = "", at: str = "",
+        self, what: str, *, field: str = "", at: str = "", copies: bool = False,
         sees: Callable[[Note], bool] = lambda note: True,
     ) -> list[BlameLine]:  # fmt: skip
         """Return since when lines or a field say what they say, by which job, from which turns.
@@ -71,9 +72,10 @@ class PastReading(Parts):
             what: a path, ``path:12``, a citation ``path#L2-L5``, the id of a note, or a key.
             field: of a note; what it says if empty.
             at: a point in the history, to blame it as it was then.
+            copies: whether to say since when each copy has it, and what the others say.
             sees: whether the caller may see a note.
         """
-        return self._questions.blame(what, field, at, sees)
+        return self._questions.blame(what, field, at, sees, copies=copies)
 
     def beliefs(
         self, old: str, new: str = "", *, keys: tuple[str, ...] = (), project: str = "",

@@ -7,7 +7,7 @@ import hmac
 import logging
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -18,7 +18,7 @@ from kimi_memory.domain.ids import lettered
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies
+from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies, read_copies
 from kimi_memory.store.files.paths import DEPLOYED
 from kimi_memory.store.git.autocommit import Batch
 from kimi_memory.store.git.head_log import list_unexamined
@@ -132,9 +132,10 @@ class Parts:
     @cached_property
     def past(self) -> PastReader:
         """What reads notes as they were, and tells which commit changed them."""
-        from kimi_memory.past.reader import PastReader
+        from kimi_memory.past.reader import make_reader
 
-        return PastReader(self.store, self.history, self.now, self._key)
+        folders = partial(read_copies, self.home.state, self.settings.memory.id)
+        return make_reader(self.store, self.history, folders, self.now, self._key)
 
     def _make_vetting(self) -> Vetting:
         from kimi_memory.store.trust.vetting import Vetting

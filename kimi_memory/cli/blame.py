@@ -5,10 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.listed import find_in_history
+from kimi_memory.cli.point_options import add_copy, named_point
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say, translate
-from kimi_memory.domain.past import BlameLine, BlameTurn, Cause
+from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew
+from kimi_memory.past.copies import HERE
 
 _LONGEST = 200
 
@@ -22,6 +24,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--field", default="", help="of a note, such as value or status")
     parser.add_argument("--as-of", default="", metavar="POINT", help="as it was at this point")
+    add_copy(parser)
+    parser.add_argument(
+        "--copies", action="store_true", help="since when each copy has it, and what others say"
+    )
     parser.add_argument("--all", action="store_true", help="everything the field said before")
 
 
@@ -29,7 +35,12 @@ def run(arguments: Namespace) -> int:
     """Print each line, and where it comes from."""
     with open_memory(arguments) as memory:
         what = find_in_history(memory, arguments.what)
-        found = memory.blame(what, field=arguments.field, at=arguments.as_of)
+        found = memory.blame(
+            what,
+            field=arguments.field,
+            at=named_point(arguments),
+            copies=arguments.copies,
+        )
     if arguments.json:
         show_json(found)
         return 0
@@ -47,6 +58,8 @@ def _show(one: BlameLine, *, every: bool) -> None:
         _show_cause(one.cause)
     for turn in one.turns:
         _show_turn(turn)
+    for copy in one.copies:
+        _show_copy(copy)
     # One earlier value answers most questions; a setting that changes daily has hundreds.
     for earlier in one.before if every else one.before[:1]:
         cause = earlier.cause
@@ -68,6 +81,17 @@ def _show_cause(cause: Cause) -> None:
         _show_row("model", cause.model or say("none"))
     else:
         _show_row("by", cause.author)
+
+
+def _show_copy(one: CopyKnew) -> None:
+    name = f" ({say(one.name) if one.name == HERE else one.name})" if one.name else ""
+    place = f"v{one.version}, {one.at:%Y-%m-%d %H:%M}"
+    if one.has:
+        said = say("since {point}", point=place)
+    else:
+        said = say("lacked it at {point}", point=place)
+        said += f': "{one.says}"' if one.says else ""
+    _show_row("copies", f"{one.copy}{name}  {said}")
 
 
 def _show_turn(turn: BlameTurn) -> None:

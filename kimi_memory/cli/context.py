@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.filter_options import add_as_of, open_exactly
+from kimi_memory.cli.point_options import named_point
 from kimi_memory.cli.shared import (
     add_within,
     leave,
@@ -62,10 +63,10 @@ def run(arguments: Namespace) -> int:
         if arguments.replay is not None:
             return _show_replayed(arguments, memory)
         if arguments.exact:
-            with open_exactly(memory, arguments.as_of) as (point, past):
+            with open_exactly(memory, named_point(arguments)) as (point, past):
                 built = label_block(_build(arguments, past, ""), point)
         else:
-            built = _build(arguments, memory, arguments.as_of)
+            built = _build(arguments, memory, named_point(arguments))
         leave(memory)
     if built.text or arguments.json:
         show_result(arguments, built, built.text)

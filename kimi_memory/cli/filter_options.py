@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.cli.point_options import add_copy, named_point
 from kimi_memory.cli.shared import add_within, open_memory, show_note, within
 from kimi_memory.cli.words import say
 from kimi_memory.domain.search_types import Query
@@ -70,7 +71,7 @@ def read_filters(arguments: Namespace, now: datetime, *, plain: bool = False) ->
     }
     given |= {name: getattr(arguments, name) or getattr(query, name) for name in _ONCE}
     given |= _parse_dates(arguments, query, now)
-    given["as_of"] = arguments.as_of or query.as_of
+    given["as_of"] = named_point(arguments) or query.as_of
     asks = bool(line.strip()) or any(given.values())
     return replace(query, within=within(arguments), **given), asks
 
@@ -95,6 +96,7 @@ def add_as_of(parser: ArgumentParser, *, exact: bool = False) -> None:
     parser.add_argument(
         "--as-of", default="", metavar="POINT", help=f"what was known then: {forms}"
     )
+    add_copy(parser)
     if exact:
         help = "with --as-of: score by the words of then; the memory of then is indexed anew"
         parser.add_argument("--exact", action="store_true", help=help)
@@ -104,10 +106,11 @@ def add_as_of(parser: ArgumentParser, *, exact: bool = False) -> None:
 def open_at(arguments: Namespace) -> Iterator[Memory]:
     """Open the memory a command is about, or what it was at the point that was named."""
     with open_memory(arguments) as memory:
-        if not arguments.as_of:
+        wanted = named_point(arguments)
+        if not wanted:
             yield memory
             return
-        with open_exactly(memory, arguments.as_of) as (point, past):
+        with open_exactly(memory, wanted) as (point, past):
             # Beside what programs read, as it is part of no answer.
             show_note(say("as of {point}", point=describe_point(point)))
             yield past

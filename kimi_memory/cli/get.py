@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.listed import NOTE_HELP, find_listed
+from kimi_memory.cli.point_options import add_copy, named_point
 from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
@@ -22,6 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
     parser.add_argument("--as-of", default="", metavar="POINT", help="as it was at this point")
+    add_copy(parser)
     parser.add_argument("--related", action="store_true", help="show what the note is linked with")
     parser.add_argument("--hops", type=int, choices=(1, 2), default=1, help="links to follow")
 
@@ -36,8 +38,9 @@ def run(arguments: Namespace) -> int:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments, follow=True) as memory:
         what = find_listed(memory, arguments.what)
-        what = what if arguments.as_of else cite_turn(memory.store, what)
-        path, text = _read_text(memory, what, arguments.as_of)
+        point = named_point(arguments)
+        what = what if point else cite_turn(memory.store, what)
+        path, text = _read_text(memory, what, point)
     first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines

@@ -21,19 +21,29 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--continue", action="store_true", dest="begun", help="finish a merge that git began"
     )
     parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="have every note that both sides changed wait for your word, whatever the settings "
+        "say and whoever signed it",
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="say what would change, write nothing"
     )
 
 
 def run(arguments: Namespace) -> int:
     """Merge, or show what would be merged."""
-    if bool(arguments.source) == arguments.begun or (arguments.begun and arguments.dry_run):
+    if bool(arguments.source) == arguments.begun or (
+        arguments.begun and (arguments.dry_run or arguments.strict)
+    ):
         raise UsageError("Say what to merge, with or without --dry-run; or --continue alone.")
     with open_memory(arguments) as memory:
         if arguments.begun:
             report = continue_merge(memory)
         else:
-            report = merge_copy(memory, arguments.source, dry_run=arguments.dry_run)
+            report = merge_copy(
+                memory, arguments.source, strict=arguments.strict, dry_run=arguments.dry_run
+            )
     if arguments.json:
         show_json(report)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json
@@ -39,6 +40,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--follow",
         metavar="SOURCE",
         help="do here what another copy purged: a remote, the copy's folder, or a bundle",
+    )
+    parser.add_argument(
+        "--identity",
+        type=Path,
+        metavar="FILE",
+        help="with --follow: the key of age or SSH that the bundle is encrypted for",
     )
     parser.add_argument(
         "--everywhere",
@@ -102,7 +109,9 @@ def _follow(arguments: Namespace) -> int:
     if arguments.text or arguments.session or arguments.everywhere:
         raise UsageError("--follow finds by itself what was purged. Give it alone.")
     with open_memory(arguments) as memory:
-        followed = follow_purges(memory, arguments.follow, yes=arguments.yes)
+        followed = follow_purges(
+            memory, arguments.follow, identity=arguments.identity, yes=arguments.yes
+        )
     if arguments.json:
         show_json(followed)
     elif followed.report is None:

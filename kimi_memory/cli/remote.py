@@ -9,6 +9,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say, translate
+from kimi_memory.operations.encryption import Encryption
 from kimi_memory.operations.remotes import (
     CHECK_SECONDS,
     add_remote,
@@ -36,6 +37,20 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="what you take it for, for lists; default: replica, of a folder of bundles cache",
     )
+    add.add_argument(
+        "--encrypt",
+        action="append",
+        default=[],
+        metavar="RECIPIENT",
+        help="of a folder of bundles: encrypt them for this key of age or SSH, or a file of keys; "
+        "may be repeated",
+    )
+    add.add_argument(
+        "--identity",
+        type=Path,
+        metavar="FILE",
+        help="with --encrypt: the private key that reads what others encrypted",
+    )
     steps.add_parser("list", help="list the remotes, and what was not sent to them yet")
     remove = steps.add_parser("remove", help="forget a remote; what lies there stays")
     remove.add_argument("name", help="of the remote")
@@ -52,8 +67,14 @@ def run(arguments: Namespace) -> int:
         if arguments.step == "add":
             url = arguments.url
             place = str(Path(url).expanduser()) if url.startswith("~") else url
+            identity = arguments.identity and arguments.identity.expanduser()
             added = add_remote(
-                memory, arguments.name, place, drop=arguments.drop, role=arguments.role
+                memory,
+                arguments.name,
+                place,
+                drop=arguments.drop,
+                role=arguments.role,
+                encryption=Encryption(arguments.encrypt, identity),
             )
             text = "{name} is {url}. Sync with 'kimi-memory sync {name}'."
             line = say(text, name=added.name, url=added.url)
@@ -76,7 +97,10 @@ def _list_remotes(arguments: Namespace, memory: Memory) -> None:
     lines = []
     for one in found:
         unsent = say("{count} to send", count=one.unsent)
-        lines.append(f"{one.name:<16} {pad(say(one.status), 8)} {pad(unsent, 12)} {one.url}")
+        sealed = f"  {say('encrypted')}" if one.recipients else ""
+        lines.append(
+            f"{one.name:<16} {pad(say(one.status), 8)} {pad(unsent, 12)} {one.url}{sealed}"
+        )
         if one.failed:
             why = translate(f"{one.failed}.")
             lines.append(f"{'':16} {say('failed: {why}', why=why)}")

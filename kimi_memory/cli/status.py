@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.filter_options import add_as_of, open_at
+from kimi_memory.cli.point_options import named_point
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, show, show_json
 from kimi_memory.cli.terminal import pad
@@ -30,7 +31,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
-        _show_status(found, past=bool(arguments.as_of))
+        _show_status(found, past=bool(named_point(arguments)))
     return 0
 
 

@@ -86,6 +86,24 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyKnew:
+    """What one copy of the memory knew of a line, as far as its commits have come here."""
+
+    copy: str
+    name: str
+    """``here``, the name of its folder on this machine, or empty."""
+    has: bool
+    """Whether it has what the line says now."""
+    commit: str
+    """Its first commit that has it, else its last one."""
+    version: int
+    at: datetime
+    """When that was known."""
+    says: str = ""
+    """What it said instead, where it lacks it; empty where that was nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class BlameLine:
     """A line of a file, or a field of a note, and where it comes from."""
 
@@ -102,6 +120,8 @@ class BlameLine:
     turns: tuple[BlameTurn, ...] = ()
     before: tuple[Earlier, ...] = ()
     """What the field said earlier, newest first."""
+    copies: tuple[CopyKnew, ...] = ()
+    """Which copies have it, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

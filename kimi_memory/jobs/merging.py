@@ -158,6 +158,7 @@ def write_merge(
     changes: Sequence[Change],
     caps: Mapping[str, Origin] | None = None,
     own: frozenset[str] = frozenset(),
+    strict: frozenset[str] = frozenset(),
 ) -> None:
     """Write the files of a merge, and what of them waits for a person's word.
 
@@ -166,12 +167,13 @@ def write_merge(
         changes: what the merge writes.
         caps: of the files that nobody vouches for, see `Vetting.merged`.
         own: the files in which nothing is said that did not count here before.
+        strict: the files that wait whatever the settings say, and though somebody vouches.
     """
     if changes:
         vetting = context.store.vetting
         if vetting is not None and vetting.merged([Update(TOMBSTONES, "", b"")]):
             changes = [_keep_file(change) for change in changes]
-        found = vetting.merged(changes, caps) if vetting is not None else {}
+        found = vetting.merged(changes, caps, strict) if vetting is not None else {}
         waiting = {path: one for path, one in found.items() if path not in own}
         # In the same transaction: after a crash between the two they would count at once.
         actor = Actor("merge", context.actor.origin)

@@ -99,10 +99,21 @@ def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 class Purge:
-    """Decides what purging does to the files of truth; others carry it out."""
+    """Decides what purging does to the files of truth; others carry it out.
 
-    def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
+    Args:
+        store: the files of the memory.
+        settings: of the memory.
+        by: who asks for it.
+        now: when.
+        follower: the copy that carries out a purge of another one; empty for a purge of its own.
+    """
+
+    def __init__(
+        self, store: Store, settings: Settings, by: str, now: datetime, follower: str = ""
+    ) -> None:
         self._store, self._settings, self._by, self._now = store, settings, by, now
+        self._follower = [follower] if follower else []
         self._keyed = store.journal.keyed
 
     def targets(self, doomed: Doomed, past: Iterable[tuple[str, bytes]] = ()) -> Targets:
@@ -323,7 +334,9 @@ class Purge:
 
     def id_of(self, doomed: Targets) -> str:
         """Return the id of the purge of these targets; run again, it has the same."""
-        return f"purge-{digest_of(['purge', *self._hashes_of(doomed)])[:12]}"
+        # Copies on one machine have one key: of two records with one id a merge keeps one.
+        inputs = ["purge", *self._follower, *self._hashes_of(doomed)]
+        return f"purge-{digest_of(inputs)[:12]}"
 
 
 def _is_last(path: str) -> bool:

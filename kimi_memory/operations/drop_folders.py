@@ -10,8 +10,10 @@ from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.bundles import describe_memory, take_names
+from kimi_memory.operations.encrypted_drops import find_envelope
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.store.copy import list_ids
 from kimi_memory.store.git.drops import Arrival, read_drop, write_drop
 
 
@@ -64,14 +66,19 @@ def meet_in_folder(
 
 def drop_news(memory: Memory, folder: Path) -> Path | None:
     """Drop what is new since this copy's last bundle; return the file, None where nothing is."""
+    envelope = find_envelope(memory, folder)
     memory.batch.flush()
     memory.sign_last()
     with memory.store.lock("job"):
-        return write_drop(memory.history.merger(), folder, describe_memory(memory))
+        merger, manifest = memory.history.merger(), describe_memory(memory)
+        return write_drop(merger, folder, manifest, envelope, list_ids(memory.store)[:-1])
 
 
 def take_arrivals(memory: Memory, folder: Path) -> list[Arrival]:
     """Take over what others dropped; `merge_copy` merges the tip of each."""
     id, purged = memory.settings.memory.id, bool(find_purged_heads(memory))
+    envelope = find_envelope(memory, folder)
     with memory.store.lock("job"):
-        return read_drop(memory.history.merger(), folder, id, memory.copy_id, purged=purged)
+        return read_drop(
+            memory.history.merger(), folder, id, memory.copy_id, purged=purged, envelope=envelope
+        )

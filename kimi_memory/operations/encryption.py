@@ -6,13 +6,22 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kimi_memory.errors import UsageError
 from kimi_memory.store.files.outside import write_whole
 
 _MAGIC = b"age-encryption.org/v1\n"
 _KEY_BEGINS = "AGE-SECRET-KEY-"
+
+
+class Encryption(NamedTuple):
+    """For whom files are encrypted, and what reads those of others."""
+
+    recipients: Sequence[str] = ()
+    """Each ``age1…``, a line of an SSH public key, or a file with such lines."""
+    identity: Path | None = None
+    """A file of age, or a private SSH key."""
 
 
 def is_encrypted(path: Path) -> bool:
@@ -56,8 +65,12 @@ def read_lines(text: str) -> Iterator[str]:
     yield from (line for line in lines if line and not line.startswith("#"))
 
 
-def _read_identity(path: Path) -> list[Any]:
-    """Return the identities of a file: lines of age, or a private key of SSH."""
+def read_identity(path: Path) -> list[Any]:
+    """Return the identities of a file: lines of age, or a private key of SSH.
+
+    Raises:
+        UsageError: it is none, cannot be read, or the library is missing.
+    """
     pyrage = _load_library()
     try:
         content = path.read_bytes()
@@ -91,7 +104,7 @@ def decrypt_file(path: Path, to: Path, identity: Path | None) -> None:
     """
     if identity is None:
         raise UsageError(f"{path} is encrypted. Give --identity FILE with the key it is for.")
-    pyrage, keys = _load_library(), _read_identity(identity)
+    pyrage, keys = _load_library(), read_identity(identity)
     _run(path, lambda: pyrage.decrypt_file(str(path), str(to), keys), to)
 
 
@@ -112,7 +125,7 @@ def decrypt_bytes(content: bytes, identity: Path, place: Path) -> bytes:
     Raises:
         UsageError: it is for others, or damaged.
     """
-    pyrage, keys = _load_library(), _read_identity(identity)
+    pyrage, keys = _load_library(), read_identity(identity)
     try:
         found: bytes = pyrage.decrypt(content, keys)
     except pyrage.DecryptError as error:

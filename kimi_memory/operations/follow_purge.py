@@ -48,12 +48,15 @@ class Followed:
     """What that destroys here; None where nothing of it is here."""
 
 
-def follow_purges(memory: Memory, source: str, *, yes: bool = False) -> Followed:
+def follow_purges(
+    memory: Memory, source: str, *, identity: Path | None = None, yes: bool = False
+) -> Followed:
     """Carry out here what another copy purged, and go on upon the history that it has now.
 
     Args:
         memory: opened for writing.
         source: the folder of another copy, a bundle, or the name of a remote.
+        identity: a file with the key that the bundle is encrypted for.
         yes: do it; else only report what would be destroyed.
 
     Raises:
@@ -63,7 +66,7 @@ def follow_purges(memory: Memory, source: str, *, yes: bool = False) -> Followed
     """
     # What waits for a commit must be in the history that is written anew.
     memory.batch.flush("Before purge")
-    with _open_source(memory, source) as (git, head):
+    with _open_source(memory, source, identity) as (git, head):
         marker = read_content(git, head, MARKER) or b""
         if read_id(marker) != memory.settings.memory.id:
             raise HistoryError(f"{source} is another memory. Only copies of one purge alike.")
@@ -119,13 +122,13 @@ def _find_sessions(records: Mapping[str, bytes]) -> set[str]:
 
 
 @contextmanager
-def _open_source(memory: Memory, source: str) -> Iterator[tuple[Git, str]]:
+def _open_source(memory: Memory, source: str, identity: Path | None) -> Iterator[tuple[Git, str]]:
     """Give git that sees the other copy's objects beside ours, and its last commit."""
     merger, folder = memory.history.merger(), Path(source)
     if folder.is_dir():
         yield merger.see(folder.resolve())
     elif folder.is_file():
-        with open_bundle(folder, None) as bundle, merger.open_bundle(bundle) as git:
+        with open_bundle(folder, identity) as bundle, merger.open_bundle(bundle) as git:
             yield git, bundle.manifest.head
     else:
         remote = open_remotes(memory).find(source)

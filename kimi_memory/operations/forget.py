@@ -24,7 +24,7 @@ from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
-from kimi_memory.store.copy import checkpoint
+from kimi_memory.store.copy import checkpoint, list_ids
 from kimi_memory.store.git.purged_pairs import Onto
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
@@ -163,7 +163,9 @@ class _Purge:
     def __init__(self, memory: Memory, doomed: Doomed, following: Following | None) -> None:
         self._memory, self._store, self._following = memory, memory.store, following
         self._rewrite = Rewrite(memory.root)
-        self._purge = Purge(memory.store, memory.settings, memory.actor.name, memory.clock())
+        follower = next(iter(list_ids(memory.store)), "") if following else ""
+        about = (memory.settings, memory.actor.name, memory.clock(), follower)
+        self._purge = Purge(memory.store, *about)
         past = self._rewrite.blobs() if self._rewrite.present else ()
         self._targets: Targets = self._purge.targets(doomed, past)
         self._scrub = Scrub(self._targets, memory.store.journal.keyed)
@@ -252,6 +254,7 @@ class _Purge:
         # edit to a journal that begins here.
         self._store.reconcile()
         restart_journal(self._store, keep_waiting(self._store, self._waiting, self._scrub))
+        vars(self._memory).pop("copy_id", None)
 
     def _commit_purge(self, id: str) -> str:
         if not self._memory.history.ready():

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Change, Delete
+from kimi_memory.domain.change import Change, Create, Delete, Update
 from kimi_memory.domain.job import Operation
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, NotFoundError, UsageError
+from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
     contents_of,
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 _FORK = "Merge in a fork, and pick from it what you want here"
 
 
-def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeReport:
+def merge_copy(
+    memory: Memory, source: str, *, strict: bool = False, dry_run: bool = False
+) -> MergeReport:
     """Bring what another branch or copy has into this memory.
 
     What comes from there waits for a person's word as what a pull brings.
@@ -44,6 +47,7 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
     Args:
         memory: opened for writing.
         source: a branch, a commit, or the folder of another copy.
+        strict: notes that both sides changed wait for a person's word in any case.
         dry_run: report, and write nothing but objects that git does not show.
 
     Raises:
@@ -66,15 +70,17 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
         changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
         report = _report(source, theirs, "", changes, merged)
+        asked = _find_joined(changes, merged) if strict else frozenset[str]()
         weighed = _weigh(memory, merger, theirs, (base, ours, other), merged)
         if weighed is not None:
-            waiting = tuple(path for path in report.paths if path in weighed.caps)
-            report = replace(report, signers=weighed.principals, waiting=waiting)
+            report = replace(report, signers=weighed.principals)
         if dry_run:
-            return report
+            caps = weighed.caps if weighed is not None else {}
+            waiting = tuple(path for path in report.paths if path in caps or path in asked)
+            return replace(report, waiting=waiting)
         made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
         own = find_own(memory, ours, merged)
-        _carry_out(memory, merger, made, changes, (weighed.caps if weighed else None, own))
+        _carry_out(memory, merger, made, changes, (weighed and weighed.caps, own, asked))
         write_views(memory, merged.files)
     memory.take_edits()
     settled = () if made == theirs else _settle(memory, merger, made)
@@ -235,6 +241,13 @@ def _report(
     )
 
 
+def _find_joined(changes: list[Change], merged: Joined) -> frozenset[str]:
+    """Return the files of notes that both sides changed, and of what else such a note says."""
+    ids = {*merged.notes.joined, *(id for pair in merged.notes.variants for id in pair)}
+    written = [one for one in changes if isinstance(one, Create | Update)]
+    return frozenset(one.path for one in written if id_of(one.content, one.path) in ids)
+
+
 def _weigh(
     memory: Memory, merger: Merger, theirs: str, trees: tuple[Tree, Tree, Tree], merged: Joined
 ) -> Vouched | None:
@@ -258,7 +271,7 @@ def _carry_out(
     merger: Merger,
     made: str,
     changes: list[Change],
-    known: tuple[Caps | None, frozenset[str]] = (None, frozenset()),
+    known: tuple[Caps | None, frozenset[str], frozenset[str]] = (None, frozenset(), frozenset()),
 ) -> None:
     """Write the files, then make the commit the current one."""
     write_merge(memory, changes, *known)

@@ -16,11 +16,11 @@ from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.bundles import export_bundle, import_bundle, unpack_copy
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.drop_folders import drop_news
+from kimi_memory.operations.encrypted_drops import check_dropped
 from kimi_memory.operations.new_folders import beside, borrow_folder
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.verify_index import compare_answers
 from kimi_memory.store.files.outside import check_outside
-from kimi_memory.store.git.bundle import read_bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,7 @@ def migrate(
             return found
         if drop:
             dropped = drop_news(memory, place)
-            if dropped:
-                read_bundle(dropped)
+            if dropped and check_dropped(memory, place, dropped):
                 checked = (*checked, f"{dropped} is whole")
         else:
             checked = _carry(memory, path, place)

@@ -99,7 +99,7 @@ def open_past(memory: Memory, at: str) -> Iterator[tuple[Point, Memory]]:
     with borrow_folder() as part:
         write_files(part, files)
         if any(one.content != one.counts for one in files.values()):
-            begin_copy(part, beside(memory), files, "What waits for a word")
+            begin_copy(part, beside(memory), files, "")
         opening = replace(beside(memory), clock=lambda: point.moment)
         with Memory.open(part, opening) as past:
             yield point, past

@@ -39,7 +39,14 @@ def beside(memory: Memory) -> Opening:
 
 
 def begin_copy(folder: Path, opening: Opening, files: Mapping[str, File], subject: str) -> None:
-    """Have what nobody confirmed where a copy comes from wait in the new one as well."""
+    """Have what nobody confirmed where a copy comes from wait in the new one as well.
+
+    Args:
+        folder: of the new copy; the versions that count lie there.
+        opening: how it is opened.
+        files: all of its files.
+        subject: of the commit; empty for a folder that has no history.
+    """
     with Memory.open(folder, opening) as copy:
         waiting = {path: one for path, one in files.items() if one.content != one.counts}
         here = {path: one.counts for path, one in waiting.items() if one.counts is not None}
@@ -50,8 +57,9 @@ def begin_copy(folder: Path, opening: Opening, files: Mapping[str, File], subjec
             for path in wanted
         }
         copy.store.apply(list_changes(here, wanted), copy.actor, waiting=sources)
-        copy.batch.note()
-        copy.batch.flush(subject)
+        if subject:
+            copy.batch.note()
+            copy.batch.flush(subject)
 
 
 def list_copy(folder: Path, opening: Opening) -> None:

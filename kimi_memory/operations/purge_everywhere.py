@@ -8,19 +8,22 @@ from functools import partial
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 from kimi_memory.operations.health_checks import find_purged_heads
+from kimi_memory.operations.new_folders import beside
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.operations.sync_remotes import sync_memory
+from kimi_memory.store.git.drops import list_others
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remotes import Remote
 
 _SECONDS = 300.0
+_SAME = "it has purged the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +68,18 @@ def purge_everywhere(memory: Memory, doomed: Doomed, *, yes: bool = False) -> Ev
         sync_memory(memory)
     report = purge(memory, doomed, yes=yes) if named else None
     if not yes:
-        return Everywhere(report, tuple(_list_places(memory)))
+        return Everywhere(report, tuple(_list_places(memory, named=named)))
     reached = [_try(one, partial(_reach_copy, memory, one)) for one in memory.other_copies()]
     remotes = open_remotes(memory).read()
     reached += [_try(one.name, partial(_reach_remote, memory, one)) for one in remotes]
     return Everywhere(report, (*reached, *read_proofs(memory)))
 
 
-def _list_places(memory: Memory) -> Iterator[Reached]:
+def _list_places(memory: Memory, *, named: bool) -> Iterator[Reached]:
     for place in memory.other_copies():
-        yield Reached(place, "left", "a copy on this machine: --yes purges there, too")
+        # What is only to be purged lies in all of them, for all that is known.
+        there = Reached(place, "left", "a copy on this machine: --yes purges there, too")
+        yield there if named else _try(place, partial(_look_at_copy, memory, there))
     for one in open_remotes(memory).read():
         yield Reached(one.name, "left", f"{one.url}: --yes replaces its history")
     yield from read_proofs(memory)
@@ -101,21 +106,32 @@ def _try(name: str, reach: Callable[[], Reached]) -> Reached:
         return Reached(name, "left", str(error))
 
 
+def _look_at_copy(memory: Memory, there: Reached) -> Reached:
+    with Memory.open(Path(there.name), beside(memory)) as other:
+        followed = follow_purges(other, str(memory.root))
+    return there if followed.report else Reached(there.name, "proven", _SAME)
+
+
 def _reach_copy(memory: Memory, place: str) -> Reached:
-    opening = Opening(
-        home=memory.home, clock=memory.clock, actor=memory.actor, host=memory.host, background=False
-    )
-    with Memory.open(Path(place), opening) as other:
+    with Memory.open(Path(place), beside(memory)) as other:
         followed = follow_purges(other, str(memory.root), yes=True)
     if followed.report is None:
-        return Reached(place, "proven", "it has purged the same")
+        return Reached(place, "proven", _SAME)
     return Reached(place, "proven", f"{followed.report.objects} objects destroyed, 0 hits left")
+
+
+def _reach_drop(memory: Memory, remote: Remote) -> Reached:
+    folder = Path(remote.url)
+    drop_news(memory, folder)
+    if list_others(folder, memory.settings.memory.id, memory.copy_id):
+        why = "bundles of other copies hold it until each of them purges; see --follow"
+        return Reached(remote.name, "left", why)
+    return Reached(remote.name, "proven", "it holds bundles of this copy alone, made anew")
 
 
 def _reach_remote(memory: Memory, remote: Remote) -> Reached:
     if remote.drop:
-        why = "bundles of other copies hold it until each of them purges; see --follow"
-        return Reached(remote.name, "left", why)
+        return _reach_drop(memory, remote)
     merger = memory.history.merger()
     with memory.store.lock("sync"), merger.reach(remote, Deadline(_SECONDS)) as there:
         left = there.replace_history(memory.copy_id)

@@ -12,6 +12,12 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import KimiMemoryError, RemoteError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.operations.encryption import (
+    Encryption,
+    read_identity,
+    read_lines,
+    read_recipients,
+)
 from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.network import Deadline
@@ -25,6 +31,7 @@ from kimi_memory.store.git.remotes import (
 )
 
 _OUTCOMES = f"{PRIVATE}/remotes.json"
+_PLAIN = Encryption()
 CHECK_SECONDS = 60.0
 """How long a remote may take to say what it has."""
 
@@ -58,6 +65,10 @@ class RemoteState:
     """How old the oldest version is that was not sent; None before the first sync."""
     bytes: int | None
     """What lies there; None for a server."""
+    recipients: tuple[str, ...] = ()
+    """The keys that what is sent there is encrypted for; none where it is plain."""
+    identity: str = ""
+    """The file with the key that reads what others sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +104,8 @@ def list_remotes(memory: Memory) -> list[RemoteState]:
         role = one.role or ("cache" if one.drop else "replica")
         how = (role, one.since, outcome.last_sync_at, outcome.failed)
         lag, size = _measure_lag(memory, seen), _measure_folder(memory, one)
-        found.append(RemoteState(one.name, one.url, one.drop, *told, *how, lag, size))
+        keys = (one.recipients, one.identity)
+        found.append(RemoteState(one.name, one.url, one.drop, *told, *how, lag, size, *keys))
     return found
 
 
@@ -173,7 +185,13 @@ def offer_remotes(memory: Memory) -> list[Remote]:
 
 
 def add_remote(
-    memory: Memory, name: str, url: str, *, drop: bool = False, role: str = ""
+    memory: Memory,
+    name: str,
+    url: str,
+    *,
+    drop: bool = False,
+    role: str = "",
+    encryption: Encryption = _PLAIN,
 ) -> Remote:
     """Add a remote; nothing is asked of it yet.
 
@@ -183,9 +201,11 @@ def add_remote(
         url: https, ssh, or a folder with a bare repository.
         drop: it is a folder whose files something else carries to other copies.
         role: what it is taken for: primary, replica or cache.
+        encryption: for whom the bundles of a drop folder are encrypted, and what reads those
+            of others.
 
     Raises:
-        UsageError: the name or the URL cannot be used, or is taken.
+        UsageError: the name, the URL or a key cannot be used, or is taken.
     """
     if memory.is_secret(name):
         raise UsageError("The name holds a secret, which git would keep. Choose another.")
@@ -197,11 +217,33 @@ def add_remote(
         remote = replace(remote, url=str(folder)) if drop else remote
     elif drop:
         raise UsageError(f"{remote.url} is no folder. Bundles are dropped in a folder here.")
+    if any(encryption):
+        remote = _encrypt(memory, remote, encryption)
     # What an earlier remote of that name had, says nothing of this one.
     memory.history.merger().forget_seen(name)
     _forget_outcome(memory, name)
     open_remotes(memory).add(remote)
     return remote
+
+
+def _encrypt(memory: Memory, remote: Remote, encryption: Encryption) -> Remote:
+    """Return a remote with the keys for its bundles, each tried."""
+    if not remote.drop:
+        raise UsageError("Only bundles are encrypted, not a repository of git. Add it with --drop.")
+    if not encryption.recipients:
+        raise UsageError("--identity reads what is encrypted. Say for whom with --encrypt, too.")
+    lines = tuple(line for text in encryption.recipients for line in read_lines(text))
+    if not lines or not read_recipients(lines):
+        raise UsageError("The files of --encrypt name no key. Put one in each line.")
+    if encryption.identity is None:
+        return replace(remote, recipients=lines)
+    place = encryption.identity.resolve()
+    # Both are carried elsewhere, the memory with all that is ever committed in it.
+    for folder in (memory.root, Path(remote.url)):
+        if place.is_relative_to(folder):
+            raise UsageError(f"{folder} carries {place} to others. Keep that key elsewhere.")
+    read_identity(place)
+    return replace(remote, recipients=lines, identity=str(place))
 
 
 def remove_remote(memory: Memory, name: str) -> Remote:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def describe_point(point: Point) -> str:
     """Return the version, the moment and the commit."""
-    return f"v{point.version}, {point.moment:%Y-%m-%d %H:%M} (commit {point.short})"
+    copy = f", copy {point.copy}" if point.copy else ""
+    return f"v{point.version}, {point.moment:%Y-%m-%d %H:%M} (commit {point.short}{copy})"
 
 
 def name_point(answer: Answer, point: Point) -> Answer:

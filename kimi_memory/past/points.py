@@ -10,6 +10,7 @@ from typing import NamedTuple
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError, UsageError
 from kimi_memory.nlp.dates.ranges import period
 from kimi_memory.past.commit_graph import CommitGraph
+from kimi_memory.past.copies import HERE, Copies
 from kimi_memory.store.git.history import Commit, History
 
 _VERSION = re.compile(r"[vV](\d{1,9})")
@@ -18,6 +19,8 @@ _JOB = re.compile(r"[a-z][a-z-]*-[0-9a-f]{4,64}")
 _COMMIT = re.compile(r"[0-9a-f]{4,40}")
 _UNGUESSED = re.compile(r"[0-9a-f]{10,40}")
 _COUNT = re.compile(r"[1-9]\d{0,6}")
+_OF_COPY = "@{"
+"""As git writes it: ``here@{yesterday}`` is what this copy knew yesterday."""
 _HEADS = ("HEAD", "head")
 FORMS = "a date (2026-02-27, 'last week'), a commit, a version (v12), a name or a job's id"
 
@@ -32,6 +35,8 @@ class Point(NamedTuple):
     """When this state was known: the moment of its commit, put right where a clock jumped."""
     moment: datetime
     """The moment that was asked for; that of the commit where one was named."""
+    copy: str = ""
+    """The copy whose knowledge it is; empty for that of the line to the present."""
 
     @property
     def short(self) -> str:
@@ -42,8 +47,8 @@ class Point(NamedTuple):
 class Points:
     """Finds points in one history."""
 
-    def __init__(self, history: History, clock: Callable[[], datetime]) -> None:
-        self._history, self._clock = history, clock
+    def __init__(self, history: History, clock: Callable[[], datetime], copies: Copies) -> None:
+        self._history, self._clock, self.copies = history, clock, copies
         self._graph = CommitGraph(())
 
     @property
@@ -74,6 +79,8 @@ class Points:
         wanted, graph = text.strip(), self.graph()
         if wanted == "now":
             return self.at(self._clock())
+        if _OF_COPY in wanted:
+            return self._find_of_copy(wanted, graph)
         start, before = _split_steps(wanted)
         commit = self._find_commit(start, graph)
         if commit and before:
@@ -82,7 +89,7 @@ class Points:
             return self._make_point(commit, graph)
         found = None if before else period(wanted, self._clock())
         if found is None:
-            raise UsageError(f"{text[:60]!r} is no point in the history. Write {FORMS}.")
+            raise _no_point(text)
         # A period ends where the next one begins; the moment before is the last of its own.
         last = timedelta.resolution if found.end > found.start else timedelta()
         return self.at(found.end - last)
@@ -90,6 +97,8 @@ class Points:
     def is_counted(self, text: str) -> bool:
         """Whether a text names a point by date, version or commit, not as it was called."""
         wanted, _ = _split_steps(text.strip())
+        if _OF_COPY in wanted:
+            return False
         if wanted in (*_HEADS, "now") or _VERSION.fullmatch(wanted):
             return True
         # Fewer letters of a commit could be tried one by one.
@@ -116,11 +125,25 @@ class Points:
 
     def is_present(self, point: Point) -> bool:
         """Whether a point is the present, with what is not committed yet."""
+        if point.copy:
+            return False
         return point.commit == self.graph().head and point.moment >= self._clock()
 
     def find_by_commit(self, commit: str) -> Point:
         """Return the point of a commit."""
         return self._make_point(commit, self.graph())
+
+    def _find_of_copy(self, text: str, graph: CommitGraph) -> Point:
+        """Return what one copy knew at the moment of a point."""
+        name, _, when = text.partition(_OF_COPY)
+        if not name or not when.endswith("}") or _OF_COPY in when:
+            raise _no_point(text)
+        point = self.find(when[:-1])
+        if name == HERE and point.moment >= self._clock():
+            copy, commit = self.copies.own, graph.head
+        else:
+            copy, commit = self.copies.newest_at(name, point.moment.timestamp(), graph)
+        return self._make_point(commit, graph)._replace(moment=point.moment, copy=copy)
 
     def _find_commit(self, text: str, graph: CommitGraph) -> str:
         """Return the commit that a text names; empty where it may be a date."""
@@ -182,6 +205,10 @@ def _split_steps(text: str) -> tuple[str, int]:
     if start and sign and (not count or _COUNT.fullmatch(count)):
         return start, int(count or 1)
     return text, 0
+
+
+def _no_point(text: str) -> UsageError:
+    return UsageError(f"{text[:60]!r} is no point in the history. Write {FORMS}.")
 
 
 def _job_of(commit: Commit) -> str:

@@ -6,6 +6,7 @@ from kimi_memory.domain.past import BeliefDiff, BlameLine, TimelineEntry
 from kimi_memory.past.beliefs import BeliefFilter, Sees, compare_beliefs
 from kimi_memory.past.bisect import Flip, Wrong, find_flips
 from kimi_memory.past.blame import Blame
+from kimi_memory.past.blame_copies import add_copies
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.timeline import list_states
@@ -22,9 +23,11 @@ class PastQuestions:
         first, last = self._find(since), self._find(until)
         return list_states(self._reader, what, since=first, until=last, sees=sees)
 
-    def blame(self, what: str, field: str, at: str, sees: Sees) -> list[BlameLine]:
-        """Return since when lines or a field say what they say."""
-        return Blame(self._reader, sees).find(what, field, self._find(at))
+    def blame(self, what: str, field: str, at: str, sees: Sees, *, copies: bool) -> list[BlameLine]:
+        """Return since when lines or a field say what they say, and in which copies."""
+        point, blame = self._find(at), Blame(self._reader, sees)
+        found = blame.find(what, field, point)
+        return list(add_copies(self._reader, blame, found, point)) if copies else found
 
     def beliefs(
         self, old: str, new: str, wanted: tuple[tuple[str, ...], str], *, why: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from kimi_memory.domain.note import Note
@@ -12,6 +12,7 @@ from kimi_memory.domain.past import Cause
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats.job_file import job_of
+from kimi_memory.past.copies import Copies
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
 from kimi_memory.past.table import PastFile, PastTable, State
@@ -28,11 +29,8 @@ _JOBS = "mid-term/jobs"
 class PastReader:
     """Reads the past of one memory."""
 
-    def __init__(
-        self, store: Store, history: History, clock: Callable[[], datetime], key: bytes
-    ) -> None:
-        self.store, self.history = store, history
-        self.points = Points(history, clock)
+    def __init__(self, store: Store, history: History, points: Points, key: bytes) -> None:
+        self.store, self.history, self.points = store, history, points
         self._file = PastFile(store.root, key, history)
         self._stones = b"", Tombstones(())
         self._table: tuple[object, PastTable] | None = None
@@ -177,6 +175,26 @@ class PastReader:
     def _tombstone_mark(self) -> str:
         content = self._read_tombstones()
         return hashlib.sha256(content).hexdigest() if content else ""
+
+
+def make_reader(
+    store: Store,
+    history: History,
+    folders: Callable[[], Mapping[str, str]],
+    clock: Callable[[], datetime],
+    key: bytes,
+) -> PastReader:
+    """Return a reader of the past of one memory.
+
+    Args:
+        store: its files.
+        history: its commits.
+        folders: returns the folders on this machine that hold it, with their copies.
+        clock: what time it is.
+        key: of this machine, which signs the table.
+    """
+    points = Points(history, clock, Copies(store, history, folders))
+    return PastReader(store, history, points, key)
 
 
 def _find_reason(record: bytes | None, note: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from base64 import b32encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,28 +40,42 @@ def copy_id(store: Store) -> str:
         return found
     try:
         with store.lock("copy"):
-            found = known_copy(store)
-            if not found:
-                # Five bytes are eight letters without padding, the same to systems that ignore
-                # case.
-                found = b32encode(os.urandom(5)).decode("ascii").lower()
-                marks = {"copy": found, **place_of(store.root)}
-                store.view(PATH, f"{json.dumps(marks)}\n".encode())
+            return known_copy(store) or _draw_id(store, ())
     except KimiMemoryError:
         return ""
-    return found
+
+
+def renew_copy(store: Store) -> None:
+    """Give this copy another id; those that it had are kept, as files elsewhere bear them."""
+    with store.lock("copy"):
+        _draw_id(store, list_ids(store))
 
 
 def known_copy(store: Store) -> str:
     """Return the id that was drawn in this very folder, else an empty string; write nothing."""
+    return next(reversed(list_ids(store)), "")
+
+
+def list_ids(store: Store) -> tuple[str, ...]:
+    """Return the ids that were drawn in this very folder, the one it has now last."""
     try:
         marks = json.loads(store.read(PATH))
     except (KimiMemoryError, ValueError):
-        return ""
+        return ()
     if not isinstance(marks, dict) or not is_here(marks, store.root):
-        return ""
-    found = str(marks.get("copy", ""))
-    return found if _ID.fullmatch(found) else ""
+        return ()
+    was = marks.get("was", [])
+    found = tuple(map(str, [*(was if isinstance(was, list) else []), marks.get("copy", "")]))
+    return found if all(map(_ID.fullmatch, found)) else ()
+
+
+def _draw_id(store: Store, was: Sequence[str]) -> str:
+    # Five bytes are eight letters without padding, the same to systems that ignore case.
+    found = b32encode(os.urandom(5)).decode("ascii").lower()
+    earlier = {"was": list(was)} if was else {}
+    marks = {"copy": found, **earlier, **place_of(store.root)}
+    store.view(PATH, f"{json.dumps(marks)}\n".encode())
+    return found
 
 
 def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
@@ -79,10 +93,15 @@ def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
 
 def other_copies(state: Path, memory: str, root: Path) -> list[str]:
     """Return the other folders on this machine that hold the same memory."""
-    known = _read_copies(_copies_path(state, memory)) if memory else {}
+    known = read_copies(state, memory)
     return sorted(
         path for path, copy in known.items() if path != str(root) and _is_still_copy(path, copy)
     )
+
+
+def read_copies(state: Path, memory: str) -> dict[str, str]:
+    """Return the folders on this machine that held a memory when last seen, with their copies."""
+    return _read_copies(_copies_path(state, memory)) if memory else {}
 
 
 def _copies_path(state: Path, memory: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
 from typing import NamedTuple, Protocol
@@ -99,7 +99,10 @@ class Judge(Protocol):
         """Return a journal entry with the judgement of what it records."""
 
     def merged(
-        self, changes: Iterable[Change], caps: Mapping[str, Origin] | None = None
+        self,
+        changes: Iterable[Change],
+        caps: Mapping[str, Origin] | None = None,
+        strict: Collection[str] = (),
     ) -> dict[str, Provenance]:
         """Return the paths whose new content waits, as a merge brings it, and where it is from."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kimi_memory.domain.change import Actor
-from kimi_memory.store.copy import PATH as COPY
+from kimi_memory.store.copy import renew_copy
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.git.rewrite import Wash
@@ -80,7 +80,7 @@ def restart_journal(store: Store, waiting: Sequence[Entry] = ()) -> None:
     The files that are there count as they are from now on, but for those that are waiting. The
     copy gets another id: the checkpoints of this one tell of records that are no more.
     """
-    (store.root / COPY).unlink(missing_ok=True)
+    renew_copy(store)
     with store.lock("journal"):
         for segment in (store.root / JOURNAL).iterdir():
             segment.unlink()

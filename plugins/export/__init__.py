@@ -85,7 +85,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
 def _export(arguments: Namespace) -> int:
     """Export and say how much."""
     if arguments.form == _BUNDLE:
-        if arguments.as_of:
+        if arguments.as_of or arguments.copy:
             raise UsageError("A bundle holds a history. For a memory of then: branch add --at.")
         return _export_bundle(arguments)
     # The memory of then lies in another folder; this one may not be written to either.

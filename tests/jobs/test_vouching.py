@@ -290,3 +290,20 @@ def test_a_name_that_would_be_more_than_a_name_is_refused(
     with pytest.raises(UsageError, match="cannot be a signer's name"):
         Signers(tmp_path).add(name, (keys / "li.pub").read_text(encoding="utf-8"), Origin.HUMAN)
     assert not list(tmp_path.iterdir())
+
+
+def test_strictly_a_note_that_both_sides_changed_waits_though_it_is_signed(
+    memory: Memory, machine: Machine, keys: Path
+) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    laptop = machine("laptop", keys / "li")
+    for one, port in ((memory, "8081"), (laptop, "8443")):
+        page = next((one.root / "semantic").rglob("deploy.port.md"))
+        page.write_text(page.read_text("utf-8").replace("8080", port), encoding="utf-8")
+        one.take_edits()
+    laptop.remember("Bob likes coffee.", key="bob.drink")
+    laptop.batch.flush()
+    know(memory, keys / "li")
+    done = merge_copy(memory, str(laptop.root), strict=True)
+    assert done.signers == ("li",) and done.joined
+    assert "deploy.port.md" in waiting(memory) and "bob.drink.md" not in waiting(memory)

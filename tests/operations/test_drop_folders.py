@@ -227,7 +227,10 @@ def test_a_purge_replaces_what_was_dropped_and_takes_nothing_back(
     memory.batch.flush()
     assert purge(memory, Doomed(("Abernathy",), ()), yes=True).done
     met = meet_in_folder(memory, folder)
-    assert "before a purge" in met.waiting[0]
-    assert not old.exists()
-    assert len(list(old.parent.glob("*.bundle"))) == 1
+    # The other copy has not followed; ours has another id now, and none of the bundles before.
+    [waiting] = met.waiting
+    assert waiting.startswith(other.copy_id) and "before a purge" in waiting
+    assert not old.parent.exists()
+    assert [one.parent.name for one in met.sent] == [memory.copy_id]
+    assert len(list(folder.rglob(f"{memory.copy_id}/*.bundle"))) == 1
     assert "Abernathy" not in git(memory.root, "log", "-p")

@@ -764,3 +764,39 @@ def test_what_was_forgotten_since_stays_so_when_a_copy_is_turned_away(
     keys = {json.loads(line)["key"] for line in (memory.root / STONES).read_bytes().splitlines()}
     assert keys == {"health.dentist", "bob.coffee"}
     assert file.standing.why
+
+
+def live(memory: Memory, key: str) -> set[str]:
+    """Return what counts under a key."""
+    hits = memory.recall(f"key:{key} kind:card status:active").hits
+    return {hit.unit.text for hit in hits}
+
+
+def test_strictly_a_note_that_both_sides_changed_waits_though_all_is_trusted(
+    pair: tuple[Memory, Memory], capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, other = pair
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    merge(other, memory)
+    for one, port in ((memory, "8081"), (other, "8443")):
+        page = next((one.root / "semantic").rglob("deploy.port.md"))
+        page.write_text(page.read_text("utf-8").replace("8080", port), encoding="utf-8")
+        one.take_edits()
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    other.batch.flush()
+    options = ["--strict", "--memory", str(memory.root)]
+    before = tree(memory)
+    assert run(["merge", str(other.root), "--dry-run", *options]) == 0
+    assert "2 of these files wait for your word" in capsys.readouterr().out
+    assert (waiting_files(memory), tree(memory)) == ([], before)
+    done = merge_copy(memory, str(other.root), strict=True)
+    assert done.joined == 1 and len(done.waiting) == 2
+    assert {file.path for file in waiting_files(memory)} == set(done.waiting)
+    # What counted here counts until a person says otherwise; the rest came in as ever.
+    assert live(memory, "deploy.port") == {"The deploy port is 8081."}
+    assert "coffee" in values(memory, "what does Bob like?")
+    for path in done.waiting:
+        answer(memory, path, Answer(accept=True))
+    assert waiting_files(memory) == []
+    assert live(memory, "deploy.port") != {"The deploy port is 8081."}
+    assert run(["merge", "--continue", *options]) == 2

@@ -10,7 +10,9 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.forget import Doomed
+from kimi_memory.operations.follow_purge import follow_purges
+from kimi_memory.operations.forget import Doomed, purge
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.purge_everywhere import purge_everywhere
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
@@ -79,3 +81,48 @@ def test_what_is_not_here_is_not_replaced_there(
     assert found.state == "left"
     assert "versions that are not here" in found.why
     assert errors(memory) == []
+
+
+def test_the_proof_of_a_copy_on_the_same_machine_comes_with_a_merge(
+    memory: Memory, opening: Opening, tmp_path: Path
+) -> None:
+    """Both have one key, so they name the same text alike; the records are two all the same."""
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    memory.batch.flush()
+    git(tmp_path, "clone", "-q", str(memory.root), "attic")
+    with Memory.open(tmp_path / "attic", opening) as attic:
+        attic.remember("Bob likes coffee.", key="bob.drink")
+        purge(memory, Doomed((SECRET,)), yes=True)
+        [before] = purge_everywhere(memory, Doomed()).reached
+        assert (before.state, "--yes purges there" in before.why) == ("left", True)
+        assert follow_purges(attic, str(memory.root), yes=True).report is not None
+        for one, other in ((attic, memory), (memory, attic)):
+            other.batch.flush()
+            merge_copy(one, str(other.root))
+        # Without leave it only looks, and says what has been done already.
+        there, proof = purge_everywhere(memory, Doomed()).reached
+        assert (there.name, there.state) == (str(attic.root), "proven")
+        assert (proof.name, proof.state) == (f"copy {attic.copy_id}", "proven")
+        assert "0 hits" in proof.why
+        assert errors(memory) == errors(attic) == []
+
+
+def test_bundles_of_this_copy_go_from_a_drop_folder_at_once(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    folder = tmp_path / "drop"
+    folder.mkdir()
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    other = clone("other")
+    add_remote(memory, "stick", str(folder), drop=True)
+    assert not sync_memory(memory)[0].failed
+    [old] = folder.rglob("*.bundle")
+    [found] = purge_everywhere(memory, Doomed((SECRET,)), yes=True).reached
+    assert (found.name, found.state) == ("stick", "proven")
+    [new] = folder.rglob("*.bundle")
+    assert (new.parent.name, old.exists()) == (memory.copy_id, False)
+    other.remember("Bob likes coffee.", key="bob.drink")
+    add_remote(other, "stick", str(folder), drop=True)
+    sync_memory(other)
+    [found] = purge_everywhere(memory, Doomed(), yes=True).reached
+    assert (found.state, "bundles of other copies" in found.why) == ("left", True)

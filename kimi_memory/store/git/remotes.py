@@ -39,6 +39,10 @@ class Remote:
     """What its owner takes it for: primary, replica or cache."""
     since: str = ""
     """When it was added."""
+    recipients: tuple[str, ...] = ()
+    """The keys of age or SSH that what is sent there is encrypted for; none where it is plain."""
+    identity: str = ""
+    """The file with the private key that reads what others sent."""
 
 
 def check_name(name: str) -> str:
@@ -118,6 +122,8 @@ class Remotes:
                     bool(row["drop"]),
                     str(row.get("role", "")),
                     str(row.get("since", "")),
+                    tuple(map(str, row.get("recipients", ()))),
+                    str(row.get("identity", "")),
                 )
                 for row in rows
             ]

@@ -7,7 +7,7 @@ from the files and the journal alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from os import stat_result
@@ -223,7 +223,10 @@ class Vetting:
         return entry._replace(origin=f"{EXTERNAL}:{cap}", why=why, vetted=vetted or entry.before)
 
     def merged(
-        self, changes: Iterable[Change], caps: Mapping[str, Origin] | None = None
+        self,
+        changes: Iterable[Change],
+        caps: Mapping[str, Origin] | None = None,
+        strict: Collection[str] = (),
     ) -> dict[str, Provenance]:
         """Return the paths whose new content waits, as a merge brings it, and where it is from.
 
@@ -231,17 +234,27 @@ class Vetting:
             changes: what the merge writes.
             caps: what is trusted at most of the files that nobody vouches for, by their paths;
                 None where nobody vouches for any.
+            strict: paths that wait whatever the settings say, and though somebody vouches.
         """
         found = {
             change.path: self._judge_merged(change.path, change.content, cap)
             for change in changes
             if isinstance(change, Create | Update)
-            and (cap := Origin.REMOTE if caps is None else caps.get(change.path))
+            and (cap := self._cap_merged(change.path, caps, strict))
         }
         return {path: one for path, one in found.items() if one is not None}
 
+    def _cap_merged(
+        self, path: str, caps: Mapping[str, Origin] | None, strict: Collection[str]
+    ) -> Origin | None:
+        if path in strict:
+            return Origin.REMOTE
+        if self._trusts_all(path):
+            return None
+        return Origin.REMOTE if caps is None else caps.get(path)
+
     def _judge_merged(self, path: str, content: bytes, cap: Origin) -> Provenance | None:
-        if not is_judged(path) or self._trusts_all(path) or self._stands_here(path, content):
+        if not is_judged(path) or self._stands_here(path, content):
             return None
         last = self._store.journal.last(path)
         vetted = self.vetted_before(last, path)
