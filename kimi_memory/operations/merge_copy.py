@@ -72,6 +72,8 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
             report = replace(report, signers=weighed.principals, waiting=waiting)
         if dry_run:
             return report
+        # What a person just wrote counts, before what comes from elsewhere takes its place.
+        memory.store.reconcile()
         made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
         own = find_own(memory, ours, merged)
         _carry_out(memory, merger, made, changes, (weighed.caps if weighed else None, own))

@@ -181,7 +181,7 @@ class Sync:
         """Look at a branch that was fetched, and merge it."""
         self._check_forced(merger, there, main)
         self._check_beginning(merger, there, main)
-        there.admit(main)
+        there.admit()
         self._report = replace(
             self._report, received=self._report.received + merger.count_since(merger.ours, main)
         )
