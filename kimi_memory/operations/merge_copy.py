@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Change, Delete
 from kimi_memory.domain.job import Operation
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, NotFoundError, UsageError
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
+    check_format,
     contents_of,
     find_own,
     join_commits,
     list_changes,
-    read_memory_id,
+    read_id,
     write_merge,
     write_views,
 )
@@ -194,7 +196,9 @@ def find_bases(merger: Merger, theirs: str, source: str) -> list[str]:
 
 def _check_memory(memory: Memory, theirs: str, source: str) -> None:
     """Refuse the commit of another memory."""
-    id = read_memory_id(memory.history, theirs)
+    content = memory.history.content(theirs, MARKER) or b""
+    check_format(content, source)
+    id = read_id(content)
     if id != memory.settings.memory.id:
         raise HistoryError(
             f"{source} is another memory (id {id}). Only copies of one memory are merged; "
