@@ -88,8 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     place = Path(tempfile.mkdtemp(prefix="kimi-memory-history-"))
     try:
-        watch = Stopwatch(processor=asked.processor)
-        figures = measure(place, asked.notes, asked.commits, asked.runs, watch)
+        watch = Stopwatch(asked.runs, processor=asked.processor)
+        figures = measure(place, asked.notes, asked.commits, watch)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     if asked.json:
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measure(place: Path, notes: int, commits: int, runs: int, watch: Stopwatch) -> dict[str, float]:
+def measure(place: Path, notes: int, commits: int, watch: Stopwatch) -> dict[str, float]:
     """Return the figures of one memory."""
     clock = Clock()
     home = Home(place / "config/kimi_memory", place / "state/kimi_memory")
@@ -120,20 +120,20 @@ def measure(place: Path, notes: int, commits: int, runs: int, watch: Stopwatch) 
             "table, megabytes": (memory.root / ".kimi/past/past.db").stat().st_size / 1e6,
             "table by a full index": table / index,
         }
-        found |= measure_catching_up(memory, clock, paths, watch, runs)
-        found |= measure_look_ups(memory, paths[0], watch, runs)
-        found |= measure_as_of(memory, commits, watch, runs)
-        found |= measure_bundles(memory, opening, place, watch, runs)
+        found |= measure_catching_up(memory, clock, paths, watch)
+        found |= measure_look_ups(memory, paths[0], watch)
+        found |= measure_as_of(memory, commits, watch)
+        found |= measure_bundles(memory, opening, place, watch)
         meeting = place / "meeting"
         meeting.mkdir()
         one = lambda copy, number: change(copy, clock, paths, number)  # noqa: E731  by number
-        found |= measure_sync(memory, meeting, opening, one, watch, runs)
+        found |= measure_sync(memory, meeting, opening, one, watch)
         found[joining.ASKED] = joining.count_asked(memory)
         apart = place / "apart"
         apart.mkdir()
-        found |= joining.measure_join(memory.root, apart, paths, watch, runs)
+        found |= joining.measure_join(memory.root, apart, paths, watch)
         if shutil.which("ssh-keygen"):
-            found |= joining.measure_signing(apart, opening, watch, runs)
+            found |= joining.measure_signing(apart, opening, watch)
         return found
 
 
@@ -151,6 +151,8 @@ def fill(memory: Memory, clock: Clock, notes: int, commits: int) -> list[str]:
         full.parent.mkdir(parents=True, exist_ok=True)
         full.write_text(codec.render(card), encoding="utf-8")
         paths.append(path)
+    lines = (f"- {WORDS[number % 10]} {number} ^card-{number:08d}\n" for number in range(20))
+    (memory.root / "MEMORY.md").write_text(f"# Memory\n\n{''.join(lines)}", encoding="utf-8")
     memory.history.commit("Cards")
     for number in range(commits):
         change(memory, clock, paths, number)
@@ -171,11 +173,11 @@ def change(memory: Memory, clock: Clock, paths: Sequence[str], number: int) -> N
 
 
 def measure_catching_up(
-    memory: Memory, clock: Clock, paths: Sequence[str], watch: Stopwatch, runs: int
+    memory: Memory, clock: Clock, paths: Sequence[str], watch: Stopwatch
 ) -> dict[str, float]:
     """Return what ten new commits cost the table, by what git needs to list them."""
     ours, theirs = [], []
-    for run in range(runs):
+    for run in range(watch.runs):
         head = memory.history.head()
         for number in range(10):
             change(memory, clock, paths, 5000 + run * 10 + number)
@@ -186,17 +188,19 @@ def measure_catching_up(
     return {"catching up by git log --raw of the new commits": ratio}
 
 
-def measure_look_ups(memory: Memory, path: str, watch: Stopwatch, runs: int) -> dict[str, float]:
+def measure_look_ups(memory: Memory, path: str, watch: Stopwatch) -> dict[str, float]:
     """Return what blame and timeline cost, by what git needs for the same file."""
     git = lambda *words: lambda: ask_git(memory, "git", *words)  # noqa: E731  three of them
     blame, git_blame = watch.compare(
-        lambda: memory.blame(path), git("blame", "--porcelain", "HEAD", path), runs
+        lambda: memory.blame(path), git("blame", "--porcelain", "HEAD", path), watch.runs
     )
     page, git_page = watch.compare(
-        lambda: memory.blame("MEMORY.md"), git("blame", "--porcelain", "HEAD", "MEMORY.md"), runs
+        lambda: memory.blame("MEMORY.md"),
+        git("blame", "--porcelain", "HEAD", "MEMORY.md"),
+        watch.runs,
     )
     timeline, git_log = watch.compare(
-        lambda: memory.timeline("card-00000000"), git("log", "--format=%H", "--", path), runs
+        lambda: memory.timeline("card-00000000"), git("log", "--format=%H", "--", path), watch.runs
     )
     return {
         "blame, milliseconds": blame * 1000,
@@ -207,7 +211,7 @@ def measure_look_ups(memory: Memory, path: str, watch: Stopwatch, runs: int) -> 
     }
 
 
-def measure_as_of(memory: Memory, commits: int, watch: Stopwatch, runs: int) -> dict[str, float]:
+def measure_as_of(memory: Memory, commits: int, watch: Stopwatch) -> dict[str, float]:
     """Return what a question as of an earlier version costs, first and again."""
     memory.index.refresh()
     memory.history.close()  # What it knows of the last commit is for other processes, too.
@@ -225,13 +229,13 @@ def measure_as_of(memory: Memory, commits: int, watch: Stopwatch, runs: int) -> 
 
     for back in (one for one in (10, 100, 500, 900) if one < commits):
         point = f"v{memory.points.find('HEAD').version - back}"
-        first, cli = watch.compare(ask("--as-of", point), ask(), runs)
+        first, cli = watch.compare(ask("--as-of", point), ask(), watch.runs)
         found[f"first as of {back} commits back, by the command recall"] = first / cli
         first = watch.spend(lambda point=point: memory.at(point).recall(question))
         again, plain = watch.compare(
             lambda point=point: memory.at(point).recall(question),
             lambda: memory.engine.search(plain_query),
-            runs * 6,
+            watch.runs * 6,
         )
         found[f"first as of {back} commits back, milliseconds"] = first * 1000
         found["recall warm, milliseconds"] = plain * 1000
@@ -242,7 +246,7 @@ def measure_as_of(memory: Memory, commits: int, watch: Stopwatch, runs: int) -> 
 
 
 def measure_bundles(
-    memory: Memory, opening: Opening, place: Path, watch: Stopwatch, runs: int
+    memory: Memory, opening: Opening, place: Path, watch: Stopwatch
 ) -> dict[str, float]:
     """Return what bundles cost, by what git needs for its own of the same commits."""
     memory.batch.flush()
@@ -267,12 +271,12 @@ def measure_bundles(
         subprocess.run(unpack, check=True, capture_output=True)
 
     whole, plain, base = export(), bundle(), memory.history.resolve("HEAD~10")
-    ours, git_whole = watch.compare(export, bundle, runs)
-    part, git_part = watch.compare(lambda: export(base), lambda: bundle(f"^{base}"), runs)
-    copies = [place / f"copy{run}" for run in range(runs)]
+    ours, git_whole = watch.compare(export, bundle, watch.runs)
+    part, git_part = watch.compare(lambda: export(base), lambda: bundle(f"^{base}"), watch.runs)
+    copies = [place / f"copy{run}" for run in range(watch.runs)]
     places = iter(copies)
     taken, unbundled = watch.compare(
-        lambda: unpack_copy(whole, next(places), opening), lambda: unbundle(plain), runs
+        lambda: unpack_copy(whole, next(places), opening), lambda: unbundle(plain), watch.runs
     )
     with Memory.open(copies[0], opening) as copy:
         checked = watch.spend(lambda: verify(copy))

@@ -32,7 +32,7 @@ _SIGNED = 20
 
 
 def measure_join(
-    root: Path, place: Path, paths: Sequence[str], watch: Stopwatch, runs: int
+    root: Path, place: Path, paths: Sequence[str], watch: Stopwatch
 ) -> dict[str, float]:
     """Return what a merge of two branches costs that changed 200 and 199 cards, 102 in common.
 
@@ -41,7 +41,6 @@ def measure_join(
         place: an empty folder.
         paths: of its cards.
         watch: measures.
-        runs: how often.
     """
     raw = place / "raw"
     git(place, "clone", "-q", "-b", "main", str(root), str(raw))
@@ -57,7 +56,7 @@ def measure_join(
         merge = ("git", "merge-tree", "--write-tree", *heads)
         subprocess.run(merge, cwd=raw, check=False, capture_output=True)
 
-    one, other = watch.compare(ours, theirs, runs)
+    one, other = watch.compare(ours, theirs, watch.runs)
     sides = [git(raw, "show", f"{head}:{paths[150]}").encode() for head in (base, *heads)]
     files = [place / name for name in ("base", "ours", "theirs")]
     for path, content in zip(files, sides, strict=True):
@@ -67,7 +66,7 @@ def measure_join(
     card, file = watch.compare(
         lambda: join(*trees),
         lambda: subprocess.run(merge_file, check=False, capture_output=True),
-        runs * 3,
+        watch.runs * 3,
     )
     return {
         "join of 200 and 199 cards, milliseconds": one * 1000,
@@ -101,7 +100,7 @@ def count_asked(memory: Memory) -> float:
     return float(len(asked) - 2)  # both ends are asked whatever the length
 
 
-def measure_signing(place: Path, opening: Opening, watch: Stopwatch, runs: int) -> dict[str, float]:
+def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str, float]:
     """Return what signatures cost: commits with them, and checking a history of them."""
     key = place / "key"
     make = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
@@ -123,7 +122,7 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch, runs: int) 
             (memory.root / "USER.md").write_text(f"# Ann {made[0]}\n", encoding="utf-8")
             memory.history.commit("Page", only=["USER.md"])
 
-        runs = max(runs, _SIGNED)
+        runs = max(watch.runs, _SIGNED)
         with_key, without = watch.compare(lambda: commit(signed), lambda: commit(plain), runs)
         names = git(signed.root, "rev-list", "HEAD").split()
         allowed = ("-c", f"gpg.ssh.allowedSignersFile={signers}", "-c", "gpg.format=ssh")

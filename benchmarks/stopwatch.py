@@ -16,10 +16,12 @@ class Stopwatch:
     """Measures work.
 
     Args:
+        runs: how often a piece of work is done.
         processor: count the time of processors in place of that of the clock.
     """
 
-    def __init__(self, *, processor: bool = False) -> None:
+    def __init__(self, runs: int, *, processor: bool = False) -> None:
+        self.runs = runs
         self._now = _processor_seconds if processor else time.perf_counter
 
     def spend(self, work: Callable[[], object]) -> float:

@@ -22,7 +22,7 @@ Changed = Callable[[Memory, int], None]
 
 
 def measure_sync(
-    memory: Memory, place: Path, opening: Opening, change: Changed, watch: Stopwatch, runs: int
+    memory: Memory, place: Path, opening: Opening, change: Changed, watch: Stopwatch
 ) -> dict[str, float]:
     """Return what syncing costs where nothing is new, and where both sides have ten commits.
 
@@ -32,7 +32,6 @@ def measure_sync(
         opening: how its copies are opened.
         change: makes one commit; the number tells it from others.
         watch: measures.
-        runs: how often it is measured.
     """
     hub = place / "hub.git"
     git(place, "init", "-q", "--bare", "-b", "main", str(hub))
@@ -46,10 +45,10 @@ def measure_sync(
         git(memory.root, "status", "--porcelain")
         git(place, "ls-remote", str(hub), "main")
 
-    quiet, asked = watch.compare(lambda: sync(memory), ask, runs * 4)
+    quiet, asked = watch.compare(lambda: sync(memory), ask, watch.runs * 4)
     home = Home(place / "config-peer", place / "state-peer")
     with Memory.open(place / "peer", replace(opening, home=home)) as peer:
-        spent = [meet(memory, peer, change, watch, run) for run in range(runs)]
+        spent = [meet(memory, peer, change, watch, run) for run in range(watch.runs)]
     ours = statistics.median(one for one, _ in spent)
     return {
         "sync with nothing new, milliseconds": quiet * 1000,
