@@ -1,25 +1,28 @@
 """What looking back costs, by what git and the index cost in the same run.
 
-``python -m benchmarks.history [--notes N] [--commits N] [--runs N] [--json]`` makes a memory of
-cards with a long history, and measures the table of the past, blame, timeline, questions as of
-earlier versions, the sync of two copies, and bundles. Ratios hold on any machine; the times beside
-them are of this one.
+``python -m benchmarks.history [--notes N] [--commits N] [--runs N] [--processor] [--json]`` makes a
+memory of cards with a long history, and measures the table of the past, blame, timeline, questions
+as of earlier versions, merges, the sync of two copies, bundles, and signatures. Ratios hold on any
+machine; the times beside them are of this one. On a machine that others use, ``--processor`` counts
+the time of processors in place of that of the clock.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from benchmarks import joining
+from benchmarks.stopwatch import Stopwatch
 from benchmarks.syncing import BUSY, QUIET, measure_sync
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
@@ -47,13 +50,19 @@ TARGETS = {
     "table by a full index": 1.0,
     "catching up by git log --raw of the new commits": 3.0,
     "blame of a card by git blame": 2.0,
+    "blame of a page by git blame": 1.0,
     "timeline by git log of the path": 2.0,
     "as of, warm, by recall warm": 2.0,
+    "first as of 10 commits back, by the command recall": 1.5,
+    "first as of 100 commits back, by the command recall": 1.5,
+    "first as of 500 commits back, by the command recall": 3.0,
+    "first as of 900 commits back, by the command recall": 3.0,
     QUIET: 2.0,
     BUSY: 2.0,
     "export of a bundle by git bundle": 1.5,
     "import of a bundle by git unbundle and verify": 1.5,
     "bytes of a bundle by those of git": 1.05,
+    **joining.TARGETS,
 }
 """Most that each ratio may be."""
 
@@ -74,11 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--commits", type=int, default=1_000)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args(arguments)
     place = Path(tempfile.mkdtemp(prefix="kimi-memory-history-"))
     try:
-        figures = measure(place, asked.notes, asked.commits, asked.runs)
+        watch = Stopwatch(asked.runs, processor=asked.processor)
+        figures = measure(place, asked.notes, asked.commits, watch)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     if asked.json:
@@ -90,15 +101,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measure(place: Path, notes: int, commits: int, runs: int) -> dict[str, float]:
+def measure(place: Path, notes: int, commits: int, watch: Stopwatch) -> dict[str, float]:
     """Return the figures of one memory."""
     clock = Clock()
-    home = Home(place / "config", place / "state")
+    home = Home(place / "config/kimi_memory", place / "state/kimi_memory")
     opening = Opening(home=home, clock=clock, host=Host(entry_points=False), background=False)
     with Memory.create(place / "memory", opening=opening) as memory:
         paths = fill(memory, clock, notes, commits)
-        index = timed(lambda: memory.index.refresh(full=True), 1)
-        table = timed(lambda: forget_table(memory) or memory.past.table(), 1)
+        index, table = watch.compare(
+            lambda: memory.index.refresh(full=True),
+            lambda: forget_table(memory) or memory.past.table(),
+            2,
+        )
         found = {
             "notes": float(notes),
             "commits": float(len(memory.points.graph().rows)),
@@ -106,14 +120,21 @@ def measure(place: Path, notes: int, commits: int, runs: int) -> dict[str, float
             "table, megabytes": (memory.root / ".kimi/past/past.db").stat().st_size / 1e6,
             "table by a full index": table / index,
         }
-        found |= measure_catching_up(memory, clock, paths, runs)
-        found |= measure_look_ups(memory, paths[0], runs)
-        found |= measure_as_of(memory, commits, runs)
-        found |= measure_bundles(memory, opening, place, runs)
+        found |= measure_catching_up(memory, clock, paths, watch)
+        found |= measure_look_ups(memory, paths[0], watch)
+        found |= measure_as_of(memory, commits, watch)
+        found |= measure_bundles(memory, opening, place, watch)
         meeting = place / "meeting"
         meeting.mkdir()
         one = lambda copy, number: change(copy, clock, paths, number)  # noqa: E731  by number
-        return found | measure_sync(memory, meeting, opening, one, runs)
+        found |= measure_sync(memory, meeting, opening, one, watch)
+        found[joining.ASKED] = joining.count_asked(memory)
+        apart = place / "apart"
+        apart.mkdir()
+        found |= joining.measure_join(memory.root, apart, paths, watch)
+        if shutil.which("ssh-keygen"):
+            found |= joining.measure_signing(apart, opening, watch)
+        return found
 
 
 def fill(memory: Memory, clock: Clock, notes: int, commits: int) -> list[str]:
@@ -130,6 +151,8 @@ def fill(memory: Memory, clock: Clock, notes: int, commits: int) -> list[str]:
         full.parent.mkdir(parents=True, exist_ok=True)
         full.write_text(codec.render(card), encoding="utf-8")
         paths.append(path)
+    lines = (f"- {WORDS[number % 10]} {number} ^card-{number:08d}\n" for number in range(20))
+    (memory.root / "MEMORY.md").write_text(f"# Memory\n\n{''.join(lines)}", encoding="utf-8")
     memory.history.commit("Cards")
     for number in range(commits):
         change(memory, clock, paths, number)
@@ -150,54 +173,81 @@ def change(memory: Memory, clock: Clock, paths: Sequence[str], number: int) -> N
 
 
 def measure_catching_up(
-    memory: Memory, clock: Clock, paths: Sequence[str], runs: int
+    memory: Memory, clock: Clock, paths: Sequence[str], watch: Stopwatch
 ) -> dict[str, float]:
     """Return what ten new commits cost the table, by what git needs to list them."""
     ours, theirs = [], []
-    for run in range(runs):
+    for run in range(watch.runs):
         head = memory.history.head()
         for number in range(10):
             change(memory, clock, paths, 5000 + run * 10 + number)
         git = ("git", "log", "--raw", "--format=%H%n%B", f"{head}..HEAD")
-        theirs.append(timed(lambda git=git: ask_git(memory, *git), 1))
-        ours.append(timed(memory.past.table, 1))
+        theirs.append(watch.spend(lambda git=git: ask_git(memory, *git)))
+        ours.append(watch.spend(memory.past.table))
     ratio = statistics.median(ours) / statistics.median(theirs)
     return {"catching up by git log --raw of the new commits": ratio}
 
 
-def measure_look_ups(memory: Memory, path: str, runs: int) -> dict[str, float]:
+def measure_look_ups(memory: Memory, path: str, watch: Stopwatch) -> dict[str, float]:
     """Return what blame and timeline cost, by what git needs for the same file."""
-    blame = timed(lambda: memory.blame(path), runs)
-    timeline = timed(lambda: memory.timeline("card-00000000"), runs)
-    git_blame = timed(lambda: ask_git(memory, "git", "blame", "--porcelain", "HEAD", path), runs)
-    git_log = timed(lambda: ask_git(memory, "git", "log", "--format=%H", "--", path), runs)
+    git = lambda *words: lambda: ask_git(memory, "git", *words)  # noqa: E731  three of them
+    blame, git_blame = watch.compare(
+        lambda: memory.blame(path), git("blame", "--porcelain", "HEAD", path), watch.runs
+    )
+    page, git_page = watch.compare(
+        lambda: memory.blame("MEMORY.md"),
+        git("blame", "--porcelain", "HEAD", "MEMORY.md"),
+        watch.runs,
+    )
+    timeline, git_log = watch.compare(
+        lambda: memory.timeline("card-00000000"), git("log", "--format=%H", "--", path), watch.runs
+    )
     return {
         "blame, milliseconds": blame * 1000,
         "blame of a card by git blame": blame / git_blame,
+        "blame of a page by git blame": page / git_page,
         "timeline, milliseconds": timeline * 1000,
         "timeline by git log of the path": timeline / git_log,
     }
 
 
-def measure_as_of(memory: Memory, commits: int, runs: int) -> dict[str, float]:
+def measure_as_of(memory: Memory, commits: int, watch: Stopwatch) -> dict[str, float]:
     """Return what a question as of an earlier version costs, first and again."""
     memory.index.refresh()
+    memory.history.close()  # What it knows of the last commit is for other processes, too.
     question = "where is the harbour 15"
     plain_query = parse(question, memory.now())
-    plain = timed(lambda: memory.engine.search(plain_query), runs * 3)
-    found = {"recall warm, milliseconds": plain * 1000}
-    again = []
+    command = (sys.executable, "-m", "kimi_memory", "recall", question, "--memory", memory.root)
+    place = memory.root.parent
+    homes = {"XDG_CONFIG_HOME": f"{place}/config", "XDG_STATE_HOME": f"{place}/state"}
+    found, ratios = {}, []
+
+    def ask(*words: str) -> Callable[[], object]:
+        whole = (*command, *words)
+        around = {**os.environ, **homes}
+        return lambda: subprocess.run(whole, check=True, capture_output=True, env=around)
+
     for back in (one for one in (10, 100, 500, 900) if one < commits):
         point = f"v{memory.points.find('HEAD').version - back}"
-        first = timed(lambda point=point: memory.at(point).recall(question), 1)
-        again.append(timed(lambda point=point: memory.at(point).recall(question), runs * 3))
+        first, cli = watch.compare(ask("--as-of", point), ask(), watch.runs)
+        found[f"first as of {back} commits back, by the command recall"] = first / cli
+        first = watch.spend(lambda point=point: memory.at(point).recall(question))
+        again, plain = watch.compare(
+            lambda point=point: memory.at(point).recall(question),
+            lambda: memory.engine.search(plain_query),
+            watch.runs * 6,
+        )
         found[f"first as of {back} commits back, milliseconds"] = first * 1000
-    if again:
-        found["as of, warm, by recall warm"] = statistics.median(again) / plain
+        found["recall warm, milliseconds"] = plain * 1000
+        ratios.append(again / plain)
+    if ratios:
+        found["as of, warm, by recall warm"] = statistics.median(ratios)
     return found
 
 
-def measure_bundles(memory: Memory, opening: Opening, place: Path, runs: int) -> dict[str, float]:
+def measure_bundles(
+    memory: Memory, opening: Opening, place: Path, watch: Stopwatch
+) -> dict[str, float]:
     """Return what bundles cost, by what git needs for its own of the same commits."""
     memory.batch.flush()
     names = iter(range(10_000))
@@ -221,18 +271,20 @@ def measure_bundles(memory: Memory, opening: Opening, place: Path, runs: int) ->
         subprocess.run(unpack, check=True, capture_output=True)
 
     whole, plain, base = export(), bundle(), memory.history.resolve("HEAD~10")
-    git_whole, git_part = timed(bundle, runs), timed(lambda: bundle(f"^{base}"), runs)
-    copies = [place / f"copy{run}" for run in range(runs)]
+    ours, git_whole = watch.compare(export, bundle, watch.runs)
+    part, git_part = watch.compare(lambda: export(base), lambda: bundle(f"^{base}"), watch.runs)
+    copies = [place / f"copy{run}" for run in range(watch.runs)]
     places = iter(copies)
-    taken = timed(lambda: unpack_copy(whole, next(places), opening), runs)
+    taken, unbundled = watch.compare(
+        lambda: unpack_copy(whole, next(places), opening), lambda: unbundle(plain), watch.runs
+    )
     with Memory.open(copies[0], opening) as copy:
-        checked = timed(lambda: verify(copy), 1)
-    unbundled = timed(lambda: unbundle(plain), runs)
+        checked = watch.spend(lambda: verify(copy))
     return {
         "bundle, megabytes": whole.stat().st_size / 1e6,
         "bytes of a bundle by those of git": whole.stat().st_size / plain.stat().st_size,
-        "export of a bundle by git bundle": timed(export, runs) / git_whole,
-        "export of ten commits by git bundle": timed(lambda: export(base), runs) / git_part,
+        "export of a bundle by git bundle": ours / git_whole,
+        "export of ten commits by git bundle": part / git_part,
         "import, seconds": taken,
         "import of a bundle by git unbundle and verify": taken / (unbundled + checked),
     }
@@ -247,16 +299,6 @@ def forget_table(memory: Memory) -> None:
 def ask_git(memory: Memory, *words: str) -> None:
     """Run git over the memory."""
     subprocess.run(words, cwd=memory.root, check=True, capture_output=True)
-
-
-def timed(work: Callable[[], object], runs: int) -> float:
-    """Return the median time of a piece of work in seconds."""
-    times = []
-    for _ in range(runs):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
 
 
 if __name__ == "__main__":

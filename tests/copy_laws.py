@@ -1,7 +1,8 @@
 """What holds of a memory's past and of its copies, and the tests that hold it there.
 
-The numbers are those that docstrings of tests name. `test_every_law_of_copies_is_tested` sees to
-it that the tests exist.
+Laws (L), faults that were there once (D), what each act may cost (C), and what is said where
+something fails (F). `test_every_law_of_copies_is_tested` sees to it that the tests and the rows of
+the benchmark exist.
 """
 
 from __future__ import annotations
@@ -164,5 +165,140 @@ LAWS: dict[str, tuple[str, ...]] = {
         f"{PAST}::test_known_then_and_so_then_are_two_things",
         "faults/test_clock_ahead.py::test_every_list_has_what_followed_a_commit_before_it",
         "faults/test_clock_ahead.py::test_a_day_is_undone_by_the_clock_that_wrote_it",
+    ),
+}
+
+PROCESSES, ROWS = "test_git_processes.py", "benchmarks.history"
+
+COSTS: dict[str, tuple[str, ...]] = {
+    "C1: a question about a point, asked again": (
+        f"{ROWS}::as of, warm, by recall warm",
+        f"{PROCESSES}::test_a_question_that_is_asked_again_about_a_point_asks_git_nothing",
+    ),
+    "C2: a question about a point for the first time": tuple(
+        f"{ROWS}::first as of {back} commits back, by the command recall"
+        for back in (10, 100, 500, 900)
+    ),
+    "C3: the table of the past, made and brought up to date": (
+        f"{ROWS}::table by a full index",
+        f"{ROWS}::catching up by git log --raw of the new commits",
+    ),
+    "C4: blame of a card and of a page": (
+        f"{ROWS}::blame of a card by git blame",
+        f"{ROWS}::blame of a page by git blame",
+    ),
+    "C5: a timeline": (f"{ROWS}::timeline by git log of the path",),
+    "C6: a merge of many cards, without a conflict": (
+        f"{ROWS}::join of 200 and 199 cards by git merge-tree",
+        f"{ROWS}::files that a join leaves with marks",
+        f"{PROCESSES}::test_what_a_merge_asks_of_git_does_not_grow_with_the_notes",
+    ),
+    "C7: a merge of one card": (f"{ROWS}::join of one card by git merge-file",),
+    "C8: a bisect": (f"{ROWS}::versions that a bisect asks",),
+    "C9: a bundle and a sync of ten commits": (
+        f"{ROWS}::export of a bundle by git bundle",
+        f"{ROWS}::sync of 10 commits, less merge, by git fetch + push",
+    ),
+    "C10: the import of a bundle": (f"{ROWS}::import of a bundle by git unbundle and verify",),
+    "C11: bytes of a bundle": (
+        f"{ROWS}::bytes of a bundle by those of git",
+        "operations/test_bundles.py::test_a_memory_comes_out_of_a_bundle_as_it_went_in",
+    ),
+    "C12: a signature, and checking a history of them": (
+        f"{ROWS}::commit that is signed by one that is not",
+        f"{ROWS}::verify --history, first, by git verify-commit of each",
+    ),
+    "C13: a sync that finds nothing new": (
+        f"{ROWS}::sync with nothing new by git status + ls-remote",
+        f"{SYNC}::test_where_nothing_is_new_the_network_is_touched_once",
+        f"{PROCESSES}::test_a_sync_that_finds_nothing_new_asks_once",
+    ),
+    "C14: a commit and a new memory": (
+        f"{PROCESSES}::test_a_commit_takes_three_processes",
+        f"{PROCESSES}::test_a_memory_is_made_by_five_processes",
+    ),
+}
+"""Each row of the benchmark has its limit there."""
+
+NETWORK, CUT = "store/git/test_network.py", "faults/test_incomplete_copies.py"
+
+FAILURES: dict[str, tuple[str, ...]] = {
+    "F1: offline, or no name of the server": (
+        f"{NETWORK}::test_a_server_without_a_name_is_said_in_one_line",
+        f"{SYNC}::test_one_remote_out_of_reach_keeps_no_other_waiting",
+        f"{SYNC}::test_a_remote_that_hangs_is_left_in_time",
+    ),
+    "F2: a server asks for a password": (
+        f"{NETWORK}::test_nobody_is_asked_for_a_password",
+        f"{SYNC}::test_a_server_that_wants_a_password_is_asked_by_nobody",
+    ),
+    "F3: somebody else pushed first": (f"{SYNC}::test_a_push_that_was_overtaken_is_tried_again",),
+    "F4: the history of a remote was replaced": (
+        f"{SYNC}::test_a_history_that_was_replaced_is_not_taken",
+        f"{SYNC}::test_a_hub_that_was_cleared_is_filled_on_a_persons_word",
+    ),
+    "F5: it is another memory": (
+        f"{SYNC}::test_another_memory_is_refused",
+        f"{MERGE}::test_what_is_no_copy_of_this_memory_is_refused",
+        "operations/test_bundles.py::test_another_memory_is_refused",
+    ),
+    "F6: a newer program wrote there": (
+        f"{SYNC}::test_what_a_newer_program_wrote_is_refused_and_this_memory_stays_open",
+    ),
+    "F7: a bundle lacks what it builds on": (
+        "operations/test_bundles.py::test_a_bundle_without_what_it_builds_on_names_the_commit",
+    ),
+    "F8: a bundle is damaged": (
+        "operations/test_drop_folders.py::test_what_is_not_whole_or_not_what_it_says_waits",
+        "operations/test_bundles.py::test_what_is_no_bundle_says_so",
+    ),
+    "F9: a shallow or partial clone": (
+        f"{CUT}::test_a_shallow_clone_is_read_and_written_but_not_merged",
+        f"{CUT}::test_a_partial_clone_is_read_and_says_what_it_lacks",
+    ),
+    "F10: a full disk or a kill in the middle": (
+        "faults/test_full_disk_merge.py::"
+        "test_a_merge_without_space_changes_nothing_and_works_with_more",
+        "faults/test_merge_kills.py::test_a_kill_at_any_step_of_a_merge_lets_nothing_count",
+        "faults/test_sync_months.py::test_a_kill_at_any_step_of_a_sync_loses_nothing",
+        "faults/test_bundle_kills.py::test_a_kill_at_any_step_leaves_all_or_nothing",
+    ),
+    "F11: a merge of the person is under way": (
+        "test_copies.py::test_what_is_stored_is_answered_as_stored_and_reading_goes_on",
+        f"{MERGE}::test_a_merge_that_git_began_is_finished",
+    ),
+    "F12: no branch is checked out": (
+        f"{CUT}::test_what_was_written_on_no_branch_comes_back_as_the_message_says",
+    ),
+    "F13: two folders with one id of a copy": (
+        "test_copies.py::test_a_copied_folder_is_another_copy",
+    ),
+    "F14: a file system that tells no case or form of letters apart": (
+        "store/test_store.py::test_names_that_differ_in_case_are_refused",
+        "store/files/test_paths.py::test_names_meet_where_case_is_ignored",
+    ),
+    "F15: paths, links and sizes that no memory has": (
+        f"{SYNC}::test_what_git_allows_in_a_tree_reaches_no_disk",
+        "operations/test_bundles.py::test_what_no_memory_holds_is_refused",
+    ),
+    "F16: the clock of a copy is ahead": (
+        "faults/test_clock_ahead.py::test_every_list_has_what_followed_a_commit_before_it",
+        "faults/test_clock_ahead.py::test_what_was_known_then_is_asked_by_the_right_clocks",
+    ),
+    "F17: a signer who is unknown, or whose key ran out": (
+        "jobs/test_vouching.py::test_a_key_that_was_removed_or_ran_out_counts_no_more",
+        "jobs/test_vouching.py::test_what_a_stranger_wrote_upon_a_signed_commit_waits",
+    ),
+    "F18: the record of a purge without the history from before it": (
+        "operations/test_follow_purge.py::"
+        "test_a_record_of_a_purge_without_the_history_from_before_it_asks_for_nothing",
+    ),
+    "F19: a merge that takes most notes away": (
+        f"{MERGE}::test_a_copy_that_lost_most_notes_takes_none_away",
+        f"{SYNC}::test_more_losses_than_allowed_stop_a_sync",
+    ),
+    "F20: no git": (
+        f"{CUT}::test_without_git_a_memory_is_used_and_what_needs_it_says_so",
+        f"{NETWORK}::test_without_git_the_remedy_is_named",
     ),
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.history import TARGETS
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.health import Severity
@@ -25,7 +26,7 @@ from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git import attributes
 from kimi_memory.store.notes import sessions
-from tests.copy_laws import LAWS
+from tests.copy_laws import COSTS, FAILURES, LAWS
 from tests.jobs.edited_pages import TEXTS, edit, fill
 
 OLD_ATTRIBUTES = """\
@@ -457,12 +458,18 @@ def test_undo_of_a_day_keeps_its_counts(memory: Memory) -> None:
 
 
 def test_every_law_of_copies_is_tested() -> None:
-    names = {law.partition(":")[0] for law in LAWS}
-    assert names == {*(f"L{n}" for n in range(1, 21)), *(f"D{n}" for n in range(1, 17))}
+    whole = LAWS | COSTS | FAILURES
+    names = {law.partition(":")[0] for law in whole}
+    counts = {"L": 20, "D": 16, "C": 14, "F": 20}
+    assert names == {f"{kind}{n + 1}" for kind, most in counts.items() for n in range(most)}
+    shown = {test for tests in whole.values() for test in tests}
+    rows = {test.partition("::")[2] for test in shown if test.startswith("benchmarks.")}
+    assert rows == TARGETS.keys()
     missing = [
         test
-        for test in {test for tests in LAWS.values() for test in tests}
+        for test in shown
         for path, _, name in [test.partition("::")]
-        if f"\ndef {name}(" not in (Path(__file__).parent / path).read_text("utf-8")
+        if path.endswith(".py")
+        and f"\ndef {name}(" not in (Path(__file__).parent / path).read_text("utf-8")
     ]
     assert not missing

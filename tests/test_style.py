@@ -48,6 +48,7 @@ WHOLE = {
     "test_mutants.py": "the maker of mutants, which are put into any module",
     "test_matrix.py": "contradictions through the whole system",
     "test_copies.py": "copies of one memory, joined by plain git",
+    "test_git_processes.py": "what acts of the whole ask of git",
     "test_patterns.py": "every pattern and its worst input",
     "test_unconfirmed.py": "what nobody confirmed, over each surface",
     "test_put_out.py": "who is put out amid what they began, at each door",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kimi_memory.config import MARKER
+from kimi_memory.config import FORMAT, MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.note import Origin
+from kimi_memory.errors import HistoryError
 from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.kinds import is_session
@@ -33,6 +34,29 @@ def read_id(content: bytes) -> str:
     except tomllib.TOMLDecodeError:
         return ""
     return str(found.get("id", "")) if isinstance(found, dict) else ""
+
+
+def check_format(content: bytes, source: str) -> None:
+    """Refuse what a newer program wrote, before anything of it is here.
+
+    Args:
+        content: the settings of the other copy.
+        source: what a person calls it.
+
+    Raises:
+        HistoryError: its format is newer than this program knows.
+    """
+    try:
+        found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
+    except tomllib.TOMLDecodeError:
+        return
+    written = found.get("format") if isinstance(found, dict) else None
+    # Joined into the settings here, it would close this memory to the program that runs.
+    if isinstance(written, int) and written > FORMAT:
+        raise HistoryError(
+            f"{source} was written in format {written}, which is newer than this program knows "
+            f"({FORMAT}). Nothing of it was taken. Upgrade kimi_memory."
+        )
 
 
 def join_commits(

@@ -56,14 +56,19 @@ class Settle:
 
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""
+        paths = self._brought.paths
+        came = [one for one in shelf.entries().values() if one.kind == "card" and one.path in paths]
+        # The usual case: all that came waits for a person, and no card is read.
+        if TOMBSTONES not in paths and all(shelf.survey.waits(one.path) for one in came):
+            return Plan(kind=self.kind, subject=self._brought.name[:24], inputs="")
         filed = [one for one in shelf.notes("card") if isinstance(one.note, Card)]
         self._cards = {one.note.id: one.note for one in filed if isinstance(one.note, Card)}
         self._steps = dict[str, Step]()
         # What waits disputes nothing: a stranger who pushes would decide what a person doubts.
         sure = {one.note.id for one in filed if not shelf.survey.waits(one.path)}
-        new = {one.note.id for one in filed if one.path in self._brought.paths} & sure
+        new = {one.note.id for one in filed if one.path in paths} & sure
         # New tombstones bear on every card, those from before only on cards that are new here.
-        self._drop_forgotten(sure if TOMBSTONES in self._brought.paths else new)
+        self._drop_forgotten(sure if TOMBSTONES in paths else new)
         cards = [card for id, card in self._cards.items() if id in sure]
         for first, second in _pair_cards(cards, new):
             self._judge_pair(first, second)
@@ -73,7 +78,7 @@ class Settle:
             subject=self._brought.name[:24],
             inputs=digest_of([self.kind, self._brought.name]),
             # The merge is published: each card it brought may need one here to be changed, too.
-            room=2 * len(self._brought.paths),
+            room=2 * len(paths),
             steps=tuple(self._steps.values()),
             # A merge that leaves nothing to settle must not make a job of pages alone.
             changes=tuple(pages) if self._steps else (),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Change, Create, Delete, Update
 from kimi_memory.domain.job import Operation
 from kimi_memory.domain.sync import MergeReport
@@ -14,11 +15,12 @@ from kimi_memory.errors import GateError, HistoryError, NotFoundError, UsageErro
 from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
+    check_format,
     contents_of,
     find_own,
     join_commits,
     list_changes,
-    read_memory_id,
+    read_id,
     write_merge,
     write_views,
 )
@@ -78,6 +80,8 @@ def merge_copy(
             caps = weighed.caps if weighed is not None else {}
             waiting = tuple(path for path in report.paths if path in caps or path in asked)
             return replace(report, waiting=waiting)
+        # What a person just wrote counts, before what comes from elsewhere takes its place.
+        memory.store.reconcile()
         made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
         own = find_own(memory, ours, merged)
         _carry_out(memory, merger, made, changes, (weighed and weighed.caps, own, asked))
@@ -198,7 +202,9 @@ def find_bases(merger: Merger, theirs: str, source: str) -> list[str]:
 
 def _check_memory(memory: Memory, theirs: str, source: str) -> None:
     """Refuse the commit of another memory."""
-    id = read_memory_id(memory.history, theirs)
+    content = memory.history.content(theirs, MARKER) or b""
+    check_format(content, source)
+    id = read_id(content)
     if id != memory.settings.memory.id:
         raise HistoryError(
             f"{source} is another memory (id {id}). Only copies of one memory are merged; "

@@ -21,7 +21,7 @@ from kimi_memory.errors import (
     MovedError,
     UsageError,
 )
-from kimi_memory.jobs.merging import read_id
+from kimi_memory.jobs.merging import check_format, read_id
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.drop_folders import meet_in_folder
 from kimi_memory.operations.health_checks import find_purged_heads
@@ -181,7 +181,7 @@ class Sync:
         """Look at a branch that was fetched, and merge it."""
         self._check_forced(merger, there, main)
         self._check_beginning(merger, there, main)
-        there.admit(main)
+        there.admit()
         self._report = replace(
             self._report, received=self._report.received + merger.count_since(merger.ours, main)
         )
@@ -216,7 +216,9 @@ class Sync:
 
     def _check_memory(self, there: RemoteCopy, main: str) -> None:
         """Refuse what is no copy of this memory."""
-        id = read_id(there.read_content(main, MARKER) or b"")
+        content = there.read_content(main, MARKER) or b""
+        check_format(content, self._remote.name)
+        id = read_id(content)
         if id != self._memory.settings.memory.id:
             raise HistoryError(
                 f"{self._remote.name} holds another memory (id {id[:80] or 'unknown'}). Remove "

@@ -20,7 +20,7 @@ from kimi_memory.index.index import Index
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.past.labels import label_block, name_point
-from kimi_memory.past.note_states import read_note
+from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.recall.context import build
@@ -36,6 +36,7 @@ from kimi_memory.store.reading import Served
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kimi_memory.domain.tombstone import Tombstones
     from kimi_memory.index.searcher import Searcher
     from kimi_memory.store.store import Store
     from kimi_memory.store.wal.journal import Journal
@@ -172,7 +173,7 @@ class PastMemory:
         vars(self).pop("_forgotten", None)
         with self._index.guard:
             earlier = dict(self._earlier_files())
-            hidden |= frozenset(forgotten_ids(present)) | self._forgotten
+            hidden |= frozenset(forgotten_ids(present)) | self._forgotten[1]
             return self._index.at(PastFiles(self._reader.store, earlier), earlier, hidden)
 
     def _engine_for(self, query: Query) -> Recall:
@@ -188,9 +189,9 @@ class PastMemory:
         return Recall(PastIndex(self._index, lambda: view), self._host, self._settings, self.now)
 
     @cached_property
-    def _forgotten(self) -> frozenset[str]:
-        # To ask the table for each of thousands of notes would ask git for the head each time.
-        return self._reader.table().forgotten()
+    def _forgotten(self) -> tuple[Tombstones, frozenset[str]]:
+        # Asked once for thousands of notes: it reads a file, and looks where the branch is.
+        return self._reader.stones, self._reader.table().forgotten()
 
     def _earlier_files(self) -> Iterator[tuple[str, Served | None]]:
         """Yield the searchable files that were otherwise."""
@@ -211,12 +212,14 @@ class PastMemory:
         """Whether a file holds no note that was forgotten, nor one that nobody confirmed."""
         if not waiting and self._reader.is_unconfirmed(path, content):
             return False
-        entry = read_entry(path, content) if may_be_note(path) else None
+        stones, gone = self._forgotten
+        # The usual case, in which a file need not be parsed for it.
+        entry = read_entry(path, content) if (stones or gone) and may_be_note(path) else None
         if entry is None:
             return True
         note: Note | None = read_note(path, content)
-        barred = note is not None and self._reader.is_barred(note)
-        return not barred and entry.id not in self._forgotten
+        barred = note is not None and is_barred(stones, note)
+        return not barred and entry.id not in gone
 
     def _shown_lines(self, path: str, text: str) -> Iterator[str]:
         """Yield the lines of a file that say nothing that was forgotten."""

@@ -100,3 +100,27 @@ def test_what_was_written_on_no_branch_comes_back_as_the_message_says(
     assert {card.unit.text for card in memory.recall("Bob likes juice").hits}
     assert errors(memory) == []
     assert git(memory.root, "status", "--porcelain").strip() == ""
+
+
+def test_without_git_a_memory_is_used_and_what_needs_it_says_so(
+    memory: Memory, opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.batch.flush()
+    copied = memory.root / "semantic/general"
+    [page] = copied.glob("ann.tea.md")
+    other = page.with_name("ann.tea.sync-conflict-20260227-101500-ABCDEFG.md")
+    other.write_text(page.read_text("utf-8").replace("tea", "rum"), encoding="utf-8")
+    memory.close()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with Memory.open(memory.root, opening) as alone:
+        said = {hit.unit.text for hit in alone.recall("what does Ann like?").hits}
+        assert "Ann likes tea." in said
+        assert "Ann likes rum." not in said
+        assert "sync tool" in "".join(one.message for one in doctor(alone))
+        report = alone.remember("Bob likes coffee.", key="bob.drink")
+        assert report.id
+        assert "Install git" in "".join(report.left_out)
+        for ask in (lambda: merge_copy(alone, "other"), lambda: alone.at("HEAD")):
+            with pytest.raises(HistoryError, match="Install git"):
+                ask()

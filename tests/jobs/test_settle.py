@@ -13,12 +13,13 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.jobs.resolve_conflict import conflicts
+from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.review_queue import confirm
-from kimi_memory.store.notes.notes import Shelf, read_tombstones
+from kimi_memory.store.notes.notes import Filed, Shelf, read_tombstones
 from tests.conftest import Clock
 from tests.test_copies import errors, git
 
@@ -212,3 +213,22 @@ def test_what_waits_is_judged_once_a_person_confirmed_it(
     [dispute] = conflicts(memory)
     assert dispute.key == "build.server"
     assert errors(memory) == []
+
+
+def test_where_all_that_came_waits_no_card_is_read(memory: Memory, tmp_path: Path) -> None:
+    """Ten thousand cards would be parsed at each merge and sync for nothing."""
+
+    class Unread(Shelf):
+        def notes(self, *_: object) -> Iterator[Filed]:
+            raise AssertionError("a card was read")
+
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.batch.flush()
+    git(tmp_path, "clone", "-q", str(memory.root), "b")
+    [page] = (tmp_path / "b/semantic").rglob("deploy.port.md")
+    page.write_text(page.read_text("utf-8").replace("8080", "9999"), encoding="utf-8")
+    git(tmp_path / "b", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qam", "x")
+    done = merge_copy(memory, str(tmp_path / "b"))
+    assert done.waiting
+    brought = Brought("x", memory.now(), frozenset(done.paths))
+    assert Settle(memory, brought).plan(Unread(memory.store)).steps == ()

@@ -146,3 +146,17 @@ def test_what_waits_for_a_word_still_waits_after_a_purge(memory: Memory) -> None
     assert {one.path: one.standing.why for one in waiting_files(memory)} == before
     assert b"likes tea" in memory.store.served(place).content
     assert traces(memory.root, SECRET) == []
+
+
+def test_a_record_of_a_purge_without_the_history_from_before_it_asks_for_nothing(
+    copies: tuple[Memory, Memory], clone: Clone
+) -> None:
+    memory, _ = copies
+    later = clone("later")
+    assert errors(later) == []
+    assert follow_purges(later, str(memory.root)).purges == ()
+    later.remember("Dan likes milk.", key="dan.drink")
+    assert merge_copy(memory, str(later.root)).commit
+    memory.remember("Eve likes juice.", key="eve.drink")
+    assert merge_copy(later, str(memory.root)).commit
+    assert errors(memory) == errors(later) == []

@@ -105,6 +105,22 @@ def test_what_another_copy_says_waits_for_a_persons_word(memory: Memory, clone: 
     again.close()
 
 
+def test_an_edit_by_hand_just_before_a_merge_counts_until_a_person_answers(
+    memory: Memory, clone: Clone
+) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    other = clone("b")
+    for one, port in ((memory, "7777"), (other, "9999")):
+        page = next((one.root / "semantic").rglob("deploy.port.md"))
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("8080", port), encoding="utf-8")
+        one.batch.note()
+    assert merge(memory, other)
+    hits = memory.recall("which deploy port?").hits
+    told = [one.unit.text for one in hits if (one.unit.kind, one.unit.status) == ("card", "active")]
+    assert told == ["The deploy port is 7777."]
+
+
 def test_a_replacement_that_waits_leaves_what_it_would_replace(
     memory: Memory, clone: Clone, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,6 +32,7 @@ from kimi_memory.errors import (
 )
 from kimi_memory.operations.doctor import doctor
 from kimi_memory.operations.forget import Doomed, purge
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.migrate import migrate
 from kimi_memory.operations.remotes import add_remote, check_remote, list_remotes
 from kimi_memory.operations.review_queue import review
@@ -237,6 +238,22 @@ def test_another_memory_is_refused(desk: Memory, hub: Path, tmp_path: Path, open
         assert there == desk.history.head()
         found = git(other.root, "cat-file", "-t", there, check=False)
         assert not found, "nothing of it was let in"
+
+
+def test_what_a_newer_program_wrote_is_refused_and_this_memory_stays_open(
+    desk: Memory, clone: Clone, opening: Opening
+) -> None:
+    laptop = clone("laptop")
+    page = laptop.root / "memory.toml"
+    page.write_text(page.read_text("utf-8").replace("format = 1", "format = 9"), encoding="utf-8")
+    git(laptop.root, "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qam", "Newer")
+    git(laptop.root, "push", "-q")
+    assert "Upgrade kimi_memory" in refused(desk, HistoryError)
+    with pytest.raises(HistoryError, match="format 9"):
+        merge_copy(desk, str(laptop.root))
+    with Memory.open(desk.root, opening) as again:
+        again.remember("Bob likes coffee.", key="bob.drink")
+        assert "Bob likes coffee" in values(again, "what does Bob like?")
 
 
 def test_a_history_without_a_common_beginning_is_refused(desk: Memory, hub: Path) -> None:

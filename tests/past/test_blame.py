@@ -81,9 +81,11 @@ def test_the_commit_is_the_newest_whose_parent_lacks_the_value(
 
     assert value_at(found.cause.commit) == found.text == value_at("HEAD")
     assert value_at(f"{found.cause.commit}^") != found.text
-    holds = [row.commit for row in memory.points.graph().rows if value_at(row.commit) == found.text]
-    after = memory.points.graph().index[found.cause.commit]
-    assert [one for one in holds if memory.points.graph().index[one] > after]
+    graph = memory.points.graph()
+    since = graph.rows[graph.index[found.cause.commit] :]
+    assert len(since) > 1
+    # The colour of the first day came back: the value holds since the last time it came.
+    assert {value_at(row.commit) for row in since} == {found.text}
     assert [one.says.split()[-1] for one in found.before] == ["red.", "blue.", "green.", "blue."]
 
 

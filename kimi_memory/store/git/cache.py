@@ -16,7 +16,7 @@ from typing import NamedTuple
 from kimi_memory.store.files.cache_files import put, worth_writing
 from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats, signature
 
-_FORMAT = 3
+_FORMAT = 4
 
 
 class Entry(NamedTuple):
@@ -34,6 +34,8 @@ class Cache:
 
     head: str = ""
     entries: dict[str, Entry] = field(default_factory=dict)
+    index: Stat = UNKNOWN
+    """How the person's index looked when it held this commit and nothing else."""
 
 
 class CacheFile:
@@ -96,17 +98,17 @@ def load_cache(path: Path) -> Cache:
     if mark != hashlib.sha256(body).hexdigest().encode():
         return Cache()
     try:
-        form, head, rows = json.loads(body)
+        form, head, index, rows = json.loads(body)
         entries = {r[0]: Entry(str(r[1]), str(r[2]), tuple(r[3:])) for r in rows}
     except (ValueError, TypeError, LookupError):
         return Cache()
-    return Cache(str(head), entries) if form == _FORMAT else Cache()
+    return Cache(str(head), entries, tuple(index)) if form == _FORMAT else Cache()
 
 
 def save_cache(path: Path, cache: Cache) -> None:
     """Keep the cache; it is written whole or not at all."""
     rows = [(path, e.mode, e.blob, *e.stat) for path, e in cache.entries.items()]
-    body = json.dumps([_FORMAT, cache.head, rows], separators=(",", ":")).encode()
+    body = json.dumps([_FORMAT, cache.head, cache.index, rows], separators=(",", ":")).encode()
     put(path, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 

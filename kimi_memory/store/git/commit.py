@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.files.stat import Stats
+from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
 from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
 from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.fast_import import Import
@@ -169,10 +169,11 @@ class Committer:
             self._owed.note(head, commit)
             if not self._publish(ref, (commit, head), found.differences):
                 return None
-        _update_cache(cache, found, commit or head)
+        clean = _update_cache(cache, found, commit or head)
         self._kept.keep(cache, unknown + len(found.renewed) + len(found.differences))
         if commit:
-            self._owed.settle(self._git, {(head, commit): found.differences})
+            known = {(head, commit): found.differences}
+            cache.index = self._owed.settle(self._git, known, clean)
         return commit
 
     def _publish(self, ref: str, made: tuple[str, str], changed: Sequence[Difference]) -> bool:
@@ -205,8 +206,15 @@ def _cache_at_commit(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
     return Cache(head, entries), 1 + len(entries.items() ^ cache.entries.items())
 
 
-def _update_cache(cache: Cache, found: Compared, commit: str) -> None:
-    """Make the cache that of a commit in which the differences are carried out."""
+def _update_cache(cache: Cache, found: Compared, commit: str) -> Stat:
+    """Make the cache that of a commit in which the differences are carried out.
+
+    Returns:
+        What it said of the index, which was of the commit before.
+    """
+    clean = cache.index
+    if commit != cache.head:
+        cache.index = UNKNOWN
     cache.head = ""  # Until it is done, it is of no commit.
     cache.entries |= found.renewed
     for difference in found.differences:
@@ -215,6 +223,7 @@ def _update_cache(cache: Cache, found: Compared, commit: str) -> None:
         else:
             cache.entries[difference.path] = difference.new
     cache.head = commit
+    return clean
 
 
 @contextmanager

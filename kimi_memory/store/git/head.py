@@ -14,7 +14,7 @@ _COMMIT = re.compile(rb"([0-9a-f]{40})\n")
 
 def branch(git: Git) -> tuple[str, str]:
     """Return the current branch's ref, empty when detached, and its commit, empty before one."""
-    if found := _read_loose(git):
+    if any(found := read_branch_file(git)):
         return found
     # One process tells both; `symbolic-ref` and `rev-parse` would be two.
     form = "--format=%(HEAD)%(refname)%00%(objectname)"
@@ -25,21 +25,24 @@ def branch(git: Git) -> tuple[str, str]:
     return os.fsdecode(git.call("symbolic-ref", "-q", "HEAD").out.rstrip(b"\n")), ""
 
 
-def _read_loose(git: Git) -> tuple[str, str] | None:
-    """Return a branch that has a file of its own, as one has after each commit; else None.
+def read_branch_file(git: Git) -> tuple[str, str]:
+    """Return the same where the branch has a file of its own, as it has after each commit.
 
-    Asking git took a third of a sync that finds nothing new.
+    Asking git took a third of a sync that finds nothing new. Both are empty where git has to be
+    asked.
     """
     folder = git.folder or git.root / ".git"
     try:
         named = _ON_BRANCH.fullmatch((folder / "HEAD").read_bytes())
         if not named or (folder / "commondir").exists():
-            return None
+            return "", ""
         ref = os.fsdecode(named[1])
+        if not (folder / ref).exists() and not (folder / "packed-refs").exists():
+            return ref, ""
         commit = _COMMIT.fullmatch((folder / ref).read_bytes())
     except OSError:
-        return None
-    return (ref, commit[1].decode("ascii")) if commit else None
+        return "", ""
+    return (ref, commit[1].decode("ascii")) if commit else ("", "")
 
 
 def checked_out(git: Git) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -17,9 +18,10 @@ from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git import attributes, read, settings
 from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
-from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.command import MISSING, Git
 from kimi_memory.store.git.commit import Committer, Where
 from kimi_memory.store.git.files import IGNORED, renew_ignored, sync_repository, write_absent
+from kimi_memory.store.git.head import read_branch_file
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, unreadable_history
 from kimi_memory.store.git.log import ident, message
@@ -41,8 +43,6 @@ __all__ = ["Commit", "History"]
 
 _LONGEST_NAME = 120
 """Bytes of a version's name: it is a file's name in the repository."""
-
-MARK = "kimi.memory"
 
 
 class History:
@@ -76,6 +76,7 @@ class History:
         self._side = root / ".kimi"
         self._found: Git | None = None
         self._unsettled = False
+        self._head = ""
         # For the life of the process: a daemon commits often, and reading ten thousand rows each
         # time costs more than the commit.
         self._kept = CacheFile(self._side / "git-cache")
@@ -90,12 +91,17 @@ class History:
         if not self.enabled:
             return []
         # First of all, so that a machine without git is refused before anything is made.
-        Git(self.root, None).run("version")
+        if shutil.which("git") is None:
+            raise HistoryError(MISSING)
         notes: list[str] = []
         with self._hold_lock() as since:
-            if not os.path.lexists(self.root / ".git"):
+            if os.path.lexists(self.root / ".git"):
+                self._claim_repository()
+            else:
                 notes = settle_outside(self.root)
-            git, folder = self._make_repository()
+                self._create_repository(Git(self.root, self.root / ".git"))
+            git = self.repository()
+            folder = _folder_of(git)
             remove_stale({folder, git.common()}, self.root, since)
             self._write_settings(git, folder)
         return notes
@@ -287,7 +293,11 @@ class History:
     def head(self) -> str:
         """Return the current commit, an empty string before the first."""
         git = self._find_git()
-        return "" if git is None else read.read_head(git)
+        # Asked at each question about the past; that the commit is there, git said before.
+        ref, commit = read_branch_file(git) if git else ("", "")
+        if git and (commit != self._head or not ref):
+            self._head = read.read_head(git)
+        return self._head if git else ""
 
     def check(self) -> list[Finding]:
         """Return what is wrong with the history."""
@@ -320,7 +330,7 @@ class History:
             return None
         if self._found is None:
             git = self._open_repository()
-            if git.call("config", "--local", "--get", "--type=bool", MARK).text == "true":
+            if settings.is_marked(git):
                 self._found = git
             # A clone carries none of our settings: it may be read, and is made ours at its first
             # write.
@@ -339,54 +349,46 @@ class History:
             place = Path(os.fsdecode(shown.removesuffix(b"\n")))
         return Git(self.root, place)
 
-    def _make_repository(self) -> tuple[Git, Path]:
-        place = self.root / ".git"
-        if not os.path.lexists(place):
-            self._create_repository(Git(self.root, place))
+    def _claim_repository(self) -> None:
         git = self._open_repository()
-        folder = _folder_of(git)
         check_owner(self.root, git.common())
         if git.call("rev-parse", "--git-dir").code != 0:
             self._create_repository(git)
         if self._find_git() is None:
-            self._adopt_repository(git)
-        elif self._unsettled:
-            git.run("config", MARK, "true")
+            self._check_adoptable(git)
+            self._unsettled = True
+        self._mark_settled(git)
+
+    def _mark_settled(self, git: Git) -> bool:
+        """Mark a repository as ours where that is due; return whether it was."""
+        if found := self._unsettled:
+            git.run("config", settings.MARK, "true")
             self._unsettled = False
-        return git, folder
+        return found
 
     def _create_repository(self, git: Git) -> None:
         # Without the user's templates, which may bring hooks, and with fixed names, whatever their
-        # settings say. Ours brings the settings: a process for each takes longer than all of init.
+        # settings say.
         named = ("--initial-branch=main", "--object-format=sha1")
-        with settings.template() as place:
-            git.run("init", "--quiet", f"--template={place}", *named)
-        git.run("config", MARK, "true")
+        git.run("init", "--quiet", "--template=", *named)
+        settings.write_new(git.common() / "config")
 
-    def _adopt_repository(self, git: Git) -> None:
+    def _check_adoptable(self, git: Git) -> None:
         if (self.root / ".git").is_file():
             raise HistoryError(
                 f"{self.root} is a submodule or a worktree of another repository. "
                 "Make the memory in a folder of its own."
             )
         check_adoptable(git)
-        git.run("config", MARK, "true")
 
     def _renew_settings(self, git: Git, folder: Path) -> None:
         """Give a clone, or a repository of an earlier version, the settings of ours."""
         renew_ignored(self.root)
-        if self._unsettled:
-            git.run("config", MARK, "true")
-            self._unsettled = False
-        elif not attributes.are_old(self.root):
-            return
-        self._write_settings(git, folder)
+        if self._mark_settled(git) or attributes.are_old(self.root):
+            self._write_settings(git, folder)
 
     def _write_settings(self, git: Git, folder: Path) -> None:
         settings.write(git)
-        exclude = git.common() / "info" / "exclude"
-        exclude.parent.mkdir(exist_ok=True)
-        write_absent(exclude, "/.kimi/\n")
         write_absent(self.root / ".gitignore", IGNORED)
         write_absent(self.root / attributes.NAME, attributes.CONTENT)
         attributes.renew(self.root)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,6 +89,8 @@ class Merger:
         self._git, self.folder, self._side, self._lock = git, folder, side, lock
         self.ref, self.ours = branch(git) if begun else writable_branch(git, folder)
         """The current branch and its commit."""
+        # A merge asks several times for the same three trees, of ten thousand files each.
+        self._list = cache(partial(list_tree, git))
 
     def find(self, name: str, *, purged: bool = False) -> str:
         """Return the commit of a branch or another name of it.
@@ -328,7 +331,7 @@ class Merger:
         self, commits: Collection[str], *, whole: bool = False, also: Collection[str] = ()
     ) -> Versions:
         """Return files that differ between commits and those at `also`; all where `whole`."""
-        trees = [_plain_files(self._git, commit) for commit in commits]
+        trees = [self._list_plain(commit) for commit in commits]
         paths = {path for tree in trees for path in tree}
         blobs = {path: {tree.get(path) for tree in trees} for path in paths}
         wanted = {path for path, found in blobs.items() if whole or len(found) > 1 or path in also}
@@ -337,6 +340,14 @@ class Merger:
         )
         picked = ({p: contents[tree[p]] for p in sorted(wanted & tree.keys())} for tree in trees)
         return Versions(tuple(picked))
+
+    def _list_plain(self, commit: str) -> dict[str, str]:
+        """Return the blobs of the files of truth in a commit; nothing else is merged."""
+        return {
+            path: one.blob
+            for path, one in self._list(commit).items()
+            if one.mode[:3] == "100" and is_kept(path) and path != RECEIPTS
+        }
 
     def commit(self, theirs: str, files: Mapping[str, bytes | None]) -> str:
         """Make the commit that joins both sides; `publish` makes it the current one.
@@ -348,8 +359,7 @@ class Merger:
         # In the order of their names and not of the caller: both copies make the same commit, byte
         # for byte.
         first, second = sorted((self.ours, theirs))
-        entries = list_tree(self._git, self.ours)
-        entries.pop(RECEIPTS, None)
+        entries = {path: one for path, one in self._list(self.ours).items() if path != RECEIPTS}
         with Import(self._git) as objects:
             for path, content in files.items():
                 if content is None:
@@ -385,13 +395,3 @@ class Merger:
                     "Somebody committed to this memory during the merge. Run it again."
                 )
             owed.settle(self._git)
-
-
-def _plain_files(git: Git, commit: str) -> dict[str, str]:
-    """Return the blobs of the files of truth in a commit; nothing else is merged."""
-    entries = list_tree(git, commit).items()
-    return {
-        path: one.blob
-        for path, one in entries
-        if one.mode[:3] == "100" and is_kept(path) and path != RECEIPTS
-    }

@@ -30,6 +30,8 @@ _SETTINGS = {
     # Objects from elsewhere are checked before any of them is kept.
     "fetch.fsckObjects": "true",
     "transfer.fsckObjects": "true",
+    # As one pack, which is taken over as it is once it was looked through.
+    "fetch.unpackLimit": "1",
     "fetch.recurseSubmodules": "no",
     "fetch.writeCommitGraph": "false",
     "submodule.recurse": "false",

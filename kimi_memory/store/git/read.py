@@ -16,6 +16,7 @@ from kimi_memory.store.git.log import FORMAT, one_line, parse_log, trailer_name
 from kimi_memory.store.git.tree import EMPTY_TREE, differences
 
 _BLAMED = re.compile(r"([0-9a-f]{40}) \d+ (\d+)")
+_FULL = re.compile(r"[0-9a-f]{40}")
 NAMES = "refs/kimi/names"
 """Where the names of commits stand."""
 
@@ -137,9 +138,12 @@ def _list_revisions(git: Git, *arguments: str | bytes) -> bytes:
 
 def read_content(git: Git, commit: str, path: str) -> bytes | None:
     """Return a file's bytes in a commit; None where it is not in it."""
+    # Mostly it is there, and one process of git brings it; to find out why not takes more.
+    if _FULL.fullmatch(commit) and (found := read_files(git, [(commit, path)])):
+        return found[commit, path]
     row = git.run("ls-tree", "-z", "--full-tree", resolve(git, commit), "--", encode(path))
-    about, _, found = row.removesuffix(b"\0").partition(b"\t")
-    if found != encode(path) or b" blob " not in about:
+    about, _, found_path = row.removesuffix(b"\0").partition(b"\t")
+    if found_path != encode(path) or b" blob " not in about:
         return None
     return git.run("cat-file", "blob", about.split(b" ")[2])
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.git.command import Git, Result, decode
-from kimi_memory.store.git.incoming import brings_purge, has_rewritten
+from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects
 from kimi_memory.store.git.network import (
     Deadline,
     call_remote,
@@ -27,7 +27,6 @@ from kimi_memory.store.git.network import (
 from kimi_memory.store.git.purged_pairs import pair_commits
 from kimi_memory.store.git.read import read_content
 from kimi_memory.store.git.remotes import Remote, find_folder
-from kimi_memory.store.git.transfer import carry_history
 from kimi_memory.store.git.tree import differences
 
 COPIES = "refs/kimi/copies"
@@ -132,7 +131,9 @@ class RemoteCopy:
             RemoteError: it cannot be reached, or what it sends is damaged.
         """
         # What is here need not be sent, nor looked at again.
-        self._git.run("update-ref", _KNOWN, self._place.head)
+        known = self._folder / _KNOWN
+        known.parent.mkdir(exist_ok=True)
+        known.write_text(f"{self._place.head}\n", encoding="ascii")
         how = ["--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap="]
         done = self._call(
             "fetch", "-q", *how, *self._how, self._remote.url, f"+{self._place.ref}:{_FETCHED}"
@@ -166,9 +167,9 @@ class RemoteCopy:
         """Whether a commit and the current one have two versions of what a purge rewrote."""
         return has_rewritten(self._git, self._place.head, commit)
 
-    def admit(self, commit: str) -> None:
-        """Let a commit that was fetched into the memory's own repository; no ref names it."""
-        carry_history(self._git, self._place.git, commit, self._place.head)
+    def admit(self) -> None:
+        """Let what was fetched into the memory's own repository; no ref names it."""
+        keep_objects(self._place.git, self._git)
 
     def measure_losses(self, old: str, new: str) -> Losses:
         """Return what would go where a new state took the place of an old one."""

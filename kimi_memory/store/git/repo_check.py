@@ -166,6 +166,9 @@ def settle_outside(root: Path) -> list[str]:
     Raises:
         HistoryError: another repository has a claim on the folder.
     """
+    here = root.resolve()
+    if not any(map(_may_be_repository, (here, *here.parents))):
+        return []
     outer = Git(root, None)
     asked = outer.call(
         "-c", "safe.bareRepository=all", "rev-parse", "--is-inside-work-tree", "--show-prefix"
@@ -176,6 +179,12 @@ def settle_outside(root: Path) -> list[str]:
     if inside != b"true":
         raise HistoryError(f"{root} lies inside a repository's own files. {ELSEWHERE}")
     return _nest_repository(outer, rest.removesuffix(b"\n"))
+
+
+def _may_be_repository(folder: Path) -> bool:
+    """Whether git could take a folder for a repository, with files around or without."""
+    bare = all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs"))
+    return bare or os.path.lexists(folder / ".git")
 
 
 def _note_unreadable_outer(root: Path, err: str) -> list[str]:

@@ -15,10 +15,10 @@ from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.commit import writable_branch
-from kimi_memory.store.git.history import MARK
 from kimi_memory.store.git.purged_pairs import Onto
 from kimi_memory.store.git.read import parse_objects
 from kimi_memory.store.git.repo_check import risky_settings
+from kimi_memory.store.git.settings import is_marked
 from kimi_memory.store.git.transfer import carry_history
 
 SIDE = f"{PRIVATE}/purge"
@@ -100,7 +100,7 @@ class Rewrite:
                 raise HistoryError(f"The repository in {self._root} {what}, then purge again.")
         # Only a repository that we made or that a person gave us: a rewrite changes every commit's
         # name.
-        if self._git.call("config", "--local", "--get", "--type=bool", MARK).text != "true":
+        if not is_marked(self._git):
             raise HistoryError(
                 f"The repository in {self._root} is not this memory's, so it is not rewritten. "
                 "Run 'kimi-memory init' to adopt it, or move it away, then purge again."

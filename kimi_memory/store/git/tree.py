@@ -20,7 +20,7 @@ from pathlib import Path
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.files.stat import Stat, settled_stat
+from kimi_memory.store.files.stat import UNKNOWN, Stat, settled_stat, state_of
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, encode, refusal
 from kimi_memory.store.git.files import RECEIPTS, is_gone, read_plain, scan, scan_paths
@@ -127,7 +127,6 @@ def _ignored_paths(git: Git, paths: list[str]) -> list[str]:
     return [decode(path.removeprefix(b"./")) for path in result.out.split(b"\0")[:-1]]
 
 
-_FEW = 40
 _PAIR = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})? (?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 
@@ -142,23 +141,31 @@ class Owed:
         put(self._path, json.dumps([*self._pending_moves(), [old, new]]).encode(), sync=True)
 
     def settle(
-        self, git: Git, known: Mapping[tuple[str, str], list[Difference]] | None = None
-    ) -> bool:
-        """Do what is owed; False when the index is locked by somebody.
+        self,
+        git: Git,
+        known: Mapping[tuple[str, str], list[Difference]] | None = None,
+        clean: Stat = UNKNOWN,
+    ) -> Stat:
+        """Do what is owed; what is behind a lock of somebody stays so.
 
         Args:
             git: the repository.
             known: what changed from a commit to another, where that need not be asked.
+            clean: how the index looked when it held such an old commit and nothing else.
+
+        Returns:
+            How the index looks where it holds the last commit and nothing else, else UNKNOWN.
         """
-        pending = self._pending_moves()
-        if not pending:
-            return True
-        for old, new in pending:
+        changes, found = known or {}, UNKNOWN
+        for old, new in (pending := self._pending_moves()):
             # In order: the second move begins where the first one ends.
-            if not _move_index(git, old, new, (known or {}).get((old, new))):
-                return False
-        self._path.unlink(missing_ok=True)
-        return True
+            moved = _move_index(git, old, new, changes.get((old, new)), clean)
+            if moved is None:
+                return UNKNOWN
+            found = moved
+        if pending:
+            self._path.unlink(missing_ok=True)
+        return found
 
     def _pending_moves(self) -> list[list[str]]:
         try:
@@ -170,23 +177,31 @@ class Owed:
         return [pair for pair in pairs if _PAIR.fullmatch(" ".join(map(str, pair)))]
 
 
-def _move_index(git: Git, old: str, new: str, known: list[Difference] | None) -> bool:
-    """Move the index from one commit to another; False when it is locked."""
+def _move_index(
+    git: Git, old: str, new: str, known: list[Difference] | None, clean: Stat
+) -> Stat | None:
+    """Move the index from one commit to another, as `Owed.settle` says; None when it is locked."""
     head = checked_out(git)
     if head != new and git.call("merge-base", "--is-ancestor", new, "HEAD").code != 0:
         # Never published, or on a branch that is not checked out any more.
-        return True
+        return UNKNOWN
     # What they staged themselves stays, and what a later commit of theirs changed is as that one
     # says.
     moves = known or differences(git, old, new)
-    staged = _staged_paths(git, old, [move.path for move in moves])
+    look = state_of(git.folder or git.root / ".git", "index")
+    # Each program that writes the index puts a new file in its place.
+    untouched = not old if look is None else known is not None and look == clean
+    staged = set() if untouched else _staged_paths(git, old)
     now = {move.path: move.new for move in moves} if head == new else list_tree(git, head)
     due = [
         move
         for move in moves
         if move.path not in staged and _entry_key(now.get(move.path)) == _entry_key(move.new)
     ]
-    return not due or _write_index(git, due)
+    if due and not _write_index(git, due):
+        return None
+    whole = head == new and not staged
+    return (whole and state_of(git.folder or git.root / ".git", "index")) or UNKNOWN
 
 
 def differences(git: Git, old: str, new: str) -> list[Difference]:
@@ -195,11 +210,9 @@ def differences(git: Git, old: str, new: str) -> list[Difference]:
     return _parse_differences(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
 
 
-def _staged_paths(git: Git, commit: str, paths: list[str]) -> set[str]:
-    """Return which of some paths, and maybe others, the index holds otherwise than a commit."""
-    # Git holds every path of the index against each that is named.
-    named = map(encode, paths if len(paths) <= _FEW else [])
-    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree_name(commit), "--", *named)
+def _staged_paths(git: Git, commit: str) -> set[str]:
+    """Return the paths that the index holds otherwise than a commit."""
+    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree_name(commit), "--")
     return {difference.path for difference in _parse_differences(told)}
 
 

@@ -47,6 +47,11 @@ class Versions:
         except HistoryError:
             return None
 
+    def keep(self, mark: str, content: bytes) -> None:
+        """Keep a content of the disk that is about to be replaced, if it is the one of a mark."""
+        if digest(content) == mark:
+            self._cache_version(mark, content)
+
     def without_marks(self, path: str) -> bytes:
         """Return the newest committed version without marks of a merge; empty if there is none."""
         history = self._history()

@@ -262,6 +262,9 @@ class Vetting:
             vetted = _mark_of_lost(last) if path == TOMBSTONES else vetted
         elif self._id_at(path) != id_of(content, path):
             vetted = NONE  # The note that counted here lies elsewhere now.
+        else:
+            # It is asked for as soon as the file waits, and git would take a walk for each.
+            self._versions.keep(vetted, self._store.read(path))
         return Provenance(f"{EXTERNAL}:{cap}", MERGED, vetted)
 
     def _id_at(self, path: str) -> str:

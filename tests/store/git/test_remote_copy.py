@@ -69,7 +69,7 @@ def test_what_is_fetched_lies_apart_until_it_is_let_in(
         assert there.descends(main, history.head())
         assert there.shares_history(main)
         assert not merger.knows(main)
-        there.admit(main)
+        there.admit()
     assert merger.knows(main)
     assert not any((history.root / ".kimi/remote").iterdir())
     lost = merger.reach(hub, Deadline(20))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +147,7 @@ def test_without_an_earlier_version_only_what_the_memory_is_called_counts(
     id = lived.settings.memory.id
     merge_copy(lived, str(stranger.root))
     (lived.root / ".kimi" / "settings").unlink()
+    shutil.rmtree(lived.root / ".kimi/cache/vetted")
     (lived.root / ".git").rename(lived.root.parent / "git")
     memory = reopened()
     assert memory.settings == Settings(memory=memory.settings.memory)

@@ -1,0 +1,135 @@
+"""How many processes of git an act takes: each costs as much as a search does."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
+from kimi_memory.domain.session import Role
+from kimi_memory.operations.remotes import add_remote
+from kimi_memory.operations.sync_remotes import sync_memory
+from tests.store.git.repositories import git
+
+Calls = Callable[[], list[str]]
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calls]:
+    """Return the commands that were given to git since it was asked last."""
+    log, place = tmp_path / "calls", tmp_path / "bin/git"
+    place.parent.mkdir()
+    place.write_text(f'#!/bin/sh\necho "$*" >> "{log}"\nexec "{shutil.which("git")}" "$@"\n')
+    place.chmod(0o755)
+    monkeypatch.setenv("PATH", str(place.parent), prepend=":")
+    log.touch()
+
+    def since() -> list[str]:
+        found = log.read_text("utf-8").splitlines()
+        log.write_text("")
+        return found
+
+    yield since
+
+
+def test_a_memory_is_made_by_five_processes(tmp_path: Path, opening: Opening, calls: Calls) -> None:
+    with Memory.create(tmp_path / "m", opening=opening):
+        found = calls()
+    assert len(found) <= 5, found
+
+
+def test_a_commit_takes_three_processes(memory: Memory, calls: Calls) -> None:
+    session = memory.session("s")
+    for text in ("Ann likes tea.", "Bob likes coffee.", "Cleo likes water."):
+        session.turn(Role.USER, text)
+        calls()
+        assert memory.batch.flush()
+    found = calls()
+    assert len(found) <= 3, found
+
+
+def test_a_commit_after_somebody_staged_a_file_leaves_it_staged(memory: Memory) -> None:
+    session = memory.session("s")
+    for number in range(2):
+        session.turn(Role.USER, f"Turn {number}.")
+        memory.batch.flush()
+    page = memory.root / "USER.md"
+    page.write_text("# Ann\n", encoding="utf-8")
+    git(memory.root, "add", "USER.md")
+    page.write_text("# Ann\n\nLikes tea.\n", encoding="utf-8")
+    session.turn(Role.USER, "Turn 2.")
+    memory.batch.flush()
+    assert git(memory.root, "show", ":USER.md") == "# Ann"
+    assert git(memory.root, "show", "HEAD:USER.md") == "# Ann\n\nLikes tea."
+    git(memory.root, "reset", "-q")
+    session.turn(Role.USER, "Turn 3.")
+    memory.batch.flush()
+    assert git(memory.root, "status", "--porcelain") == ""
+
+
+def test_a_question_that_is_asked_again_about_a_point_asks_git_nothing(
+    memory: Memory, calls: Calls
+) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.batch.flush()
+    memory.remember("The deploy port is 9090.", key="deploy.port")
+    memory.batch.flush()
+    assert memory.at("HEAD^").recall("which deploy port?").hits
+    point = f"v{memory.points.find('HEAD').version - 1}"
+    memory.at(point).recall("which deploy port?")
+    calls()
+    assert memory.at(point).recall("which deploy port?").hits
+    assert calls() == []
+
+
+@pytest.fixture
+def peers(memory: Memory, tmp_path: Path, opening: Opening) -> Iterator[tuple[Memory, Memory]]:
+    """Two copies that are in step with one remote."""
+    for number in range(6):
+        memory.remember(f"The port of service {number} is 80{number}.", key=f"port.s{number}")
+    hub = tmp_path / "hub.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(hub))
+    add_remote(memory, "hub", str(hub))
+    sync_memory(memory)
+    git(tmp_path, "clone", "-q", str(hub), "peer")
+    home = Home(tmp_path / "peer-config", tmp_path / "peer-state")
+    elsewhere = Opening(home=home, clock=opening.clock, host=opening.host, background=False)
+    with Memory.open(tmp_path / "peer", elsewhere) as peer:
+        add_remote(peer, "hub", str(hub))
+        sync_memory(peer)
+        yield memory, peer
+
+
+def test_a_sync_that_finds_nothing_new_asks_once(
+    peers: tuple[Memory, Memory], calls: Calls
+) -> None:
+    sync_memory(peers[0])
+    calls()
+    sync_memory(peers[0])
+    found = calls()
+    assert len(found) == 1, found
+
+
+def test_what_a_merge_asks_of_git_does_not_grow_with_the_notes(
+    peers: tuple[Memory, Memory], calls: Calls
+) -> None:
+    memory, peer = peers
+    counts = []
+    for numbers in ((0,), range(1, 6)):
+        for number in numbers:
+            for one, port in ((memory, "1"), (peer, "2")):
+                page = next((one.root / "semantic").rglob(f"port.s{number}.md"))
+                text = page.read_text(encoding="utf-8").replace(f"80{number}", port * 4)
+                page.write_text(text, encoding="utf-8")
+                one.batch.note()
+        sync_memory(peer)
+        calls()
+        [report] = sync_memory(memory)
+        assert report.merged, report
+        counts.append(len(calls()))
+        sync_memory(peer)
+    assert counts[1] <= counts[0] + 2, counts
