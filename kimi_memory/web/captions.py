@@ -83,7 +83,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "asks_review": ("to review", "待审"),
     "asks_conflicts": ("conflicts", "冲突"),
     "asks_review pages": ("edits by hand to take over", "处手改待收入"),
-    "cards_held": ("statements held true", "条认定"),
+    "cards_held": ("current statements", "条现有陈述"),
     "by_type": ("By type", "按类型"),
     "by_project": ("By project", "按项目"),
     "by_status": ("By status", "按状态"),
@@ -96,6 +96,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "每格一天，越深说得越多；时间线里有同样的内容。",
     ),
     "sessions_waiting": ("sessions wait to be distilled", "个会话等待提炼"),
+    "wait": ("wait", "个等待"),
     "not_indexed": ("units are not in the index on disk yet", "个单元还没有进入磁盘索引"),
     # Facets and lists
     "type": ("Type", "类型"),
@@ -276,7 +277,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     # Jobs
     "run": ("Run", "运行"),
     "look_first": ("Look first", "先看"),
-    "distil": ("Distil what waits", "提炼等待的会话"),
+    "distil": ("Distil", "提炼"),
     "daily": ("Daily", "每日整理"),
     "weekly": ("Weekly", "每周整理"),
     "introspect": ("Introspect", "自省"),
