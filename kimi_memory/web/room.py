@@ -16,6 +16,7 @@ from kimi_memory.recall.browse import ListQuery
 from kimi_memory.server.guard import Request as Guarded
 from kimi_memory.server.principal import Caller, denied
 from kimi_memory.server.workers import Desk
+from kimi_memory.store.files.garbage import uncollected
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
@@ -163,7 +164,7 @@ def _numbered(name: str, number: int) -> str:
 
 def _look_at_files(memory: Memory) -> int:
     """Have everything read that the first pages need; of many new files that takes minutes."""
-    with memory.store.glance.hold(), memory.index.hold():
+    with uncollected(lasting=True), memory.store.glance.hold(), memory.index.hold():
         memory.index.searcher().once("asking", lambda: asking(memory))
         # The next server need not read the heads of all cards again.
         Shelf(memory.store).keep()

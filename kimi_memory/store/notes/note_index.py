@@ -171,10 +171,12 @@ class Register:
         if path in self._looks:
             self._drop_path(path)
         self._looks[path] = look
-        if entry is not None:
-            self._entries[path], self._last = entry, None
+        if entry is None:
+            return
+        self._entries[path], self._last, cards = entry, None, self._cards
         for name in _lookup_names(entry):
-            self._cards[name] = self._cards.get(name, frozenset()) | {path}
+            others = cards.get(name)
+            cards[name] = frozenset((path,)) if others is None else others | {path}
 
     def _build_listing(self) -> Listing:
         entries = [self._entries[path] for path in sorted(self._entries)]

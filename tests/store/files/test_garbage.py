@@ -39,3 +39,14 @@ def test_what_is_free_is_given_back() -> None:
     give_back()
     assert (before - pages()) * os.sysconf("SC_PAGE_SIZE") > 20e6
     assert len(among) == 500
+
+
+def test_lasting_values_are_searched_no_more() -> None:
+    before = gc.get_freeze_count()
+    try:
+        with uncollected(lasting=True):
+            made = [[n] for n in range(1000)]
+        assert gc.get_freeze_count() - before >= len(made)
+        assert not {id(one) for one in gc.get_objects()} & {id(one) for one in made}
+    finally:
+        gc.unfreeze()
