@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from kimi_memory.web.terms import TERMS
+from kimi_memory.formats.terms import TERMS
 
 LANGUAGES = ("en", "zh")
 
