@@ -236,4 +236,4 @@ def test_a_long_list_is_read_page_by_page(memory: Memory, visit: Callable[..., N
 
 def test_a_name_that_is_cut_ends_in_dots() -> None:
     cells = (Cell("preference.answer-style", "bold", 22), Cell("短的回答", "", 8), Cell("x"))
-    assert _draw_row(Row("card-1", cells)).plain == "preference.answer-st… 短的… x"
+    assert _draw_row(Row("card-1", cells)).plain == "preference.answer-st… 短的回… x"
