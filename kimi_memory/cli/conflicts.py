@@ -128,6 +128,6 @@ def _print_conflict(number: str, one: Dispute, zone: Zone) -> None:
         since = in_zone(card.valid_from or card.created, zone)
         about = say("since {day}", day=f"{since:%Y-%m-%d}")
         show(f"  {side}  {' '.join(card.value.split())}")
-        show(f"     {card.confidence:.2f}  {card.trust}  {about}  {card.id}")
-        for quote in card.quotes:
+        show(f"     {card.confidence:.2f}  {say(card.trust)}  {about}  {card.id}")
+        for quote in card.own_quotes:
             show(f"     > {' '.join(quote.text.split())}  [{quote.session} #{quote.n}]")

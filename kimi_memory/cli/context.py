@@ -77,7 +77,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _explain_empty(arguments: Namespace) -> None:
-    show_note(say("The block is empty: nothing in the memory has to do with this."))
+    show_note(say("The block is empty: the memory is not likely to have to do with this."))
     [word] = arguments.query if len(arguments.query) == 1 else [""]
     if word == "start":
         show_note(say("At the start of a session: kimi-memory context --for start"))

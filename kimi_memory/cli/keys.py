@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kimi_memory.cli.shared import show
-from kimi_memory.cli.terminal import paint
+from kimi_memory.cli.terminal import count_columns, find_width, paint
 from kimi_memory.cli.words import say
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -126,7 +126,14 @@ class Walk:
     @property
     def _prompt(self) -> str:
         keys = {**self._keys, "s": say("skip"), "u": say("undo"), "q": say("quit")}
-        return "  ".join(f"{paint(key, 'bold')} {word}" for key, word in keys.items()) + " › "
+        rows, room = [list[str]()], find_width() - 3
+        for key, word in keys.items():
+            used = sum(count_columns(f"{one} {keys[one]}  ") for one in rows[-1])
+            if room > 0 and rows[-1] and used + count_columns(f"{key} {word}") > room:
+                rows.append([])
+            rows[-1].append(key)
+        lines = ("  ".join(f"{paint(one, 'bold')} {keys[one]}" for one in row) for row in rows)
+        return "\n".join(lines) + " › "
 
     def _carry_out(self, at: int, key: str) -> bool:
         """Carry out a decision; return whether there is no more to decide about the thing."""

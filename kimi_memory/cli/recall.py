@@ -21,6 +21,7 @@ from kimi_memory.formats.frontmatter import decode
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.nlp.basic.sentences import marks
 from kimi_memory.past.labels import name_point
+from kimi_memory.recall.browse import ListQuery
 from kimi_memory.recall.citations import quoting
 from kimi_memory.recall.engine import SUMMANDS
 from kimi_memory.recall.filters import holding
@@ -119,7 +120,7 @@ class _Found:
     ) -> None:
         self._answer, self._quoting_notes = answer, quoting
         self._words = memory.index.words.of_query(query, memory.now())
-        self._memory = memory
+        self._memory, self._query = memory, query
 
     @property
     def empty(self) -> bool:
@@ -163,6 +164,16 @@ class _Found:
             show(say("note: {said}", said=note))
         if not self._answer.hits:
             show(say("Nothing found."))
+        elif not (self._query.text or self._query.as_of or point):
+            self._show_total()
+
+    def _show_total(self) -> None:
+        """Print how many filters alone let through, where that is more than stands here."""
+        listing = ListQuery(filters=replace(self._query, limit=1), limit=1, facets=())
+        shown, total = len(self._answer.hits), self._memory.browse(listing).total
+        if total > shown:
+            show(say("{count} of {all}.", count=shown, all=total))
+            show(say("With the same filters, 'kimi-memory list' shows them all."))
 
     def _show_hit(self, hit: Hit, *, explain: bool, past: bool) -> None:
         """Print what a hit says, and what is known beside it."""

@@ -74,7 +74,7 @@ def _show_contents(found: Status) -> None:
         parts = ", ".join(f"{count} {say(name)}" for name, count in held.items())
         _show(kind.capitalize(), f"{sum(held.values())} ({parts})")
     if found.links:
-        parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))
+        parts = ", ".join(f"{count} {say(rel)}" for rel, count in sorted(found.links.items()))
         _show("Links", f"{sum(found.links.values())} ({parts})")
     if sum(found.bands.values()):
         _show_temperatures(found)

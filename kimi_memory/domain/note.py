@@ -270,6 +270,16 @@ class Card(Note):
     """As of when its band last changed; cold below `kimi_memory.domain.search_types.COLD_BELOW`."""
 
     @property
+    def own_quotes(self) -> tuple[Quote, ...]:
+        """The quotes that speak for it; a side of a conflict holds those of the other, too."""
+        against = {
+            (one.session, one.first, one.quote)
+            for one in self.sources
+            if one.rel is Rel.CONTRADICTS
+        }
+        return tuple(q for q in self.quotes if (q.session, q.n, q.hash) not in against)
+
+    @property
     def body_texts(self) -> tuple[str, ...]:
         """The texts of its page below the title."""
         return tuple(getattr(self, name) for name in self.body_fields)

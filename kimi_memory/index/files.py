@@ -8,16 +8,14 @@ is scanned every time, a large one when ten times as long has passed, or on requ
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from kimi_memory.store.files.garbage import uncollected
 from kimi_memory.store.files.paths import PRIVATE, is_conflict_copy, is_truth
 from kimi_memory.store.files.stat import Listed, Stat, list_folder, state_of, walk
 from kimi_memory.store.reading import Served
@@ -118,32 +116,6 @@ def changed_at(folder: str) -> int:
         return os.stat(folder).st_mtime_ns  # noqa: PTH116  a Path costs twice the call
     except OSError:
         return -1
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Make values without searching them for cycles again and again.
-
-    Reading the table of 10,000 notes takes a third of the time this way.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
-
-
-def give_back() -> None:
-    """Give memory that is free back to the system, where its C library can do that.
-
-    What a vector engine takes for itself comes on top of what the allocator keeps.
-    """
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 class Folder:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.domain.graph import REJECTED, SUGGESTED
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import LIVE, Card, Link, LinkRel, Status
+from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Shelf
 
@@ -76,16 +78,24 @@ def suggestions(shelf: Shelf, accept: float) -> list[Suggestion]:
         shelf: the notes as they are.
         accept: from this weight on the weekly job confirms them by itself.
     """
-    heads = shelf.heads()
-    live = {head.id: head for head in heads if head.status in LIVE}
-    cards = [shelf.card(head) for head in live.values() if head.suggests]
     found = [
-        Suggestion(shelf.find(card.id).path, card, link, shelf.card(live[link.to]))
-        for card in cards
-        for link in _waiting_links(card, accept)
-        if link.to in live
+        Suggestion(filed.path, filed.note, link, other)
+        for filed in shelf.notes(Card.kind, lambda entry: entry.suggests)
+        if isinstance(filed.note, Card) and filed.note.status in LIVE
+        for link in _waiting_links(filed.note, accept)
+        if (other := _find_live(shelf, link.to)) is not None
     ]
     return sorted(found, key=lambda one: (-one.link.weight, one.id))
+
+
+def _find_live(shelf: Shelf, id: str) -> Card | None:
+    entry = shelf.entries().get(id)
+    if entry is None:
+        return None
+    with suppress(FormatError, NotFoundError):
+        note = shelf.file(entry.path).note
+        return note if isinstance(note, Card) and note.status in LIVE else None
+    return None
 
 
 def _waiting_links(card: Card, accept: float) -> Iterator[Link]:

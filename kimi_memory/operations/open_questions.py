@@ -17,10 +17,10 @@ from kimi_memory.store.notes.notes import Filed, Shelf
 from kimi_memory.store.reading import WHY, Waiting
 
 
-def waiting_files(memory: Memory) -> list[Waiting]:
+def waiting_files(memory: Memory, shelf: Shelf | None = None) -> list[Waiting]:
     """Return the files that wait for a person's word, in order of path."""
-    vetting = memory.store.vetting
-    found = (path for path, why in Shelf(memory.store).waiting().items() if why != WHY)
+    vetting, shelf = memory.store.vetting, shelf or Shelf(memory.store)
+    found = (path for path, why in shelf.waiting().items() if why != WHY)
     waiting = (vetting.waiting(path) for path in found) if vetting is not None else ()
     return [one for one in waiting if one is not None]
 
@@ -52,7 +52,7 @@ def asking(memory: Memory) -> Mapping[str, int]:
     few = min(len(suggestions(shelf, memory.settings.introspect.accept)), MOST)
     found = {
         "review pages": len(pages.edited()) + sum(1 for _ in edits),
-        "review": len(waiting_files(memory)) + sum(1 for _ in waiting_notes(shelf)) + few,
+        "review": len(waiting_files(memory, shelf)) + sum(1 for _ in waiting_notes(shelf)) + few,
         "conflicts": len(open_disputes(shelf)),
     }
     return {command: count for command, count in found.items() if count}

@@ -11,9 +11,10 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.encryption import (
@@ -28,6 +29,21 @@ from kimi_memory.store.files.outside import write_whole
 DATA, KEY, RECIPIENTS = "data", "key.age", "recipients"
 _SECONDS = 60.0
 _MOUNTS = Path("/proc/self/mountinfo")
+_SYSTEM = "fuse.gocryptfs"
+
+
+class SealedPlace(NamedTuple):
+    """The sealed folder that something lies in, while it is open."""
+
+    folder: str
+    recipients: tuple[str, ...]
+    """Public keys of who can open it; none where gocryptfs was used without us."""
+
+
+class _Mount(NamedTuple):
+    point: str
+    system: str
+    source: str
 
 
 def create_sealed(root: Path, recipients: Sequence[str]) -> bytes:
@@ -73,6 +89,22 @@ def close_sealed(mount: Path) -> None:
     if program is None:
         raise UsageError("fusermount is missing. Install fuse3.")
     _run([program, "-u", str(mount)])
+
+
+def find_sealed(path: Path) -> SealedPlace | None:
+    """Return the sealed folder that a file or folder lies in; None where it lies in none.
+
+    Args:
+        path: of an open folder, or below one.
+    """
+    here = path.resolve()
+    over = [one for one in _list_mounts() if here.is_relative_to(one.point)]
+    nearest = max(over, key=lambda one: len(one.point), default=None)
+    if nearest is None or nearest.system != _SYSTEM:
+        return None
+    root = Path(nearest.source).parent
+    named = Path(nearest.source).name == DATA and (root / RECIPIENTS).is_file()
+    return SealedPlace(str(root), tuple(list_recipients(root)) if named else ())
 
 
 def list_recipients(root: Path) -> list[str]:
@@ -137,9 +169,20 @@ def _mount(data: Path, mount: Path, passphrase: bytes) -> None:
 
 def _is_open(root: Path) -> bool:
     where = str((root / DATA).resolve())
-    # Blanks are written as \040 there; without that file nobody knows, and gocryptfs tells itself.
+    return any(one.source == where for one in _list_mounts())
+
+
+def _list_mounts() -> Iterator[_Mount]:
+    """Yield what is mounted; nothing where the system does not say, as gocryptfs tells itself."""
     text = _MOUNTS.read_text("utf-8", "replace") if _MOUNTS.exists() else ""
-    return any(f" {where} " in line.replace("\\040", " ") for line in text.splitlines())
+    for line in text.splitlines():
+        head, _, tail = line.partition(" - ")
+        system, _, rest = tail.partition(" ")
+        # Blanks are written as \040 there.
+        point, source = (
+            one.replace("\\040", " ") for one in (head.split(" ")[4], rest.partition(" ")[0])
+        )
+        yield _Mount(point, system, source)
 
 
 def _check_sealed(root: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.job import Job, Spent
+from kimi_memory.domain.job import Job
 from kimi_memory.domain.moment import moment
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.checksum import unseal
@@ -29,18 +29,11 @@ class UsageDay:
     day: date
     jobs: Mapping[str, int]
     """How many jobs ran, by kind."""
-    models: Mapping[str, Spent]
-    """What each model was asked, and how many tokens that were."""
     sessions: int
     turns: int
     recalls: Mapping[str, int]
     """How many answers and blocks each agent got. Old receipts are counted and removed, so this
     reaches back two weeks."""
-
-    @property
-    def tokens(self) -> int:
-        """All tokens, those sent and those received."""
-        return sum(spent.tokens_in + spent.tokens_out for spent in self.models.values())
 
 
 def usage(memory: Memory, days: int) -> list[UsageDay]:
@@ -52,7 +45,7 @@ def usage(memory: Memory, days: int) -> list[UsageDay]:
     recalls = _recalls_by_day(memory)
     with memory.index.guard:
         searcher = memory.index.searcher()
-        jobs = searcher.once("jobs by day", lambda: _jobs_by_day(memory))
+        jobs = list_jobs(memory)
         last = find_last(searcher, ("turn",), memory.now())
         busy = [*jobs, *recalls, *([last.date()] if last else [])]
         dates = last_days(memory, busy, count)
@@ -63,7 +56,6 @@ def usage(memory: Memory, days: int) -> list[UsageDay]:
         UsageDay(
             day,
             Counter(job.kind for job in jobs.get(day, ())),
-            _sum_spent(jobs.get(day, ())),
             talks[number],
             turns[number],
             recalls.get(day, {}),
@@ -92,11 +84,17 @@ def day_starts(memory: Memory, days: Sequence[date]) -> list[datetime]:
     return [datetime.combine(day, time(), tzinfo=memory.now().tzinfo) for day in ends]
 
 
-def _jobs_by_day(memory: Memory) -> Mapping[date, Sequence[Job]]:
-    found: dict[date, list[Job]] = defaultdict(list)
-    for job in read_jobs(memory):
-        found[day_in(job.at, memory.zone)].append(job)
-    return found
+def list_jobs(memory: Memory) -> Mapping[date, Sequence[Job]]:
+    """Return the records of all jobs by day; they are read once for each state of the index."""
+
+    def read() -> Mapping[date, Sequence[Job]]:
+        found: dict[date, list[Job]] = defaultdict(list)
+        for job in read_jobs(memory):
+            found[day_in(job.at, memory.zone)].append(job)
+        return found
+
+    with memory.index.guard:
+        return memory.index.searcher().once("jobs by day", read)
 
 
 def read_jobs(memory: Memory) -> Iterator[Job]:
@@ -106,19 +104,6 @@ def read_jobs(memory: Memory) -> Iterator[Job]:
             # One that cannot be read has no figures; the doctor names it.
             with suppress(KimiMemoryError, ValueError):
                 yield job_of(memory.store.read(path))
-
-
-def _sum_spent(jobs: Sequence[Job]) -> Mapping[str, Spent]:
-    found: dict[str, Spent] = {}
-    for job in jobs:
-        if job.spent.calls:
-            old = found.get(job.model, Spent())
-            found[job.model] = Spent(
-                old.calls + job.spent.calls,
-                old.tokens_in + job.spent.tokens_in,
-                old.tokens_out + job.spent.tokens_out,
-            )
-    return found
 
 
 def _recalls_by_day(memory: Memory) -> Mapping[date, Counter[str]]:

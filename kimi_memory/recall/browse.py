@@ -173,7 +173,8 @@ def _ranks(searcher: Searcher, name: str) -> tuple[list[str], Floats]:
 
     def rank() -> tuple[list[str], Floats]:
         held = searcher.column(name).all()
-        texts = sorted(set(held), key=_order)
+        known = set(held)
+        texts = [*sorted(known - {""}), *(known & {""})]  # In the order of `_order`, sooner.
         places = {text: place for place, text in enumerate(texts)}
         return texts, np.asarray([places[text] for text in held], dtype=np.float64)
 

@@ -12,10 +12,12 @@ from datetime import date
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import Usage
+from kimi_memory.domain.job import Job
 from kimi_memory.domain.moment import moment
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.operations.usage_report import read_jobs, read_receipts
 from kimi_memory.runs.run_records import read_runs
+from kimi_memory.store.files.stat import UNKNOWN, state_of
 
 KEYS = ("memory", "day", "node", "agent", "user", "job", "model")
 """What usage can be summed by."""
@@ -27,16 +29,23 @@ _RULES = "rules"
 _BATCH = 500
 
 
-def list_usage(memory: Memory, since: date | None = None) -> list[Usage]:
+def list_usage(
+    memory: Memory, since: date | None = None, jobs: Iterable[Job] | None = None
+) -> list[Usage]:
     """Return what a memory used: a row for each job, each run, each answer, and for its size.
 
     Args:
         memory: an open memory.
         since: the first day, on the clocks of the memory; all that is known if not given.
+        jobs: their records, where they were read already.
     """
     table = memory.settings.memory
     name = table.name or memory.root.name
-    rows = (*_list_jobs(memory), *_list_runs(memory), *_list_reads(memory))
+    rows = (
+        *_list_jobs(memory, read_jobs(memory) if jobs is None else jobs),
+        *_list_runs(memory),
+        *_list_reads(memory),
+    )
     found = [replace(one, memory=name) for one in rows if since is None or one.day >= f"{since}"]
     return [*found, replace(_measure(memory), memory=name)]
 
@@ -56,8 +65,8 @@ def sum_usage(rows: Iterable[Usage], by: Sequence[str]) -> list[Usage]:
     ]
 
 
-def _list_jobs(memory: Memory) -> Iterator[Usage]:
-    for job in read_jobs(memory):
+def _list_jobs(memory: Memory, jobs: Iterable[Job]) -> Iterator[Usage]:
+    for job in jobs:
         spent = job.spent
         yield Usage(
             day=f"{day_in(job.at, memory.zone)}", job=job.kind,
@@ -82,7 +91,11 @@ def _list_reads(memory: Memory) -> Iterator[Usage]:
 def _measure(memory: Memory) -> Usage:
     """Return how large a memory is now, and its change log where it has one."""
     store = memory.store
-    size = sum((memory.root / path).stat().st_size for path in store.files() if store.exists(path))
+    # What was written a moment ago has no look yet.
+    size = sum(
+        (look if look != UNKNOWN else state_of(memory.root, path) or UNKNOWN)[0]
+        for path, look in store.glance.look().files.items()
+    )
     day = f"{memory.now().date()}"
     relay, logged, after = store.relay, 0, 0
     while relay is not None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.formats.terms import TERMS
 
 T = TypeVar("T")
 
@@ -113,4 +114,4 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
 def phrases(lang: str) -> Mapping[str, str]:
     """Return the texts of a language by name."""
     at = LANGUAGES.index(lang)
-    return {name: texts[at] for name, texts in _TEXTS.items()}
+    return {name: texts[at] for name, texts in {**TERMS, **_TEXTS}.items()}

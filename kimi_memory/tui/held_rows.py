@@ -107,8 +107,9 @@ def show_note(reading: Reading, id: str) -> Iterator[Part]:
     yield str(getattr(note, "value", "") or getattr(note, "title", "") or note.id), "bold"
     if isinstance(note, Card):
         since = in_zone(note.valid_from or note.created, memory.zone)
-        facts = (note.key, note.type, note.status, note.project, f"{note.confidence:.2f}")
-        yield "  ".join(str(one) for one in facts if one), "dim"
+        kinds = (say[note.type], say[note.status])
+        facts = (note.key, *kinds, note.project, f"{note.confidence:.2f}")
+        yield "  ".join(filter(None, facts)), "dim"
         yield say["since"].format(day=f"{since:%Y-%m-%d}"), "dim"
     yield "", ""
     for proof in found.evidence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -163,8 +163,17 @@ def _draw_row(row: Row) -> Text:
     for cell in row.cells:
         text = printable(cell.text).replace("\n", " ")
         # A blank after each piece, whatever its script.
-        drawn.append(f"{set_cell_size(text, cell.width - 1)} " if cell.width else text, cell.style)
+        drawn.append(f"{_fit(text, cell.width - 1)} " if cell.width else text, cell.style)
     return drawn
+
+
+def _fit(text: str, width: int) -> str:
+    """Return a text of so many columns; one that is longer ends in dots."""
+    return (
+        set_cell_size(text, width)
+        if cell_len(text) <= width
+        else f"{set_cell_size(text, width - 1)}…"
+    )
 
 
 def draw_parts(parts: Iterable[Part]) -> Text:

@@ -97,8 +97,8 @@ class Waits:
             yield "", ""
             yield f"[{number}] {one_line(card.value)}", "bold"
             day = say["since"].format(day=f"{since:%Y-%m-%d}")
-            yield f"{card.confidence:.2f}  {card.trust}  {day}", "dim"
-            for quote in card.quotes:
+            yield f"{card.confidence:.2f}  {say[card.trust]}  {day}", "dim"
+            for quote in card.own_quotes:
                 yield f"  “{one_line(quote.text)}”  {quote.session} #{quote.n}", ""
         yield "", ""
         keys = [say["side"].format(number=n) for n in range(1, len(one.sides) + 1)]

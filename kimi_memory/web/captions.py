@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from kimi_memory.web.terms import TERMS
+from kimi_memory.formats.terms import TERMS
 
 LANGUAGES = ("en", "zh")
 
@@ -83,7 +83,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "asks_review": ("to review", "待审"),
     "asks_conflicts": ("conflicts", "冲突"),
     "asks_review pages": ("edits by hand to take over", "处手改待收入"),
-    "cards_held": ("statements held true", "条认定"),
+    "cards_held": ("current statements", "条现有陈述"),
     "by_type": ("By type", "按类型"),
     "by_project": ("By project", "按项目"),
     "by_status": ("By status", "按状态"),
@@ -96,6 +96,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "每格一天，越深说得越多；时间线里有同样的内容。",
     ),
     "sessions_waiting": ("sessions wait to be distilled", "个会话等待提炼"),
+    "wait": ("wait", "个等待"),
     "not_indexed": ("units are not in the index on disk yet", "个单元还没有进入磁盘索引"),
     # Facets and lists
     "type": ("Type", "类型"),
@@ -216,6 +217,26 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "usage_tokens": ("Tokens of models", "模型的词元"),
     "usage_turns": ("Sentences said", "说过的话"),
     "usage_recalls": ("Answers to agents", "给模型的回答"),
+    "usage_sums": ("What used it", "用在哪里"),
+    "by_job": ("by job and model", "按作业和模型"),
+    "by_agent": ("by agent", "按智能体"),
+    "by_node": ("by machine", "按机器"),
+    "by_user": ("by person", "按人"),
+    "of_job": ("Job", "作业"),
+    "of_model": ("Model", "模型"),
+    "of_agent": ("Agent", "智能体"),
+    "of_node": ("Machine", "机器"),
+    "of_user": ("Person", "人"),
+    "sum_calls": ("asked", "提问"),
+    "sum_tokens_in": ("tokens in", "输入词元"),
+    "sum_tokens_out": ("tokens out", "输出词元"),
+    "sum_tokens_cached": ("of them cached", "其中缓存"),
+    "sum_cpu_s": ("processor, s", "处理器秒"),
+    "sum_wall_s": ("time, s", "用时秒"),
+    "sum_reads": ("answers", "回答"),
+    "sum_writes": ("files written", "写入文件"),
+    "stored_now": ("The files of the memory take", "记忆的文件占"),
+    "change_log": ("its change log", "变更日志"),
     "no_usage_jobs": ("No job ran.", "没有运行过作业。"),
     "no_usage_tokens": ("No model was asked: rules did it all.", "没有问过模型：全由规则完成。"),
     "no_usage_turns": ("Nothing was said.", "没有说过什么。"),
@@ -256,7 +277,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     # Jobs
     "run": ("Run", "运行"),
     "look_first": ("Look first", "先看"),
-    "distil": ("Distil what waits", "提炼等待的会话"),
+    "distil": ("Distil", "提炼"),
     "daily": ("Daily", "每日整理"),
     "weekly": ("Weekly", "每周整理"),
     "introspect": ("Introspect", "自省"),
@@ -264,6 +285,18 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "job": ("Job", "作业"),
     "did": ("Did", "操作"),
     "model": ("Model", "模型"),
+    "agent_runs": ("Runs of agents", "智能体的运行"),
+    "run_done": ("done", "完成"),
+    "run_failed": ("failed", "失败"),
+    "run_killed": ("ended by force", "被强制结束"),
+    "run_lost": ("lost with its machine", "随机器丢失"),
+    "run_fenced": ("taken over by another machine", "被别的机器接管"),
+    "run_starting": ("starts", "启动中"),
+    "run_ready": ("is ready", "就绪"),
+    "run_busy": ("runs", "运行中"),
+    "run_stopping": ("ends", "正在结束"),
+    "run_stopped": ("ended", "已结束"),
+    "failed_times": ("failed # times in a row:", "连续失败 # 次："),
     "operations": ("What it decided", "决定"),
     "undo_does": ("Undoing it", "撤销会"),
     "back_restored": ("puts back", "还原"),
@@ -323,6 +356,12 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "plugins": ("Plugins", "插件"),
     "mend": ("Mend what can be mended", "修复能修复的"),
     "folder": ("Folder", "文件夹"),
+    "sealed": ("Encrypted on disk", "磁盘加密"),
+    "sealed_for": ("for", "可打开："),
+    "not_sealed": (
+        "in no sealed folder that is open here; see",
+        "不在此处打开的加密文件夹里；参见",
+    ),
     "agent_programs": ("Agent programs", "接入的程序"),
     "no_hosts": ("None uses this memory yet:", "还没有程序用这个记忆："),
     "schedule": ("Runs by itself", "自动运行"),

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from kimi_memory.agent_hooks.checkup import check_hosts, list_hosts
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import Settings
-from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.doctor import doctor, fix
+from kimi_memory.operations.sealed_folders import find_sealed
 from kimi_memory.web.page_types import Asked, View
+from kimi_memory.web.schedule import list_schedule
 
 MASKED = "••••"
 _SECRET = regex(r"(?i)key|secret|token|pass|auth|header|credential")
-
-
-class Timed(NamedTuple):
-    """A scheduled job: when it is due, and when it ran last."""
-
-    name: str
-    time: str
-    """Empty where it never runs by itself."""
-    ran: datetime | None
 
 
 class Setting(NamedTuple):
@@ -61,7 +51,8 @@ def _health(memory: Memory, *, checked: bool, mended: tuple[str, ...]) -> View:
         "index": memory.index.status(),
         "commits": memory.history.log(limit=1) if memory.history.ready() else [],
         "hosts": list_hosts(memory.root),
-        "schedule": [_timed(memory, job.name) for job in scheduled()],
+        "sealed": find_sealed(memory.root),
+        "schedule": [*list_schedule(memory)],
         "plugins": memory.host.loaded,
         "settings": {name: [*_settings(name, memory.settings)] for name in Settings._fields},
         "own": [*_user_settings(memory)],
@@ -69,12 +60,6 @@ def _health(memory: Memory, *, checked: bool, mended: tuple[str, ...]) -> View:
         "read_only": memory.store.read_only,
     }
     return View("health", "health", values)
-
-
-def _timed(memory: Memory, name: str) -> Timed:
-    ran = max((job.at for job in memory.jobs.records(name)), default=None)
-    time = memory.settings.schedule.get(name, "")
-    return Timed(name, time, in_zone(ran, memory.zone) if ran else None)
 
 
 def _settings(name: str, settings: Settings) -> Iterator[Setting]:

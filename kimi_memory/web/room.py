@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.plugin_page import PluginPage
@@ -15,14 +16,27 @@ from kimi_memory.recall.browse import ListQuery
 from kimi_memory.server.guard import Request as Guarded
 from kimi_memory.server.principal import Caller, denied
 from kimi_memory.server.workers import Desk
+from kimi_memory.store.files.garbage import uncollected
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
 from kimi_memory.web.rendering import Place
+from kimi_memory.web.schedule import Timed, list_schedule
 
 OPENING_SECONDS = 0.3
 """A first page that takes longer is replaced by one that says so, and looks again."""
 _NAME = regex(r"[a-z][a-z-]{0,39}")
+
+
+class RoomState(NamedTuple):
+    """What stands beside a memory in the list of all."""
+
+    held: int
+    asks: Mapping[str, int]
+    """How much waits for a person, by command."""
+    waiting: int
+    """Sessions that are not distilled yet."""
+    schedule: Sequence[Timed]
 
 
 class Room:
@@ -115,12 +129,13 @@ class Room:
             return await self.desk.change(work, asked.caller)
         return await self.desk.read(look, asked.caller)
 
-    async def count(self, caller: Caller) -> Mapping[str, int]:
-        """Return how much it holds, and how much waits for a person."""
+    async def look_in(self, caller: Caller) -> RoomState:
+        """Return how much it holds, how much waits, and how its jobs do."""
 
-        def work(memory: Memory) -> Mapping[str, int]:
+        def work(memory: Memory) -> RoomState:
             held = memory.browse(ListQuery(limit=1, facets=()))
-            return {"held": held.total, **asking(memory)}
+            schedule = [one for one in list_schedule(memory) if one.ran or one.failed]
+            return RoomState(held.total, asking(memory), len(memory.waiting()), schedule)
 
         return await self.desk.read(work, caller)
 
@@ -149,7 +164,7 @@ def _numbered(name: str, number: int) -> str:
 
 def _look_at_files(memory: Memory) -> int:
     """Have everything read that the first pages need; of many new files that takes minutes."""
-    with memory.store.glance.hold(), memory.index.hold():
+    with uncollected(lasting=True), memory.store.glance.hold(), memory.index.hold():
         memory.index.searcher().once("asking", lambda: asking(memory))
         # The next server need not read the heads of all cards again.
         Shelf(memory.store).keep()

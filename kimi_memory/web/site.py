@@ -194,7 +194,7 @@ class Site:
         if len(rooms) == 1:
             return _lead(f"{rooms[0].base}/")
         shown = [
-            (room.place, str(room.desk.root), await room.count(seat.caller) if opened else None)
+            (room.place, str(room.desk.root), await room.look_in(seat.caller) if opened else None)
             for room, opened in [(room, await room.is_open()) for room in rooms]
         ]
         return self._page(request, seat, View("memories", "memories", {"memories": shown}))

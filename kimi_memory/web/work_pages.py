@@ -6,16 +6,20 @@ from itertools import islice
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.domain.agent_run import AgentRun
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Job, JobReport
-from kimi_memory.domain.job_registry import scheduled
+from kimi_memory.domain.moment import moment
 from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.job_list import diff_of_job, run_kind
 from kimi_memory.operations.undo_many import newest_jobs, undo_jobs
+from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
+from kimi_memory.web.schedule import list_schedule
 
 SHOWN = 60
+RUNS = 20
 
 
 class Ran(NamedTuple):
@@ -26,12 +30,28 @@ class Ran(NamedTuple):
     at: object
 
 
+class Run(NamedTuple):
+    """A run of an agent in the list of all."""
+
+    run: AgentRun
+    at: object
+    seconds: float
+    """0 while it lives."""
+
+
 def show_jobs(memory: Memory, asked: Asked) -> View:
-    """List what jobs did, and offer those that can be run."""
-    jobs = [_ran(memory, job) for job in islice(newest_jobs(memory), SHOWN)]
-    kinds = [*(job.name for job in scheduled())]
-    waiting = memory.waiting()
-    return View("jobs", "jobs", {"jobs": jobs, "kinds": kinds, "waiting": waiting})
+    """List what jobs and agents did, and offer the jobs that can be run."""
+    values = {
+        "jobs": [_ran(memory, job) for job in islice(newest_jobs(memory), SHOWN)],
+        "schedule": [*list_schedule(memory)],
+        "waiting": memory.waiting(),
+        "runs": [_run(memory, one) for one in reversed(Runs(memory).list_runs()[-RUNS:])],
+    }
+    return View("jobs", "jobs", values)
+
+
+def _run(memory: Memory, run: AgentRun) -> Run:
+    return Run(run, in_zone(moment(run.started), memory.zone), run.usage.wall_s)
 
 
 def _ran(memory: Memory, job: Job) -> Ran:

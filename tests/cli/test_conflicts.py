@@ -74,3 +74,12 @@ def test_on_a_terminal_they_are_settled_by_keys(torn: Path, shown_by: Callable[.
     assert "0 of 1" in shown
     assert "1 of 1" in shown_by("conflicts", keys="2")
     assert "No conflicts" in shown_by("conflicts")
+
+
+def test_each_side_shows_its_own_words_alone(torn: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert run(["conflicts"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    quoted = [line.partition("  [")[0] for line in lines if line.startswith(">")]
+    assert quoted == ["> 部署端口是 8080。", "> 部署端口是 8081。"]
+    assert sum("人说的" in line for line in lines) == 2

@@ -65,3 +65,19 @@ def test_other_words_come_from_the_editor(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("VISUAL", "false")
     with pytest.raises(UsageError, match="Set EDITOR"):
         edit_text("x")
+
+
+def test_the_keys_are_broken_between_two_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    prompts: list[str] = []
+    keys = {"1": "this is right", "2": "this is right", "b": "both", "v": "neither, but …"}
+
+    def read(prompt: str) -> str:
+        prompts.append(prompt)
+        return "q"
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    Walk(keys, lambda at, key: None, lambda id: None, read).run(1, lambda at: None)
+    first, last = prompts[0].splitlines()
+    assert len(first) <= 77 and first.endswith("u undo") and last == "q quit › "

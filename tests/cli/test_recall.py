@@ -189,3 +189,11 @@ def test_an_empty_block_says_so_beside_what_goes_into_a_prompt(folder, capsys) -
         assert shown.out == ""
         assert "The block is empty" in shown.err
         assert hint in shown.err
+
+
+def test_filters_alone_say_how_many_they_let_through(filled, capsys) -> None:
+    run(["recall", "kind:card", "--limit", "1"])
+    assert "1 of 2." in capsys.readouterr().out
+    for words in (["kind:card"], ["tea", "--limit", "1"]):
+        run(["recall", *words])
+        assert " of " not in capsys.readouterr().out.splitlines()[-1]

@@ -13,8 +13,8 @@ import kimi_memory
 from kimi_memory.cli import run
 from kimi_memory.cli.words import read_chinese, say, say_finding, translate
 from kimi_memory.errors import _LISTED_BY, DivergedError, KimiMemoryError, RemoteError
+from kimi_memory.formats.terms import TERMS
 from kimi_memory.store.git.network import _REMEDIES
-from kimi_memory.web.terms import TERMS
 from tests.test_errors import MADE
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")

@@ -1,9 +1,7 @@
-"""The pause of the collector ends as it began, whatever happens inside."""
+"""The files that recall reads: scanned whole, and looked at again with few calls."""
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
 import shutil
 import tempfile
@@ -14,40 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.index import files
-from kimi_memory.index.files import Folder, give_back, uncollected
+from kimi_memory.index.files import Folder
 from kimi_memory.store.files import stat
 from kimi_memory.store.files.stat import Stat
 
 LONG = 1e9
-
-
-@pytest.mark.parametrize("running", [True, False])
-def test_the_collector_is_left_as_it_was(running: bool) -> None:
-    (gc.enable if running else gc.disable)()
-    try:
-        with pytest.raises(KeyError), uncollected():
-            assert not gc.isenabled()
-            raise KeyError
-        assert gc.isenabled() is running
-    finally:
-        gc.enable()
-
-
-def test_what_is_free_is_given_back() -> None:
-    statm = Path("/proc/self/statm")
-    if not (statm.exists() and hasattr(ctypes.CDLL(None), "malloc_trim")):
-        pytest.skip("this system tells no process its size, or gives nothing back")
-
-    def pages() -> int:
-        return int(statm.read_text().split()[1])
-
-    held = [bytes([n % 256]) * 2000 for n in range(50_000)]
-    among = held[::100]  # so that no end of the heap is free
-    before = pages()
-    del held
-    give_back()
-    assert (before - pages()) * os.sysconf("SC_PAGE_SIZE") > 20e6
-    assert len(among) == 500
 
 
 @pytest.fixture

@@ -86,3 +86,13 @@ def test_a_link_to_what_is_gone_does_not_wait(memory: Memory) -> None:
     link = Link("card-gone", LinkRel.SIMILAR_TO, 0.75, "suggested: 0.75 alike")
     put(memory, card("a", TEXTS["en"][0], links=(link,)))
     assert not review(memory)
+
+
+def test_one_that_stands_far_down_a_long_head_waits_as_well(memory: Memory) -> None:
+    many = tuple(
+        Link(f"card-{n:026d}", LinkRel.RELATES_TO, 0.9, f"both were said in the same hour {n}")
+        for n in range(120)
+    )
+    last = Link("card-b", LinkRel.SIMILAR_TO, 0.75, "suggested: 0.75 alike")
+    put(memory, card("a", TEXTS["en"][0], links=(*many, last)), card("b", TEXTS["en"][1]))
+    assert [waits.reason for waits in review(memory)] == ["0.75 alike"]

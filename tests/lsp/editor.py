@@ -39,6 +39,11 @@ class Editor:
         )["capabilities"]
         self.tell("initialized", {})
 
+    @property
+    def process(self) -> int:
+        """The number of the process of the server."""
+        return self._server.pid
+
     def _listen(self) -> None:
         stream = self._server.stdout
         assert stream is not None

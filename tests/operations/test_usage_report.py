@@ -7,8 +7,6 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Actor
-from kimi_memory.domain.job import Spent
-from kimi_memory.formats.job_file import job_json
 from kimi_memory.operations.usage_report import MOST_DAYS, read_receipts, usage
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -36,21 +34,6 @@ def test_each_day_says_what_happened_on_it(tmp_path: Path) -> None:
     assert dict(last.recalls) == {"mcp:claude": 1}
     assert receipt.to == "mcp:claude" and receipt.hits
     assert not any(one.turns or one.jobs for one in (*days[:4], days[5]))
-
-
-def test_tokens_are_summed_by_model_and_broken_records_have_none(tmp_path: Path) -> None:
-    opening = Opening(clock=lambda: NOON, background=False)
-    with Memory.create(tmp_path / "m", opening=opening) as memory:
-        memory.remember("The port is 8080.", key="port")
-        [job] = memory.jobs.records("remember")
-        folder = memory.root / "mid-term" / "jobs"
-        for name, model, spent in (("a", "gpt", Spent(1, 10, 5)), ("b", "gpt", Spent(2, 20, 7))):
-            made = job.__class__(f"distil-{name}", "distil", NOON, name, model=model, spent=spent)
-            (folder / f"distil-{name}.json").write_bytes(job_json(made))
-        (folder / "distil-c.json").write_text("{", "utf-8")
-        [day] = usage(memory, 1)
-    assert day.models == {"gpt": Spent(3, 30, 12)}
-    assert day.tokens == 42
 
 
 def test_days_end_with_the_last_one_on_which_something_happened(tmp_path: Path) -> None:

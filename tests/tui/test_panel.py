@@ -13,6 +13,8 @@ from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.tui.held_rows import PAGE
 from kimi_memory.tui.panel import TABS, Panel
+from kimi_memory.tui.rows import Cell, Row
+from kimi_memory.tui.two_panes import _draw_row
 from tests.tui.conftest import check_screen, screen_of, until
 
 
@@ -230,3 +232,8 @@ def test_a_long_list_is_read_page_by_page(memory: Memory, visit: Callable[..., N
         await until(pilot, lambda: len({row.id for row in panel.rows_of("held")}) == total)
 
     visit(look)
+
+
+def test_a_name_that_is_cut_ends_in_dots() -> None:
+    cells = (Cell("preference.answer-style", "bold", 22), Cell("短的回答", "", 8), Cell("x"))
+    assert _draw_row(Row("card-1", cells)).plain == "preference.answer-st… 短的回… x"

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from kimi_memory.cli.words import read_chinese
+from kimi_memory.formats.terms import TERMS
 from kimi_memory.tui.desk import phrases
 from kimi_memory.web.captions import captions
-from kimi_memory.web.terms import TERMS
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from fakes.pages import Pages, Reader
 
+from kimi_memory.api.options import Home
+from kimi_memory.errors import UsageError
+from kimi_memory.operations.sealed_folders import close_sealed, create_sealed, open_sealed
 from kimi_memory.web.health_pages import MASKED, _mask
 
 
@@ -58,3 +64,30 @@ def test_mending_is_asked_for_by_name(fresh: Pages) -> None:
     assert fresh.post("/ui/health", {"do": "all"}).status_code == 400
     mended = fresh.post("/ui/health", {"do": "fix"})
     assert mended.status_code == 200
+
+
+def test_health_says_that_a_memory_lies_in_no_sealed_folder(pages: Pages) -> None:
+    assert "in no sealed folder that is open here" in Reader(pages.read("/ui/health")).said
+
+
+@pytest.mark.skipif(
+    not (shutil.which("gocryptfs") and shutil.which("fusermount3") and Path("/dev/fuse").exists()),
+    reason="needs gocryptfs, fuse3 and /dev/fuse",
+)
+def test_health_names_the_sealed_folder_and_who_can_open_it(filled: Path, tmp_path: Path) -> None:
+    pyrage = pytest.importorskip("pyrage", reason="needs the library of kimi-memory[encrypt]")
+    mine = pyrage.x25519.Identity.generate()
+    key, sealed, mount = tmp_path / "key", tmp_path / "the vault", tmp_path / "open"
+    key.write_text(str(mine))
+    create_sealed(sealed, [str(mine.to_public())])
+    open_sealed(sealed, mount, key)
+    try:
+        shutil.copytree(filled, mount / "home")
+        home = Home(tmp_path / "config", tmp_path / "state")
+        with Pages(mount / "home" / "记忆", home) as inside:
+            page = inside.read("/ui/health")
+    finally:
+        with suppress(UsageError):
+            close_sealed(mount)
+    assert str(sealed) in page and str(mine.to_public()) in page
+    assert "in no sealed folder" not in page

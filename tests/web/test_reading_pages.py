@@ -30,7 +30,7 @@ def test_words_are_marked(text: str, words: list[str], marked: list[str]) -> Non
 
 def test_the_overview_counts_what_is_held(pages: Pages) -> None:
     said = " ".join(Reader(pages.read("/ui/")).said.split())
-    assert "statements held true" in said
+    assert "current statements" in said
     assert "apollo 1" in said
     assert "Waits for you" in said or "Nothing waits" in said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +17,9 @@ from fakes.pages import HOST, Pages, Reader
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.api.options import Home
 from kimi_memory.domain.plugin_page import PluginPage
-from kimi_memory.errors import PluginError
+from kimi_memory.errors import PluginError, UsageError
 from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes.notes import Shelf
@@ -51,6 +53,23 @@ def test_each_memory_has_its_own_address(two: Pages) -> None:
         for link in Reader(work).links()
     )
     assert two.get("/ui/held").status_code == 404
+
+
+def test_the_list_says_how_the_jobs_of_each_memory_do(two: Pages) -> None:
+    for desk, fails in ((two.desk, False), (two.others[0], True)):
+        memory = desk.memory
+        memory.consolidate("daily")
+        if fails:
+            breaker = Breaker(memory.store, memory.settings.gates)
+            breaker.failed("weekly", UsageError("No room is left."), memory.clock())
+    session = two.desk.memory.session("talk")
+    session.turn("user", "We use SQLite.")
+    two.desk.memory.mark_ended("talk")
+    two.sit()
+    said = " ".join(Reader(two.read("/ui/memories")).said.split())
+    work, own = re.split(r" /\S+/家里 ", said)
+    assert re.search(r"1 sessions? waits? to be distilled", work) and "Daily ✓" in work
+    assert "✗" not in work and "Weekly ✗ failed 1 times in a row: No room is left." in own
 
 
 def test_what_is_done_stays_in_its_memory(two: Pages) -> None:

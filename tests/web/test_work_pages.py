@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from fakes.pages import Pages, Reader
+
+from kimi_memory.domain.agent_run import Program, Task
+from kimi_memory.errors import UsageError
+from kimi_memory.jobs.circuit_breaker import Breaker
+from kimi_memory.runs import Runs
 
 
 def test_a_job_is_looked_at_run_and_taken_back(fresh: Pages) -> None:
@@ -35,3 +41,29 @@ def test_every_scheduled_job_can_be_looked_at(pages: Pages) -> None:
     pages.read("/ui/jobs")
     for kind in ("distil", "weekly", "introspect"):
         assert pages.post("/ui/jobs", {"kind": kind, "dry": "1"}).status_code == 200, kind
+
+
+def test_jobs_say_when_they_are_due_and_whether_they_fail(fresh: Pages) -> None:
+    memory = fresh.desk.memory
+    breaker = Breaker(memory.store, memory.settings.gates)
+    for _ in range(2):
+        breaker.failed("weekly", UsageError("No room is left."), memory.clock())
+    said = " ".join(Reader(fresh.read("/ui/jobs")).said.split())
+    assert re.search(r"Daily ?03:15 ?never ran", said)
+    assert "failed 2 times in a row: No room is left." in said
+    assert "Runs of agents" not in said
+
+
+def test_runs_of_agents_stand_with_their_end_and_their_session(fresh: Pages) -> None:
+    memory = fresh.desk.memory
+    program = Program("审稿", (sys.executable, "-c", "print('Two are open.')"))
+    done = Runs(memory).run(Task("task-1", prompt="Which are open?"), program)
+    bad = Program("builder", (sys.executable, "-c", "import sys; sys.exit(3)"))
+    Runs(memory).run(Task("task-2", prompt="<b>Go on.</b>"), bad)
+    page = fresh.read("/ui/jobs")
+    said = " ".join(Reader(page).said.split())
+    assert re.search(r"builder ?✗ failed", said) and re.search(r"审稿 ?✓ done", said)
+    assert said.index("builder") < said.index("审稿"), "newest first"
+    leads = [link for link in Reader(page).links() if link.startswith("/ui/sessions/")]
+    assert f"/ui/sessions/{done.session}" in leads
+    assert "Two are open." in fresh.read(f"/ui/sessions/{done.session}")

@@ -25,7 +25,7 @@ DEPLOYED = f"{PRIVATE}/deployment.json"
 TOMBSTONES = "mid-term/tombstones.jsonl"
 """What must not come back, a line each."""
 
-_PATHS = 1 << 16
+_PATHS = 1 << 18
 """So many paths are remembered: fewer than a memory has would help a walk not at all."""
 _NAMES = 1 << 12
 """So many names are remembered: those of folders come again and again."""

@@ -18,7 +18,7 @@ from kimi_memory.store.wal.journal import Extent
 
 FILE = f"{PRIVATE}/cache/catalog"
 """Derived: it spares reading files that did not change, and may vanish at any moment."""
-_FORM = 7
+_FORM = 8
 """To be raised whenever something else is read from the same file."""
 
 T = TypeVar("T")
@@ -48,6 +48,10 @@ class Catalog:
 
     def facts(self, path: str, look: Stat) -> Facts:
         """Return what is known of a file that looks like this; it may be added to."""
+        # Asked for every file at every start; a row that is there is never changed.
+        known = self._rows.get(path) if self._rows is not None else None
+        if known is not None and known[0] == look:
+            return known[1]
         with self._guard:
             if self._rows is None:
                 self._rows = self._load_rows()

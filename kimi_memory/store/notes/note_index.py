@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
+from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
 from kimi_memory.errors import NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
+from kimi_memory.store.files.garbage import uncollected
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
 from kimi_memory.store.notes.file_cache import Survey
@@ -25,6 +26,7 @@ _FIELD = re.compile(rb"^(id|kind|key|status|at): *[\"']?([^\"'\r\n]*)", re.MULTI
 _QUOTE = re.compile(rb"session:([^\s\"'#]+#\d+)(?:-\d+)? \w+ ([0-9a-f]{12})")
 # The head of a note is far shorter; a long page is not read to its end to learn that it is none.
 _HEAD = 8192
+_SUGGESTED = SUGGESTED.encode()
 
 
 class Entry(NamedTuple):
@@ -40,6 +42,8 @@ class Entry(NamedTuple):
     """When an event was, as it is written there."""
     quotes: tuple[str, ...] = ()
     """Marks of the quotes it rests on, see `kimi_memory.store.notes.notes.mark`."""
+    suggests: bool = False
+    """Whether it may hold a suggested link; to be sure, read the note."""
 
 
 class Listing(NamedTuple):
@@ -81,12 +85,12 @@ class Register:
 
     def read(self, survey: Survey) -> Listing:
         """Return the notes there are according to a survey."""
-        with self._guard:
+        with self._guard, uncollected():
             return self._update_listing(survey)
 
     def heads(self, survey: Survey) -> list[Head]:
         """Return the heads of all cards in order of path; broken files are left out."""
-        with self._guard:
+        with self._guard, uncollected():
             listing = self._update_listing(survey)
             if self._card_heads is not None and self._card_heads[0] is listing:
                 return self._card_heads[1]
@@ -111,13 +115,16 @@ class Register:
                 self._open, self._judged_of = sorted(filter(is_judged, news)), looks
             found, open = dict[str, str](), []
             for path in self._open:
-                with suppress(NotFoundError):  # It went while we looked.
-                    if why := survey.waits(path):
-                        found[path] = why
-                    if why or survey.is_passing(path):
-                        open.append(path)
-                    else:
-                        settled[path] = looks[path]
+                try:
+                    why = survey.waits(path)
+                except NotFoundError:
+                    continue  # It went while we looked.
+                if why:
+                    found[path] = why
+                if why or survey.is_passing(path):
+                    open.append(path)
+                else:
+                    settled[path] = looks[path]
             self._open = open
             return found
 
@@ -164,10 +171,12 @@ class Register:
         if path in self._looks:
             self._drop_path(path)
         self._looks[path] = look
-        if entry is not None:
-            self._entries[path], self._last = entry, None
+        if entry is None:
+            return
+        self._entries[path], self._last, cards = entry, None, self._cards
         for name in _lookup_names(entry):
-            self._cards[name] = self._cards.get(name, frozenset()) | {path}
+            others = cards.get(name)
+            cards[name] = frozenset((path,)) if others is None else others | {path}
 
     def _build_listing(self) -> Listing:
         entries = [self._entries[path] for path in sorted(self._entries)]
@@ -222,12 +231,14 @@ def read_entry(path: str, content: bytes) -> Entry | None:
         fields.get(b"status", "active"),
         fields.get(b"at", ""),
         tuple(dict.fromkeys(quotes)),
+        # A head that is longer than what we look at may hold anything further down.
+        _SUGGESTED in block or (len(block) == _HEAD < len(content)),
     )
 
 
 def _entry_of(row: list[Any]) -> Entry:
-    path, id, kind, key, status, at, quotes = row
-    return Entry(path, id, kind, key, status, at, tuple(quotes))
+    path, id, kind, key, status, at, quotes, suggests = row
+    return Entry(path, id, kind, key, status, at, tuple(quotes), suggests)
 
 
 def head_in(path: str) -> Callable[[bytes], Head | None]:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from kimi_memory.domain.change import Actor, digest
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.cache_files import worth_writing
+from kimi_memory.store.files.garbage import uncollected
 from kimi_memory.store.files.locks import Locks
 from kimi_memory.store.files.paths import PRIVATE, is_kept
 from kimi_memory.store.files.stat import Stat, Stats, settled_stat, signature
@@ -81,10 +82,10 @@ class Glance:
             self._trusted, self._until_ns = None, 0
             # What is reported from here on is looked at again, though the walk may have seen it.
             self._hints.clear()
-        if seconds > 0:
-            found = self._walk()
-            with self._guard:
-                self._trusted, self._until_ns = found, time.monotonic_ns() + int(seconds * 1e9)
+            # Who looks meanwhile waits for this walk: two at once would take twice as long.
+            if seconds > 0:
+                self._trusted = self._walk()
+                self._until_ns = time.monotonic_ns() + int(seconds * 1e9)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -122,7 +123,8 @@ class Glance:
     def _walk(self) -> Looks:
         # The journal first: what is written during the walk is looked at again.
         extent, now = self._journal.extent(), time.time_ns()
-        files = {path: settled_stat(stat, now) for path, stat in self._tree.walk()}
+        with uncollected():
+            files = {path: settled_stat(stat, now) for path, stat in self._tree.walk()}
         return Looks(now, extent, files)
 
     def _look_at_hints(self, extent: Extent) -> Looks:

@@ -7,6 +7,7 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ import pytest
 from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.formats.checksum import seal
-from kimi_memory.store.files.stat import UNKNOWN, signature
+from kimi_memory.store.files.disk import Disk
+from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
+from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal import reconcile
-from kimi_memory.store.wal.reconcile import BATCH, External
+from kimi_memory.store.wal.reconcile import BATCH, External, Glance
 
 ONE, TWO = b"one\n", b"two and more\n"
 
@@ -122,6 +125,43 @@ def test_of_a_folder_that_is_reported_every_file_is_looked_at(store: Store, fold
     store.glance.hint(["old", "new"])
     with store.glance.hold():
         assert seen(store) == {"new/a.md"}
+
+
+class SlowTree(Tree):
+    """A folder whose walks wait to be let go, and are counted."""
+
+    walks = 0
+    begun, go = threading.Event(), threading.Event()
+
+    def walk(self, under: str = "") -> Iterator[tuple[str, Stat]]:
+        self.walks += 1
+        self.begun.set()
+        self.go.wait(10)
+        return super().walk(under)
+
+
+def test_who_looks_while_the_folder_is_walked_waits_for_that_walk(store: Store) -> None:
+    (store.root / "a.md").write_text("a")
+    tree, seen = SlowTree(store.root, Disk()), list[set[str]]()
+    glance = Glance(tree, store.journal)
+
+    def look() -> None:
+        with glance.hold():
+            seen.append(set(glance.look().files))
+
+    walker, looker = (
+        threading.Thread(target=glance.trust, args=(60,)),
+        threading.Thread(target=look),
+    )
+    walker.start()
+    assert tree.begun.wait(10)
+    looker.start()
+    looker.join(0.2)
+    tree.go.set()
+    for thread in (walker, looker):
+        thread.join(10)
+    tree.close()
+    assert tree.walks == 1 and "a.md" in seen[0]
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9])

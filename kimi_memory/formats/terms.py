@@ -1,4 +1,4 @@
-"""What the values of notes, links and jobs are called on pages, in English and Chinese."""
+"""What the values of notes, links and jobs are called for people, in English and Chinese."""
 
 from __future__ import annotations
 
