@@ -23,7 +23,6 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
@@ -84,7 +83,7 @@ class _Growing:
 
     def done(self) -> Transcript:
         session = Session(
-            safe_session_id(self.id),
+            self.id,
             self.turns[0].at,
             agent="claude",
             project=folder_name(self.cwd),

@@ -17,7 +17,6 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
@@ -87,7 +86,7 @@ class _Rollout:
         if not turns or self.is_child:
             return
         session = Session(
-            safe_session_id(self.id),
+            self.id,
             self.started or turns[0].at,
             agent="codex",
             project=folder_name(self.cwd),

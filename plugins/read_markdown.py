@@ -31,11 +31,10 @@ from functools import cache
 from pathlib import PurePath
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript, Turn
-from kimi_memory.formats.transcripts import TurnRefs, file_date, hash_text
+from kimi_memory.formats.transcripts import TurnRefs, file_date, name_by_words
 from kimi_memory.nlp.dates.timestamps import find_moment, moment
 
 _USERS = "user|human|you|me|用户|我|人类|提问者|问"
@@ -265,11 +264,11 @@ def _make_session(file: TranscriptFile, growing: _Growing) -> Session:
     path = PurePath(file.name.replace("\\", "/"))
     members = _parse_preamble(growing.preamble)
     first = growing.turns[0]
-    made = f"{path.stem}-{hash_text(f'{first.role}{first.text}')[:8]}"
+    made = name_by_words(path.stem, first)
     if ".specstory" in path.parts[1:]:
         members.setdefault("project", path.parts[path.parts.index(".specstory") - 1])
     return Session(
-        safe_session_id(members.get("session") or made),
+        members.get("session") or made,
         first.at,
         agent=members.get("agent", ""),
         project=members.get("project", ""),

@@ -21,12 +21,17 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
-from kimi_memory.formats.transcripts import TurnRefs, file_date, hash_text, join_texts, text_member
+from kimi_memory.formats.transcripts import (
+    TurnRefs,
+    file_date,
+    join_texts,
+    name_by_words,
+    text_member,
+)
 from kimi_memory.nlp.dates.timestamps import moment
 
 _USER, _AGENT = (Role.USER, Origin.HUMAN), (Role.ASSISTANT, Origin.AGENT)
@@ -232,10 +237,9 @@ def _finish_session(growing: _Growing, top: Mapping[str, Any], name: str) -> Ite
     first = growing.turns[0]
     given = next((top[key] for key in _IDS if isinstance(top.get(key), str) and top[key]), "")
     stem = PurePath(name).stem
-    # By its first turn: a file that has grown is still the same session.
-    id = given or f"{stem}-{hash_text(f'{first.role}{first.text}')[:8]}"
+    id = given or name_by_words(stem, first)
     session = Session(
-        safe_session_id(id),
+        id,
         _first_moment(top) or first.at,
         agent=_header_text(top, "agent"),
         user=_header_text(top, "user"),

@@ -16,7 +16,6 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.formats.transcripts import (
@@ -81,7 +80,7 @@ def _read_sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Tra
             growing.add_entry(entry, entry["message"])
     if growing.turns:
         session = Session(
-            safe_session_id(text_member(header, "id")),
+            text_member(header, "id"),
             started or growing.turns[0].at,
             agent=_agent_name(file.name),
             project=folder_name(text_member(header, "cwd")),

@@ -18,7 +18,6 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
@@ -123,7 +122,7 @@ def _make_session(value: Mapping[str, Any], started: datetime) -> Session:
         for name in ("agent", "user", "project", "channel", "title", "area")
         if isinstance(value.get(name), str)
     }
-    return Session(safe_session_id(id), started, host="session", **texts)
+    return Session(id, started, host="session", **texts)
 
 
 def _yield_turns(

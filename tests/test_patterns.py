@@ -77,6 +77,7 @@ READ_TWICE = (
     ("kimi_memory.nlp.rules.assertions._AFTER_ZH", "刚刚"),
     ("kimi_memory.nlp.rules.settled._REFUSES", "嗯"),
     ("kimi_memory.nlp.rules.small_talk._COURTESY", "嗯"),
+    ("kimi_memory.nlp.rules.small_talk._ON_THE_WAY", "1" * 1700),
     ("kimi_memory.nlp.rules.tasks._HAN_DONE", "刚刚"),
     ("plugins.weekly._END", "项目" + "已经" * 60),
 )

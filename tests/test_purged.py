@@ -40,7 +40,7 @@ from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.proxy.chat import _link_digest
 from kimi_memory.proxy.conversation import Asker, candidates
 from kimi_memory.server.principal import Caller
-from kimi_memory.store.notes.sessions import places
+from kimi_memory.store.notes.sessions import places, read
 from tests.jobs.test_purge import every_byte, traces
 
 CODE = "472913"
@@ -267,6 +267,10 @@ def live_on(memory: Memory) -> set[str]:
             session.turn("user", text, ref=unnamed(Role.USER, text).ref)
             session.turn("assistant", f"So be it: {text}", ref=before)
         session.end()
+    memory.flush([{"role": "user", "content": SAID[0]}])
+    memory.end(next(one.id for one in places(memory.store) if one.id.startswith("chat-")))
+    nameless = json.dumps([{"role": "user", "content": SAID[0]}])
+    list(memory.ingest([from_bytes("nameless.json", nameless.encode())]))
     chat = [
         {"role": ("user", "assistant")[n % 2], "content": f"Tell me {n} of boats. " * 30}
         for n in range(60)
@@ -287,10 +291,19 @@ def live_on(memory: Memory) -> set[str]:
     return {job.id.rpartition("-")[2] for job in jobs}
 
 
+def made_of_first_words(memory: Memory, kind: str) -> set[str]:
+    """Return what stands in the ids of sessions of a kind that begin with the value."""
+    held = [one for one in places(memory.store) if one.id.startswith(kind)]
+    begun = [one for one in held if CODE in read(memory.store, one.path).turns[0].text]
+    return {one.id.removeprefix(kind) for one in begun}
+
+
 def made_of_words(memory: Memory) -> dict[str, set[str]]:
     """Return what follows from the value and from words that stay, by what it is of."""
     found: dict[str, set[str]] = defaultdict(set)
     found["proxy"] = {PROXY.split("-")[1]}
+    found["chat"] = made_of_first_words(memory, "chat-")
+    found["nameless"] = made_of_first_words(memory, "nameless-")
     for path in memory.store.files():
         content = memory.store.read(path)
         if path.startswith("mid-term/jobs/"):
@@ -316,7 +329,8 @@ def test_no_id_is_left_that_a_guess_confirms(memory: Memory) -> None:
     jobs = live_on(memory)
     made = made_of_words(memory) | {"jobs": jobs}
     kinds = {"proxy", "remember", "compact", "proposal", "summary", "refs", "page", "jobs"}
-    assert kinds <= made.keys(), made.keys()
+    kinds |= {"chat", "nameless"}
+    assert kinds <= {kind for kind, marks in made.items() if marks}
     assert purge(memory, Doomed((CODE,)), yes=True).done
     left = {
         (of, mark, name)
@@ -361,14 +375,15 @@ def test_an_edit_of_a_page_on_which_the_code_stood_is_renamed(memory: Memory) ->
 
 def test_what_was_purged_is_not_taken_in_again(memory: Memory) -> None:
     told = [{"role": "user", "content": text} for text in WORDS]
-    file = from_bytes("chat.json", json.dumps({"id": "told", "messages": told}).encode())
-    assert sum(one.stored for one in memory.ingest([file])) == len(WORDS)
+    chats = [{"id": "told", "messages": told}, told]
+    files = [from_bytes("chat.json", json.dumps(chat).encode()) for chat in chats]
+    assert sum(one.stored for one in memory.ingest(files)) == 2 * len(WORDS)
     session = memory.session("framework")
     refs = [unnamed(Role.USER, text).ref for text in WORDS]
     for text, ref in zip(WORDS, refs, strict=True):
         session.turn("user", text, ref=ref)
     assert purge(memory, Doomed((CODE,)), yes=True).done
-    assert sum(one.stored for one in memory.ingest([file])) == 0
+    assert sum(one.stored for one in memory.ingest(files)) == 0
     again = memory.session("framework")
     for text, ref in zip(WORDS, refs, strict=True):
         assert again.turn("user", text, ref=ref) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +15,17 @@ import pytest
 from fakes.served import Served, serving
 
 from kimi_memory import Memory, Opening, cli
+from kimi_memory.api.options import Home
+from kimi_memory.capture.ingest import from_bytes
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
+from kimi_memory.frameworks.talk import Talk, unnamed
+from kimi_memory.operations.forget import forget
+from kimi_memory.operations.import_memories import import_store
 from kimi_memory.server.routes import ROUTES
 from kimi_memory.store.git.command import Git
+from kimi_memory.store.notes import sessions
 from kimi_memory.store.wipe_caches import scan
 from tests.mcp.wire import user
 
@@ -26,15 +35,18 @@ ADDRESSES = frozenset({"id", "what", "job", "note", "session", "old", "new"})
 """Fields that name something that is there; nothing of them is stored."""
 
 
-def leaks(root: Path) -> list[str]:
-    """Return where a secret stands: any file of the folder, any object of its history."""
-    secrets = (TOKEN.encode(), WORD.encode())
+def leaks(root: Path, *more: bytes) -> list[str]:
+    """Return where a part of a secret stands: any file of the folder, any object of its history.
+
+    The name of a file may hold it in small letters, and with other signs between them.
+    """
+    secrets = (TOKEN[4:20].lower().encode(), WORD[:6].lower().encode(), *more)
     found = [
         path
         for path, content in scan(root)
-        if any(secret in content or secret.decode() in path for secret in secrets)
+        if any(one in content.lower() or one.decode() in path.lower() for one in secrets)
     ]
-    objects = Git(root, root / ".git").run("cat-file", "--batch-all-objects", "--batch")
+    objects = Git(root, root / ".git").run("cat-file", "--batch-all-objects", "--batch").lower()
     return found + ["git"] * any(secret in objects for secret in secrets)
 
 
@@ -73,7 +85,7 @@ def lines(card: str, other: str, transcript: Path) -> list[list[str]]:
 def transcript(path: Path) -> Path:
     turn = {"role": "user", "content": "Berths are free.", "timestamp": "2026-02-01T10:00:00Z"}
     session = {
-        **{"id": f"t-{TOKEN}", "timestamp": "2026-02-01T10:00:00Z", "title": TOKEN},
+        **{"id": f"the talk of {TOKEN}", "timestamp": "2026-02-01T10:00:00Z", "title": TOKEN},
         **{"channel": TOKEN, "agent": TOKEN, "user": TOKEN, "project": TOKEN, "turns": [turn]},
         **{"current_task": {"name": TOKEN}, "temp_vars": {"password": WORD}},
     }
@@ -173,8 +185,8 @@ def test_no_field_of_any_route_lets_a_secret_in(served: Served) -> None:
     pytest.importorskip("uvicorn", reason="needs the libraries of kimi-memory[http]")
     answered = 0
     with served.client() as client:
-        started = client.post("/v1/sessions", json=_body(_route("start"), id=f"s-{TOKEN}"))
-        assert started.status_code == 200 and TOKEN not in started.text
+        started = client.post("/v1/sessions", json=_body(_route("start"), id=f"of {TOKEN}"))
+        assert started.status_code == 200 and TOKEN[:20] not in started.text
         for route in ROUTES:
             if route.method == "POST" and route.name != "end":
                 fixed = {"area": "", "path": ""} if route.name == "append" else {"area": ""}
@@ -266,6 +278,88 @@ def test_a_session_of_a_secret_name_goes_on_and_ends(memory: Memory) -> None:
     assert len(handle.log.transcript.turns) == 2
     assert memory.end(f"chat {TOKEN}").id
     assert leaks(memory.root) == []
+
+
+def test_no_name_that_a_program_gives_a_session_holds_a_part_of_a_secret(memory: Memory) -> None:
+    """Also where a name is too long for an id, or holds signs that no file's name may hold."""
+    when = "2026-02-01T10:00:00Z"
+    turn = {"role": "user", "content": "Berths are free.", "timestamp": when}
+    for name in (f"the long talk of {TOKEN}", f"pw: {WORD}"):
+        known = {"id": f"{name} 1", "timestamp": when, "turns": [turn]}
+        chat = {"session_id": f"{name} 2", "messages": [turn]}
+        page = f"session: {name} 3\n\n## User\n\nBerths are free.\n\n## Assistant\n\nYes.\n"
+        files = {"a.json": json.dumps(known), "b.json": json.dumps(chat), "c.md": page}
+        for file, content in files.items():
+            list(memory.ingest([from_bytes(file, content.encode())]))
+        Talk(memory, "a", "host").store_messages(name, [unnamed(Role.USER, "Berths are free.")])
+    assert len({place.root for place in sessions.places(memory.store)}) == 8
+    assert leaks(memory.root) == []
+
+
+def _chat_in_json(memory: Memory, code: str) -> None:
+    said = [{"role": "user", "content": f"My pin is {code}."}, {"role": "user", "content": "Hi."}]
+    list(memory.ingest([from_bytes("chat.json", json.dumps(said).encode())]))
+
+
+def _chat_in_markdown(memory: Memory, code: str) -> None:
+    page = f"## User\n\nMy pin is {code}.\n\n## Assistant\n\nNoted.\n"
+    list(memory.ingest([from_bytes("chat.md", page.encode())]))
+
+
+def _chat_of_an_agent(memory: Memory, code: str) -> None:
+    said = [unnamed(Role.USER, f"My pin is {code}."), unnamed(Role.ASSISTANT, "Noted.")]
+    Talk(memory, "agent", "framework").store_messages("c1", said)
+
+
+def _chat_that_is_cut(memory: Memory, code: str) -> None:
+    memory.flush([{"role": "user", "content": f"My pin is {code}."}])
+
+
+def _store_of_another_program(memory: Memory, code: str) -> None:
+    page = memory.root.with_name(f"{memory.root.name}.md")
+    page.write_text(f"---\ntitle: Door\n---\nThe pin of the door is {code}.\n", "utf-8")
+    import_store(memory, page, name="notes")
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        *(_chat_in_json, _chat_in_markdown, _chat_of_an_agent, _chat_that_is_cut),
+        _store_of_another_program,
+    ],
+)
+def test_what_is_made_of_a_secret_needs_the_key_of_the_machine(
+    tmp_path: Path, clock: Callable[[], Any], store: Callable[[Memory, str], None]
+) -> None:
+    """Else who has a copy of the folder tries all million codes on a digest of the words."""
+
+    def digests(home: str, code: str) -> set[str]:
+        root = tmp_path / home / code[:2]
+        where = Home(tmp_path / home / "config", tmp_path / home / "state")
+        opening = Opening(home=where, clock=clock, background=False)
+        with Memory.create(root, opening=opening) as memory:
+            store(memory, code)
+            kept = [place.path for place in sessions.places(memory.store)]
+            assert kept and not leaks(root, code.encode())
+            texts = [path + memory.store.read(path).decode() for path in kept]
+            store(memory, code)
+            assert [place.path for place in sessions.places(memory.store)] == kept
+            assert [path + memory.store.read(path).decode() for path in kept] == texts
+        return set(re.findall(r"[0-9a-f]{8,64}", "".join(texts)))
+
+    mine, theirs = digests("mine", "482913"), digests("theirs", "482913")
+    assert (mine & theirs) - digests("mine", "735204") == set()
+
+
+def test_no_job_is_known_by_a_digest_of_a_secret(tmp_path: Path, clock: Callable[[], Any]) -> None:
+    def forgets(home: str, words: str) -> str:
+        where = Home(tmp_path / home / "config", tmp_path / home / "state")
+        opening = Opening(home=where, clock=clock, background=False)
+        with Memory.create(tmp_path / home / words[-3:], opening=opening) as memory:
+            return forget(memory, Wanted(query=words)).id
+
+    assert forgets("mine", "pin: 482913") != forgets("theirs", "pin: 482913")
+    assert forgets("mine", "green boats") == forgets("theirs", "green boats")
 
 
 def test_what_is_nested_without_end_is_refused(memory: Memory) -> None:

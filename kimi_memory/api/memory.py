@@ -15,7 +15,7 @@ from kimi_memory.api.options import Opening
 from kimi_memory.api.past_reading import PastReading
 from kimi_memory.api.syncing import Syncing
 from kimi_memory.config import MARKER
-from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
+from kimi_memory.domain.ids import lettered, new_session_id
 from kimi_memory.domain.session import Session
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
 from kimi_memory.recall.request import Request
@@ -140,7 +140,7 @@ class Memory(PastReading, Syncing, ChatWindow):
             UsageError: the area lacks its name, or the session is somebody else's.
         """
         now = self.clock()
-        root = safe_session_id(self.screen.pass_id(id)) if id else new_session_id(now)
+        root = self.screen.pass_id(id) if id else new_session_id(now)
         header = Session(
             root, now, agent=agent, user=user, project=project, host=host, title=title, area=area
         )

@@ -14,11 +14,11 @@ from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.capture.screen import MASK, Screen
 from kimi_memory.config import CaptureTable
 from kimi_memory.domain.change import Actor
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.domain.tombstone import keyed_mark
+from kimi_memory.domain.tombstone import keyed_digits, keyed_mark
 from kimi_memory.errors import TranscriptError, UsageError
+from kimi_memory.formats.transcripts import words_mark
 from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes import sessions
@@ -97,7 +97,7 @@ class Ingest:
     def _ingest_session(
         self, name: str, transcript: Transcript, progress: Callable[[int], None]
     ) -> Ingested:
-        root = safe_session_id(self._screen.pass_id(transcript.session.id))
+        root = self._id_of(transcript)
         known = sessions.parts(self._store, root)
         new = self._find_new_turns(transcript.turns, known)
         if not new:
@@ -112,6 +112,20 @@ class Ingest:
             log.set_state(transcript.task, transcript.variables, transcript.metadata)
         session = log.session.id
         return Ingested(name, session, len(transcript.turns), len(captured), tuple(captured))
+
+    def _id_of(self, transcript: Transcript) -> str:
+        """Return the id a session has here; from none a secret can be found by trying."""
+        id = self._screen.pass_id(transcript.session.id)
+        first = next(iter(transcript.turns), None)
+        mark = words_mark(first) if first else ""
+        if first is None or mark not in id:
+            return id
+        keyed = id.replace(mark, keyed_digits(mark, self._store.journal.keyed))
+        # Its words were purged; or an earlier version took it in.
+        for known in (keyed, id):
+            if sessions.parts(self._store, known):
+                return known
+        return keyed if self._screen.mask(first.text)[1] else id
 
     def _open_log(self, session: Session) -> SessionLog:
         """Return the log new turns belong to: the open part, or a continuation."""

@@ -279,7 +279,8 @@ class SessionLog:
             origin=_determine_origin(said, screened.text),
             importance=_BASE[said.role],
             context=self._context,
-            ref=ref,
+            # A host's id may be a digest of the words: on one of a secret codes could be tried.
+            ref=keyed_mark(ref, self._keyed) if screened.masked else ref,
             masked=screened.masked,
             stripped=screened.stripped,
             tool_calls=self._screen.pass_calls(said.tool_calls),

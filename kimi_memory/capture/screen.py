@@ -106,13 +106,14 @@ class Screen:
         return self.pass_text(name).text if name else ""
 
     def pass_id(self, id: str) -> str:
-        """Return the id of a session; one that holds a secret gets another, always the same."""
-        passed = self.pass_name(id)
-        return id if passed == id else safe_session_id(passed)
+        """Return the id that a session of this name has; a secret in it counts by its mask."""
+        return safe_session_id(self.pass_name(id))
 
     def pass_session(self, session: Session) -> Session:
         """Return the header of a session as it may be stored; its id has passed before."""
-        texts: dict[str, Any] = {"continues": self.pass_id(session.continues)}
+        texts: dict[str, Any] = {}
+        if session.continues:
+            texts["continues"] = self.pass_id(session.continues)
         for name in (field.name for field in fields(session) if field.name not in _IDS):
             if isinstance(text := getattr(session, name), str):
                 texts[name] = self.pass_name(text)

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Turn
 from kimi_memory.nlp.basic.safe_text import printable_line
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment
 
@@ -52,6 +53,16 @@ def folder_name(path: str) -> str:
 def hash_text(text: str) -> str:
     """Return the digits by which a text is known again."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def name_by_words(stem: str, first: Turn) -> str:
+    """Return the id of a session that has none: a file that has grown is still the same one."""
+    return f"{stem}-{words_mark(first)}"
+
+
+def words_mark(first: Turn) -> str:
+    """Return what of its first turn stands in such an id."""
+    return hash_text(f"{first.role}{first.text}")[:8]
 
 
 def file_date(file: TranscriptFile, stream: BinaryIO) -> datetime:

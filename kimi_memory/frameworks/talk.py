@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from threading import RLock
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import named
 from kimi_memory.errors import KimiMemoryError
@@ -51,7 +50,7 @@ class Talk:
 
     def session_of(self, conversation: str) -> str:
         """Return the id that a conversation of the framework has in the memory."""
-        return safe_session_id(f"{self._host}-{conversation or self._agent}")
+        return self._memory.screen.pass_id(f"{self._host}-{conversation or self._agent}")
 
     def block(self, conversation: str, question: str) -> str:
         """Return what is known about a question, fenced as data; empty if nothing is."""

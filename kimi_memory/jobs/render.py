@@ -16,6 +16,7 @@ from kimi_memory.domain.job import Plan, Step
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Agent, Day, Project
 from kimi_memory.domain.session import Json
+from kimi_memory.domain.tombstone import Keyed
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import links_text
@@ -163,10 +164,12 @@ def without_waiting(plan: Plan, shelf: Shelf) -> Plan:
     return replace(plan, steps=tuple(kept), left_out=(*plan.left_out, *left_out))
 
 
-def screen_plan(plan: Plan, mask: Mask) -> Plan:
-    """Return a plan whose subject and reasons hold no secret."""
+def screen_plan(plan: Plan, mask: Mask, keyed: Keyed) -> Plan:
+    """Return a plan whose subject and reasons hold no secret, nor its inputs a digest of one."""
     steps = tuple(replace(step, why=mask(step.why, "")) for step in plan.steps)
-    return replace(plan, subject=mask(plan.subject, ""), steps=steps)
+    subject = mask(plan.subject, "")
+    inputs = plan.inputs if subject == plan.subject else keyed(plan.inputs)
+    return replace(plan, subject=subject, inputs=inputs, steps=steps)
 
 
 def screen_changes(

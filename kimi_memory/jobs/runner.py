@@ -152,9 +152,8 @@ class Jobs:
         # Around the plan alone: rules of a plugin may ask a model wherever they like, and the job
         # pays.
         with metered() as meter:
-            plan = screen_plan(
-                self._filter_plan(_with_model(make(shelf), meter), shelf), self._mask
-            )
+            plan = self._filter_plan(_with_model(make(shelf), meter), shelf)
+            plan = screen_plan(plan, self._mask, self._store.journal.keyed)
         self._gates.budget(time.monotonic() - began, plan.spent)
         # By the record that lies in the folder: a clone knows what was done, and so does an undone
         # job.

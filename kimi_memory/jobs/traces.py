@@ -20,6 +20,7 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.job_file import job_of
 from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.formats.transcripts import words_mark
 from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.jobs.undistilled import inputs_of
@@ -30,7 +31,7 @@ SHORT = 12
 """Hex digits of a hash where it stands in short: of quotes, and in the ids of jobs."""
 _GIST = b"compaction"
 """The tag of summaries, whose ids are made of all they sum up."""
-_MADE_OF_WORDS = (HAND, "import-", "proxy-")
+_MADE_OF_WORDS = (HAND, "import-", "proxy-", "chat-")
 """Ids of sessions that may end in a hash of words."""
 _PERIODS = frozenset(job.name for job in JOBS if job.inputs == "ids")
 _OVER_ALL = frozenset(job.name for job in JOBS if job.inputs == "all")
@@ -93,6 +94,9 @@ class Traces:
             refs.append(transcript.session.id.replace("-", " "))
         for digits in {digits for ref in refs for digits in hashes_in(ref)}:
             self._marks[digits] = keyed_digits(digits, self._keyed)
+        id = transcript.session.id
+        if transcript.turns and (mark := words_mark(transcript.turns[0])) in id:
+            self.ids[id] = id.replace(mark, keyed_digits(mark, self._keyed))
 
     def look_at(self, path: str, content: bytes) -> None:
         """Take note of what may turn out to be made of the text, though it does not hold it."""

@@ -109,11 +109,13 @@ def _yield_offers(
                 continue
             seen.add(identity)
             at = memo.updated or memo.created or file.modified
-            yield Offer(memo, identity, _hash_memo(memo), _card_id(name, identity), at)
+            yield Offer(memo, identity, _hash_memo(memory, memo), _card_id(name, identity), at)
 
 
-def _hash_memo(memo: Memo) -> str:
-    parts = (memo.title, memo.text, *memo.tags, "", *memo.links, "", str(memo.type or ""))
+def _hash_memo(memory: Memory, memo: Memo) -> str:
+    # Masked: on a digest of a secret anybody could try codes.
+    words = memory.screen.mask(memo.title)[0], memory.screen.mask(memo.text)[0]
+    parts = (*words, *memo.tags, "", *memo.links, "", str(memo.type or ""))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
 

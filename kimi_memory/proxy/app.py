@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy import protocols
@@ -216,7 +215,7 @@ class Proxy:
         user, session = (
             _decode_header(headers.get(f"x-kimi-memory-{name}", "")) for name in _WHOSE
         )
-        session = safe_session_id(session) if session else ""
+        session = self._desk.memory.screen.pass_id(session) if session else ""
         space = caller.space.within(_decode_header(project), _decode_header(agent), user, session)
         return Asker(
             caller=caller, space=space, user=space.user, session=space.session,

@@ -8,16 +8,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import dropwhile, takewhile
 from typing import Any, TypeVar
 
 from kimi_memory.agent_hooks.respond import STALE_HOURS, question_of
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Context
+from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import strip_injected
@@ -93,7 +93,8 @@ class Companion:
         Raises:
             ServerError: the session it names belongs to somebody else.
         """
-        session = safe_session_id(asker.session) if asker.session else ""
+        memory = self._desk.memory
+        session = memory.screen.pass_id(asker.session) if asker.session else ""
         session = session or self._known.session_of(asker, chat, after)
         shown = self._known.shown(session)
 
@@ -102,7 +103,7 @@ class Companion:
 
         found = await self._await_memory(self._desk.read(query_memory, asker.caller))
         if found is None:
-            found = _Found(session or next(candidates(asker, chat.opening)), "", None)
+            found = _Found(session or next(_candidates(memory, asker, chat)), "", None)
         shown = self._known.show(found.session, found.standing)
         if found.block is not None and set(found.block.lines) - shown.ids:
             shown.ids.update(found.block.lines)
@@ -159,25 +160,31 @@ class Companion:
         """Keep what the user said in a request."""
         chat = exchange.chat
         for said in chat.fresh:
-            self._store_turn(exchange, said.role, said.text, chat.chain[said.place])
+            self._store_turn(exchange, said, chat.chain[said.place])
 
     def keep_answer(self, exchange: Exchange, text: str, id: str = "") -> None:
         """Keep what was answered, under the server's id of it if there is one."""
-        text = strip_injected(text).strip()
-        self._known.answered(exchange.asker, exchange.chat, exchange.session, (text, id))
+        chat, text = exchange.chat, strip_injected(text).strip()
+        self._known.answered(exchange.asker, chat, exchange.session, (text, id))
         if text:
-            self._store_turn(exchange, "assistant", text, exchange.chat.answered(text))
+            place = chat.said[-1].place + 1 if chat.said else 0
+            self._store_turn(exchange, Said(place, "assistant", text), chat.answered(text))
 
-    def _store_turn(self, exchange: Exchange, role: str, text: str, ref: str) -> None:
+    def _store_turn(self, exchange: Exchange, said: Said, ref: str) -> None:
         if not exchange.asker.caller.may(Scope.WRITE):
             return
+        # The session need not hold it: a chat may have begun elsewhere.
+        before = [one.text for one in exchange.chat.said if one.place < said.place][-2:]
 
         def keep(memory: Memory) -> None:
             self._check_stays(exchange.asker, "turn", Scope.WRITE)
             _check_session_owner(memory, exchange.asker, exchange.session)
             handle = memory.session(exchange.session, **_whose(memory, exchange.asker))
-            speaker = exchange.asker.user if role == "user" else ""
-            handle.turn(role, text, speaker=speaker, ref=ref)
+            speaker = exchange.asker.user if said.role == "user" else ""
+            text = memory.screen.pass_turn(said.text, before).text
+            # The digest is of all that was said: without the key no secret is found by trying.
+            mark = keyed_mark(ref, memory.store.journal.keyed)
+            handle.turn(said.role, text, speaker=speaker, ref=mark)
             self._end_silent_sessions(memory)
 
         done = asyncio.ensure_future(self._desk.change(keep, exchange.asker.caller))
@@ -294,11 +301,13 @@ def _fetch_context(memory: Memory, asker: Asker, asked: Mapping[str, Any]) -> Co
 def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:
     """Return the session a chat goes on with; a fresh one for a chat that begins."""
     held = {place.root for place in sessions.places(memory.store)}
-    numbered = candidates(asker, chat.opening)
+    numbered = _candidates(memory, asker, chat)
     known = list(takewhile(held.__contains__, numbered))
     begins = not any(said.role == "assistant" for said in chat.said)
     # Chats that began with the same words differ in what was said after the first answer.
-    links = {chat.chain[said.place] for said in _after_opening(chat)}
+    plain = {chat.chain[said.place] for said in _after_opening(chat)}
+    # Earlier versions kept them plain.
+    links = plain | {keyed_mark(link, memory.store.journal.keyed) for link in plain}
     for id in known[-1:] if begins else known[: -LOOKS - 1 : -1]:
         turns = [
             turn
@@ -308,7 +317,12 @@ def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:
         answered = any(turn.role is Role.ASSISTANT for turn in turns)
         if not answered or any(turn.ref in links for turn in turns):
             return id
-    return next(id for id in candidates(asker, chat.opening) if id not in held)
+    return next(id for id in _candidates(memory, asker, chat) if id not in held)
+
+
+def _candidates(memory: Memory, asker: Asker, chat: Chat) -> Iterator[str]:
+    """Yield the ids of chats with this opening; they are made of what of it may be stored."""
+    return candidates(asker, memory.screen.mask(chat.opening)[0])
 
 
 def _after_opening(chat: Chat) -> tuple[Said, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.compaction import Limits, Spoken
+from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy.chat import OPENING, Chat
 
@@ -96,7 +97,8 @@ def make_cut(
         at = one.place - shift
         # What the summary stands for was stored when it was made.
         if not (known and shift and known.head <= one.place < known.end):
-            spoken[at] = Spoken(one.text, chat.chain[one.place])
+            link = keyed_mark(chat.chain[one.place], memory.store.journal.keyed)
+            spoken[at] = Spoken(one.text, link)
     done = memory.compactor.compact(begun, limits, session, force=False, spoken=spoken, **whose)
     head = next(
         (n for n, (a, b) in enumerate(zip(done.messages, begun, strict=False)) if a is not b), 0

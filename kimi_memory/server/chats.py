@@ -74,7 +74,7 @@ def find_owner(
     """
     if not messages:
         raise UsageError("'messages' is empty. Give the messages of a chat, oldest first.")
-    id = validate_session_id(asked.get("session", ""))
+    id = validate_session_id(memory, asked.get("session", ""))
     project, agent, user = (asked.get(name, "") for name in _WHOSE)
     mine = space.within(project, agent, user, id)
     whose = {"project": mine.project, "agent": mine.agent, "user": mine.user}

@@ -7,7 +7,6 @@ from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.turn_capture import SessionHandle
-from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.session import Session
@@ -39,7 +38,7 @@ def remember(memory: Memory, caller: Caller, given: Given) -> JobReport:
 
 def start(memory: Memory, caller: Caller, given: Given) -> Session:
     """Start a session in the caller's namespace, or go on with the open one of that id."""
-    id = validate_session_id(given["id"])
+    id = validate_session_id(memory, given["id"])
     space = caller.space.within(given["project"], given["agent"], given["user"], id)
     # A client bound to a session need not name it, and can start no other.
     id = id or space.session
@@ -58,11 +57,11 @@ def start(memory: Memory, caller: Caller, given: Given) -> Session:
     return handle.header
 
 
-def validate_session_id(id: str) -> str:
+def validate_session_id(memory: Memory, id: str) -> str:
     """Return the id under which a session is stored, unless it is one that we give ourselves."""
     if id.startswith(_OURS) or sessions.split_part(id)[1] > 1:
         raise UsageError(f"{id[:200]!r} is an id that the memory gives by itself. Choose another.")
-    return safe_session_id(id) if id else ""
+    return memory.screen.pass_id(id) if id else ""
 
 
 def turn(memory: Memory, caller: Caller, given: Given) -> Stored:

@@ -89,7 +89,7 @@ class ChatCompactor:
 
     def session_of(self, messages: Sequence[Message], **whose: str) -> str:
         """Return the id of the session that holds a chat, which names none itself."""
-        return session_of(messages, **whose)
+        return session_of(messages, self.memory.screen.mask, **whose)
 
 
 @dataclass(frozen=True, slots=True)

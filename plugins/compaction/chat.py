@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kimi_memory.domain.compaction import Limits, Message
@@ -123,8 +123,16 @@ def find_reach(messages: Sequence[Message]) -> Reach:
     return Reach()
 
 
-def session_of(messages: Sequence[Message], **whose: str) -> str:
-    """Return the id of the session that holds a chat, which names none itself."""
+def session_of(
+    messages: Sequence[Message], mask: Callable[[str], tuple[str, int]], **whose: str
+) -> str:
+    """Return the id of the session that holds a chat, which names none itself.
+
+    Args:
+        messages: the chat.
+        mask: gives a text without its secrets, of which no digest may stand in an id.
+        whose: agent, user, project and area of the session.
+    """
     # Only an id that was made here: a session that the host named is named again by the host.
     if _MADE_HERE.fullmatch(made := split_part(find_reach(messages).session)[0]):
         return made
@@ -132,6 +140,6 @@ def session_of(messages: Sequence[Message], **whose: str) -> str:
     first = next((m for m in messages if m.get("role") == "user" and not is_gist(m)), messages[0])
     # Chats of several owners may begin with the same words, and are never joined.
     owner = [f"{name}\0{whose[name]}" for name in sorted(whose) if whose[name] and name != "host"]
-    told = "\0".join((text_of(first), *owner))
+    told = "\0".join((mask(text_of(first))[0], *owner))
     digest = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
     return f"chat-{digest[:12]}"

@@ -85,7 +85,7 @@ def compact(
         return Compaction(tuple(messages), before, before, session=session)
     # Before anything is dropped: after this line every message is on disk.
     said = _list_said(memory, messages, spoken)
-    session = session or session_of(messages, **whose)
+    session = session or session_of(messages, memory.screen.mask, **whose)
     reach = find_reach(messages).within(session)
     flushed = _store_said(memory, said, session, whose, reach)
     gone = range(len(head), len(head) + len(middle))
@@ -121,7 +121,7 @@ def flush(memory: Memory, messages: Sequence[Message], session: str = "", **whos
     if not messages:
         return Flushed(session)
     said = _list_said(memory, messages, None)
-    session = session or session_of(messages, **whose)
+    session = session or session_of(messages, memory.screen.mask, **whose)
     flushed = _store_said(memory, said, session, whose, find_reach(messages).within(session))
     lang = tongue([one.text for one in said if one])
     return replace(flushed, prompt=fill("prompts/flush", lang).strip())

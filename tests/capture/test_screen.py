@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from kimi_memory import hookimpl
 from kimi_memory.capture.screen import MASK, Screen
 from kimi_memory.domain.screen import Span
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.session import Json, Session
+from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 
 
@@ -140,3 +142,42 @@ def test_a_header_passes_with_its_secrets_masked() -> None:
     passed = screen().pass_session(header)
     assert passed.id == "s" and passed.project == "plain"
     assert MASK.search(passed.title) and "4711" not in passed.title
+
+
+class Labelled:
+    """Wants masked what is called a password."""
+
+    @hookimpl
+    def screen_text(self, text: str) -> list[Span]:
+        label = "password: "
+        return [Span(len(label), len(text), "label")] if text.startswith(label) else []
+
+
+def test_a_bare_answer_is_masked_where_it_was_asked_for_and_a_plugin_knows_it() -> None:
+    host = Host(entry_points=False, disabled=["privacy"])
+    asked = ["What is the password?", "One moment."]
+    assert Screen(host, b"k" * 32).pass_turn("it's hunter2-x", asked).text == "it's hunter2-x"
+    host.register(Labelled(), "labelled")
+    passed = Screen(host, b"k" * 32).pass_turn("it's hunter2-x", asked)
+    assert MASK.sub("*", passed.text) == "it's *" and "redacted:label:" in passed.text
+    assert passed.masked == 1
+    assert Screen(host, b"k" * 32).pass_turn("hunter2-x", ["Which file?"]).masked == 0
+
+
+def test_what_its_owner_wrote_before_stays_and_what_is_new_is_masked() -> None:
+    text = screen().mask_new("a 4711 b 12", known="x 4711 ")
+    assert text.startswith("a 4711 ") and MASK.sub("*", text).endswith("b *")
+
+
+@pytest.mark.parametrize("wrap", [lambda one: [one], lambda one: {"in": one}], ids=["list", "dict"])
+def test_what_is_nested_a_hundred_deep_passes_and_deeper_is_refused(
+    wrap: Callable[[Json], Json],
+) -> None:
+    value: Json = "x"
+    for _ in range(100):
+        value = wrap(value)
+    assert screen().pass_fields({"v": value}) == {"v": value}
+    assert screen().pass_calls([value]) == (value,)
+    with pytest.raises(UsageError, match="too deep"):
+        screen().pass_fields({"v": wrap(value)})
+    assert screen().pass_calls([wrap(value)]) == ({"cut": "nested too deep"},)

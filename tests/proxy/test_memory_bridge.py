@@ -13,7 +13,12 @@ from fakes.chats import Chats
 from fakes.served import Served
 
 from kimi_memory import Memory
+from kimi_memory.proxy.chat import chat_of
+from kimi_memory.proxy.conversation import Asker, candidates
+from kimi_memory.server.principal import Caller
+from kimi_memory.store.git.command import Git
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.wipe_caches import scan
 from tests.proxy.chats import PATHS, assistant, body_of, kept, of_texts, user
 
 Say = Callable[[Served, list[dict[str, Any]], bool], str]
@@ -257,3 +262,42 @@ def parts(body: dict[str, Any]) -> Iterator[str]:
         yield json.dumps(body["system"], ensure_ascii=False)
     for message in body.get("messages") or body["input"]:
         yield json.dumps(message, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("asked", ["What is the password of the router?", "路由器的密码是多少？"])
+@pytest.mark.parametrize("began", ["here", "elsewhere"])
+@pytest.mark.parametrize("dialect", PATHS)
+def test_a_bare_answer_to_a_question_for_a_secret_is_kept_masked(
+    proxied: Served, chats: Chats, dialect: str, began: str, asked: str
+) -> None:
+    """Also where the question came before the proxy did, so that no session holds it."""
+    secret, mark = f"Tr0ub4dor&{dialect}{began}{len(asked)}", f"{dialect} {began} {asked}"
+    messages = [user(f"Set the router up, {mark}")]
+    with proxied.client() as client:
+        chats.reply = asked
+        if began == "here":
+            client.post(PATHS[dialect], json=body_of(dialect, messages))
+        messages += [assistant(asked), user(secret)]
+        chats.reply = f"Done, {mark}"
+        client.post(PATHS[dialect], json=body_of(dialect, messages))
+    assert secret in chats.asked[-1].text  # The model gets what was typed.
+    kept(proxied.root, chats.reply)
+    git = Git(proxied.root, proxied.root / ".git")
+    objects = git.run("cat-file", "--batch-all-objects", "--batch")
+    # Nor may a digest stand there by which anybody finds it by trying.
+    for word in (secret, *chat_of(messages).chain.values()):
+        found = [path for path, content in scan(proxied.root) if word.encode() in content]
+        assert not found and word.encode() not in objects
+
+
+def test_no_id_is_made_of_a_secret_in_what_a_chat_begins_with(
+    proxied: Served, chats: Chats
+) -> None:
+    openings = ["On which day do we open the door?", "The pin of the door is 482913."]
+    chats.reply = "I see, the door."
+    with proxied.client() as client:
+        for said in openings:
+            client.post(PATHS["openai"], json=body_of("openai", [user(said)]))
+    found = kept(proxied.root, openings[0], chats.reply)
+    plain, secret = (next(candidates(Asker(caller=Caller("local")), one)) for one in openings)
+    assert plain in found and secret not in found

@@ -145,8 +145,8 @@ _DANGLES = regex(
 
 
 _ON_THE_WAY = regex(
-    r"\b(?:on (?:my|the) way\b(?! to becoming)|driving (?:home|back|over)\b|heading (?:home|out|back|over|to the)\b|just (?:got (?:home|here|back)|parked|left (?:home|work|the \w+)|closed (?:up|the shop)|arrived)\b|i(?:['’]m| am| have|['’]ve)? (?:already )?(?:here|at the \w+ now|arrived|parked)\b|(?:be there|arrive|see you) in (?:about |around )?\d+ min)"
-    r"|(?:我|我这边|我们)?(?:刚|已经?|马上|这就|准备|正)(?:到(?!手|期|账)|出发|下班|打烊|收工|出门|在路上|停好?车|到家|开车)|(?:开车|走路|步行|打车)(?:回|去|过来|到)[^，。]{0,12}(?:路上|中|了)|(?:大概|差不多|还有)?\d+分钟后?(?:就)?到"
+    r"\b(?:on (?:my|the) way\b(?! to becoming)|driving (?:home|back|over)\b|heading (?:home|out|back|over|to the)\b|just (?:got (?:home|here|back)|parked|left (?:home|work|the \w+)|closed (?:up|the shop)|arrived)\b|i(?:['’]m| am| have|['’]ve)? (?:already )?(?:here|at the \w+ now|arrived|parked)\b|(?:be there|arrive|see you) in (?:about |around )?\d{1,4} min)"
+    r"|(?:我|我这边|我们)?(?:刚|已经?|马上|这就|准备|正)(?:到(?!手|期|账)|出发|下班|打烊|收工|出门|在路上|停好?车|到家|开车)|(?:开车|走路|步行|打车)(?:回|去|过来|到)[^，。]{0,12}(?:路上|中|了)|(?:大概|差不多|还有)?\d{1,4}分钟后?就?到"
     r"|(?:今晚|晚上|中午|待会儿?|一会儿?)我?(?:打算|准备|想|就|先|再)?(?:做[^，。]{0,8}(?:饭|菜|汤|面|肉|沙拉)|吃|煎|炒|煮|点外卖|叫外卖|加班)|刚[^，。\d]{0,4}(?:跑完|吃完|忙完|开完会?|收拾完|睡醒|起床|洗完)(?![^。]{0,12}\d)|发(?:你|您)(?:邮箱|微信|了)|(?:在|到)[^，。]{0,10}(?:门口|楼下|老位置)(?:了|等你?)?",
     2,
 )

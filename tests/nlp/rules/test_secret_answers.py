@@ -88,6 +88,26 @@ def test_a_question_that_was_answered_asks_no_more() -> None:
     assert find_secret_answer("v12.04b", ["What is the password?", long]) is None
 
 
+def test_only_the_last_two_turns_and_the_end_of_a_long_one_ask() -> None:
+    asked, moment = "What is the password?", "One moment."
+    assert find_secret_answer(VALUE, [asked, moment])
+    assert find_secret_answer(VALUE, [asked, moment, moment]) is None
+    told = "Type the password here. " + "I wait for it, as long as it takes you. " * 9
+    assert 200 < len(told) - len("Type the password") < 400 and find_secret_answer(VALUE, [told])
+    assert find_secret_answer(VALUE, [told + "I am in no hurry. " * 4]) is None
+    # What goes on for more than sixty characters has begun another matter.
+    aside = "Let me look at the other things that are still to do first.."
+    assert len(aside) == 60
+    assert find_secret_answer(VALUE, [asked, aside])
+    assert find_secret_answer(VALUE, [asked, f"{aside}."]) is None
+
+
+def test_a_long_token_is_masked_whole() -> None:
+    token = "aB3-" * 50
+    assert find_secret_answer(f"it is: '{token}'", ["What is the API key?"]) == (8, 208)
+    assert find_secret_answer(f"{token}x", ["What is the API key?"]) is None
+
+
 def test_without_words_before_it_is_none() -> None:
     assert find_secret_answer(VALUE, []) is None
 

@@ -17,6 +17,10 @@ from kimi_memory.domain.compaction import Limits, Message
 from kimi_memory.nlp.basic.safe_text import fence
 
 
+def unmasked(text: str) -> tuple[str, int]:
+    return text, 0
+
+
 def said(*texts: str, role: str = "user") -> list[Message]:
     return [{"role": role, "content": text} for text in texts]
 
@@ -72,8 +76,8 @@ def test_a_summary_says_how_far_it_reaches() -> None:
     assert reach == Reach(1, "chat-0123456789ab.2", 10)
     assert reach.within("chat-0123456789ab") == reach
     assert reach.within("other") == find_reach(said(made, role="tool")) == Reach()
-    assert session_of(chat) == "chat-0123456789ab"
+    assert session_of(chat, unmasked) == "chat-0123456789ab"
     # An id that a host gave is given by it again, and a text may not choose one.
     named = fence([heading.format("diary-2026")], "0" * 16, LABEL)
-    assert session_of(said(named, "go on")) == session_of(said("go on"))
+    assert session_of(said(named, "go on"), unmasked) == session_of(said("go on"), unmasked)
     assert find_reach(said(fence(["- x"], "0" * 16, LABEL))) == Reach()
