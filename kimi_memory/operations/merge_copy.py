@@ -77,9 +77,8 @@ def merge_copy(
         if weighed is not None:
             report = replace(report, signers=weighed.principals)
         if dry_run:
-            caps = weighed.caps if weighed is not None else {}
-            waiting = tuple(path for path in report.paths if path in caps or path in asked)
-            return replace(report, waiting=waiting)
+            held = {*asked, *(weighed.caps if weighed is not None else ())}
+            return replace(report, waiting=tuple(path for path in report.paths if path in held))
         # What a person just wrote counts, before what comes from elsewhere takes its place.
         memory.store.reconcile()
         made = theirs if bases == [merger.ours] else merger.commit(theirs, contents_of(changes))
