@@ -23,6 +23,7 @@ from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
+from kimi_memory.nlp.rules.chat_clauses import of_chat
 from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_about
 from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing, tells_defect
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
@@ -345,7 +346,7 @@ def _find_orders(
     if before is not None and before.role is Role.ASSISTANT:
         # Somebody who pastes the agent's words back quotes an order and gives none.
         own = [clause for clause in own if not is_copied(clause.text, before.text)]
-    own = of_work(own) if at_work else own
+    own = of_work(own) if at_work else of_chat(own)
     orders = [
         clause
         for clause in own

@@ -70,7 +70,7 @@ LEFT = 1.6
 """What gains a line that is left to do when a session ends."""
 
 # People tell each other small things all day; with an agent a person speaks to the point.
-LEAST = {"work": 1.0, "chat": 0.7, "people": 3.5}
+LEAST = {"work": 0.3, "chat": 0.3, "people": 3.5}
 """From this weight on a person's clause is worth a line, by the sort of session."""
 SHORT, BRIEF, NAMED = 160, 48, 300
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
@@ -81,10 +81,12 @@ POINTING = 1.5
 """What a clause loses that points at what is said nowhere in its turn."""
 DEFECT, ERRANDS = 1.2, {"work": 0.25, "chat": 0.6}
 """What a clause loses that tells what fails, or asks for one thing now."""
-SHARES = {"work": (Said.WORK, 1.22, 0.15, -0.16), "chat": (Said.CHAT, 0.73, 0.5, -1.6)}
+SHARES = {"work": (Said.WORK, 1.22, 0.15, -0.16), "chat": (Said.CHAT, 0.5, 0.6, -2.1)}
 ANSWERS = (0.93, 0.15, -0.37)
 """How the odds by the words of a text, and by what it names, are added up, and a constant: by a
 logistic regression over judged clauses and sentences (`benchmarks.worth`)."""
+LASTS = 0.6
+"""What a clause of a chat gains that tells of health, home, work or family."""
 LAUGHTER, ORDER = 0.7, 2.0
 """What a clause loses that somebody laughs at; what an order gains."""
 UNLIKELY = -1.2
@@ -246,6 +248,7 @@ class _Reader:
         told -= DEFECT * (self._kind == "work" and reports_trouble(clause.text))
         said, words, names, even = SHARES[self._kind]
         odds = words * odds_of(clause.text, said) + names * told + even
+        odds += LASTS * (self._kind == "chat" and (is_lasting(clause.text) or traits.kin))
         return EVEN + STEP * (odds - ERRANDS[self._kind] * (clause.act is Act.REQUEST))
 
     def _complete(self, turn: Turn, own: Sequence[Clause], found: _Kept) -> _Kept:

@@ -50,7 +50,7 @@ def live(cards: dict[str, Card]) -> str:
     ("first", "later", "old", "new"),
     [
         (
-            "there are 14 walnut crates in the cellar, more than enough",
+            "we have 14 walnut crates in the cellar of our shop in Graz",
             "counted again, we have 17 walnut crates instead of 14",
             "14 walnut crates",
             "17 walnut crates",
@@ -62,7 +62,7 @@ def live(cards: dict[str, Card]) -> str:
             "moves to mondays",
         ),
         (
-            "邻居老秦来喂鹦鹉，他喂过两次",
+            "我不在家的时候我妈的邻居老秦来喂鹦鹉，每周两次",
             "老秦搬走了，鹦鹉这次送到姑姑家",
             "老秦来喂鹦鹉",
             "老秦搬走了",

@@ -24,6 +24,9 @@ from kimi_memory.nlp.rules.utterance import Act, Clause
 
 STANDING, REQUESTED = 0.85, 0.93
 """So likely a clause is an order for ever; one in the form of a request, so likely."""
+LIKELY, UNLIKELY = 0.7, 0.25
+"""A long clause in the form of an order is one if that is so likely; a short one with other words
+beside it, if it is not less likely than this."""
 LONGEST = {"zh": 28, "en": 112}
 """Of longer clauses a few words of an order say little: they explain, thank and wonder."""
 _REMINDER = regex(r"\bremind me\b|提醒我?", 2)
@@ -39,10 +42,32 @@ _NONE = frozenset(
 """What somebody else said, what was and what might be orders nothing."""
 
 
+def of_chat(found: Sequence[Clause]) -> Sequence[Clause]:
+    """Return the clauses of a turn to an assistant; the bound of an errand is no order.
+
+    "Articles on how to make friends, do not include anything unrelated" says how one text is
+    to be.
+    """
+    beside = any(clause.act not in (Act.ORDER, Act.REMARK) for clause in found)
+    return [
+        replace(one, act=Act.REQUEST) if _bounds_errand(one, beside=beside) else one
+        for one in found
+    ]
+
+
+def _bounds_errand(clause: Clause, *, beside: bool) -> bool:
+    """Whether a clause in the form of an order only says how what stands beside it is to be."""
+    if clause.act is not Act.ORDER or orders_for_always(clause.text):
+        return False
+    long = len(clause.text) > LONGEST[language_of(clause.text)]
+    least = LIKELY if long else UNLIKELY if beside else 0.0
+    return kinds_of(clause.text)[Kind.STANDING] < least
+
+
 @keep_results(4096)
 def chat_clauses(text: str) -> Sequence[Clause]:
     """Return the clauses of a turn that are its speaker's own words, with orders in any words."""
-    return tuple(_judge(clause) for clause in own_clauses(text))
+    return tuple(_judge(clause) for clause in of_chat(own_clauses(text)))
 
 
 @keep_results(4096)

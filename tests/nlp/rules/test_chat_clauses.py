@@ -91,3 +91,24 @@ def test_a_turn_that_orders_for_always_is_known_as_one(text: str) -> None:
 )
 def test_a_word_of_always_alone_orders_nothing(text: str) -> None:
     assert not gives_standing_order(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
+        (
+            "articles on how to knead rye, useful ones first, do not include anything unrelated",
+            False,
+        ),
+        (
+            "now imagine a letter to our guests with all that we spoke of: how the bakery began,"
+            " how we lost the oven in May, where we want to be next year, and do not make it long",
+            False,
+        ),
+        ("I'm 71 and half blind, so please don't use emojis", True),
+        ("write the letter about the oven. never use the word artisan", True),
+        ("please don't flatter me", True),
+    ],
+)
+def test_the_bound_of_an_errand_is_no_order(text: str, *, ordered: bool) -> None:
+    assert any(clause.act is Act.ORDER for clause in chat_clauses(text)) is ordered
