@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.listed import NOTE_HELP, find_listed
-from kimi_memory.cli.point_options import add_copy, named_point
+from kimi_memory.cli.point_options import add_copy, add_valid_at, named_point
 from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
@@ -24,6 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
     parser.add_argument("--as-of", default="", metavar="POINT", help="as it was at this point")
     add_copy(parser)
+    add_valid_at(parser)
     parser.add_argument("--related", action="store_true", help="show what the note is linked with")
     parser.add_argument("--hops", type=int, choices=(1, 2), default=1, help="links to follow")
 
@@ -40,7 +41,14 @@ def run(arguments: Namespace) -> int:
         what = find_listed(memory, arguments.what)
         point = named_point(arguments)
         what = what if point else cite_turn(memory.store, what)
-        path, text = _read_text(memory, what, point)
+        if arguments.valid_at:
+            # A note as it is now needs none of it.
+            from kimi_memory.cli.filter_options import open_then
+
+            with open_then(memory, arguments) as past:
+                path, text = _read_text(past, what)
+        else:
+            path, text = _read_text(memory, what, point)
     first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines
