@@ -78,7 +78,7 @@ def _list_counts(report: MergeReport) -> Iterator[str]:
     if report.added:
         yield say("{count} notes are new", count=report.added)
     if report.turns:
-        text = "{count} turns were said there, {found} of them are in the result"
+        text = "{count} turns were said there; in the result: {found}"
         yield say(text, count=report.turns, found=report.found)
 
 

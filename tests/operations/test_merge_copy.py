@@ -826,7 +826,7 @@ def test_a_dry_run_says_how_far_apart_both_are_and_what_comes_along(
     said = capsys.readouterr().out
     assert f"{ahead} versions ahead, {behind} behind, since {base[:10]}" in said
     assert "1 note is new" in said
-    assert "2 turns were said there, 2 of them are in the result" in said
+    assert "2 turns were said there; in the result: 2" in said
     done = merge_copy(memory, str(other.root))
     assert (done.ahead, done.behind, done.turns, done.found) == (ahead, behind, 2, 2)
 
