@@ -9,7 +9,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.cli.filter_options import add_as_of, open_at
 from kimi_memory.cli.keys import Walk, can_walk, edit_text
 from kimi_memory.cli.listed import find_listed, keep_list
-from kimi_memory.cli.point_options import add_valid_at, looks_back
+from kimi_memory.cli.point_options import looks_back
 from kimi_memory.cli.shared import finish_reports, moment, show, show_json, show_title
 from kimi_memory.cli.words import say
 from kimi_memory.domain.job import JobReport
@@ -36,8 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--since", default="", metavar="DATE", help="with --both: the newer one holds from then on"
     )
-    add_as_of(parser)
-    add_valid_at(parser)
+    add_as_of(parser, held=True)
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 

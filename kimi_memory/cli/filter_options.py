@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.point_options import add_copy, looks_back, named_point
+from kimi_memory.cli.point_options import add_copy, add_valid_at, looks_back, named_point
 from kimi_memory.cli.shared import add_within, open_memory, show_note, within
 from kimi_memory.cli.words import say
 from kimi_memory.domain.search_types import Query
@@ -105,22 +105,25 @@ def find_moment(memory: Memory, text: str) -> datetime:
             # The date of a commit has no fractions: all that became so in its second counts.
             return point.moment + timedelta(seconds=1) - timedelta.resolution
         except UsageError:
-            pass  # What is nothing at all is told as a date that is none.
+            pass  # What is nothing at all is reported as a date that is none.
     return boundary("valid-at", text, memory.now(), "--valid-at")
 
 
-def add_as_of(parser: ArgumentParser, *, exact: bool = False) -> None:
-    """Declare the option that names a point.
+def add_as_of(parser: ArgumentParser, *, exact: bool = False, held: bool = False) -> None:
+    """Declare the options that name a point.
 
     Args:
         parser: of the command.
         exact: whether the command has a quicker answer, which is exact but for scores.
+        held: whether the command takes the moment at which something was so, too.
     """
     forms = "a date, a commit, v12, a name, the id of a job"
     parser.add_argument(
         "--as-of", default="", metavar="POINT", help=f"what was known then: {forms}"
     )
     add_copy(parser)
+    if held:
+        add_valid_at(parser)
     if exact:
         help = "with --as-of: score by the words of then; the memory of then is indexed anew"
         parser.add_argument("--exact", action="store_true", help=help)

@@ -31,10 +31,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print the text, or what the note is linked with."""
-    if arguments.related:
-        from kimi_memory.cli.related import show_related  # A note alone takes a third as long.
+    if arguments.related or arguments.valid_at:
+        # A note as it is now takes a third as long.
+        from kimi_memory.cli.related import read_then, show_related
 
-        return show_related(arguments)
+        if arguments.related:
+            return show_related(arguments)
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments, follow=True) as memory:
@@ -42,11 +44,7 @@ def run(arguments: Namespace) -> int:
         point = named_point(arguments)
         what = what if point else cite_turn(memory.store, what)
         if arguments.valid_at:
-            # A note as it is now needs none of it.
-            from kimi_memory.cli.filter_options import open_then
-
-            with open_then(memory, arguments) as past:
-                path, text = _read_text(past, what)
+            path, text = read_then(memory, arguments, lambda past: _read_text(past, what))
         else:
             path, text = _read_text(memory, what, point)
     first, count = _line_range(what, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.filter_options import add_as_of, open_at
-from kimi_memory.cli.point_options import add_valid_at, looks_back
+from kimi_memory.cli.point_options import looks_back
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, show, show_json
 from kimi_memory.cli.terminal import pad
@@ -18,8 +18,7 @@ _BAR, _NAME = 20, 9
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    add_as_of(parser)
-    add_valid_at(parser)
+    add_as_of(parser, held=True)
 
 
 def run(arguments: Namespace) -> int:

@@ -56,7 +56,7 @@ class Followed:
 def follow_all(memory: Memory, *, yes: bool = False) -> list[Followed]:
     """Follow the purges of each copy on this machine and of each remote, as `follow_purges` does.
 
-    One that cannot be reached, or whose purges cannot be told, keeps no other from being followed.
+    One that cannot be reached, or whose purges nobody can find out, keeps no other from it.
 
     Args:
         memory: opened for writing.

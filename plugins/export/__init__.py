@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.filter_options import add_as_of, open_at
-from kimi_memory.cli.point_options import add_valid_at, looks_back
 from kimi_memory.cli.shared import find_memory, open_memory, show, show_json
 from kimi_memory.cli.words import say
 from kimi_memory.domain.command import Command
@@ -67,8 +66,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="of a bundle: only what came after a point in the history",
     )
-    add_as_of(parser)
-    add_valid_at(parser)
+    add_as_of(parser, held=True)
     parser.add_argument(
         "--compress",
         choices=["auto", "none", "gzip"],
@@ -92,7 +90,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
 def _export(arguments: Namespace) -> int:
     """Export and say how much."""
     if arguments.form == _BUNDLE:
-        if looks_back(arguments):
+        if arguments.as_of or arguments.copy or arguments.valid_at:
             raise UsageError("A bundle holds a history. For a memory of then: branch add --at.")
         return _export_bundle(arguments)
     # The memory of then lies in another folder; this one may not be written to either.
