@@ -46,7 +46,7 @@ class PastReading(Parts):
     def _questions(self) -> PastQuestions:
         from kimi_memory.past.questions import PastQuestions
 
-        return PastQuestions(self.past)
+        return PastQuestions(self.past, self.signing.signers)
 
     def timeline(
         self, what: str, *, since: str = "", until: str = "",

@@ -9,7 +9,7 @@ from kimi_memory.cli.point_options import add_copy, named_point
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say, translate
-from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew
+from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew, Since
 from kimi_memory.past.copies import HERE
 
 _LONGEST = 200
@@ -56,6 +56,10 @@ def _show(one: BlameLine, *, every: bool) -> None:
         _show_row("shows", f"{one.note}  {one.field}".rstrip())
     if one.cause is not None:
         _show_cause(one.cause)
+    if one.signer:
+        _show_row("signed", f"{one.signer} ✓")
+    if one.now is not None:
+        _show_now(one.now)
     for turn in one.turns:
         _show_turn(turn)
     for copy in one.copies:
@@ -81,6 +85,15 @@ def _show_cause(cause: Cause) -> None:
         _show_row("model", cause.model or say("none"))
     else:
         _show_row("by", cause.author)
+
+
+def _show_now(now: Since) -> None:
+    row = f"{say(now.change)} {now.at:%Y-%m-%d}"
+    if now.note:
+        value = " ".join(now.says.split())
+        by = say('by "{value}" ({note})', value=value, note=now.note)
+        row = f"{row} {by}"
+    _show_row("now", row)
 
 
 def _show_copy(one: CopyKnew) -> None:

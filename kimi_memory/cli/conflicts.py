@@ -9,7 +9,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.cli.filter_options import add_as_of, open_at
 from kimi_memory.cli.keys import Walk, can_walk, edit_text
 from kimi_memory.cli.listed import find_listed, keep_list
-from kimi_memory.cli.point_options import named_point
+from kimi_memory.cli.point_options import looks_back
 from kimi_memory.cli.shared import finish_reports, moment, show, show_json, show_title
 from kimi_memory.cli.words import say
 from kimi_memory.domain.job import JobReport
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--since", default="", metavar="DATE", help="with --both: the newer one holds from then on"
     )
-    add_as_of(parser)
+    add_as_of(parser, held=True)
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 
@@ -51,8 +51,8 @@ def run(arguments: Namespace) -> int:
     chosen = choice != Choice() or bool(arguments.since)
     if chosen and not arguments.name:
         raise UsageError("Say which conflict: give its key or the id of a side.")
-    if chosen and named_point(arguments):
-        raise UsageError("Nothing is settled in the past. Leave out --as-of.")
+    if chosen and looks_back(arguments):
+        raise UsageError("Nothing is settled in the past. Leave out --as-of and --valid-at.")
     with open_at(arguments) as memory:
         name = find_listed(memory, arguments.name)
         if arguments.since:
@@ -68,7 +68,7 @@ def run(arguments: Namespace) -> int:
             show_json([{"key": one.key, "path": one.path, "sides": one.sides} for one in found])
             return 0
         keep_list(memory, [one.sides[0].id for one in found])
-        if found and can_walk() and not named_point(arguments):
+        if found and can_walk() and not looks_back(arguments):
             return _walk(memory, found)
         _print_conflicts(found, memory.zone)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.filter_options import add_as_of, open_exactly
+from kimi_memory.cli.filter_options import add_as_of, find_moment, open_exactly
 from kimi_memory.cli.point_options import named_point
 from kimi_memory.cli.shared import (
     add_within,
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--project", default="", help="the project it is about; default: that of the session"
     )
     add_as_of(parser, exact=True)
-    parser.add_argument("--valid-at", default="", metavar="DATE", help="what was so then")
+    parser.add_argument("--valid-at", default="", metavar="POINT", help="what was so then")
     parser.add_argument(
         "--replay",
         nargs="?",
@@ -95,7 +95,7 @@ def _build(arguments: Namespace, memory: Memory, as_of: str) -> Context:
         within=within(arguments),
         project=arguments.project,
         as_of=as_of,
-        valid_at=arguments.valid_at or None,
+        valid_at=find_moment(memory, arguments.valid_at) if arguments.valid_at else None,
     )
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.listed import NOTE_HELP, find_listed
-from kimi_memory.cli.point_options import add_copy, named_point
+from kimi_memory.cli.point_options import add_copy, add_valid_at, named_point
 from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
@@ -24,23 +24,29 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
     parser.add_argument("--as-of", default="", metavar="POINT", help="as it was at this point")
     add_copy(parser)
+    add_valid_at(parser)
     parser.add_argument("--related", action="store_true", help="show what the note is linked with")
     parser.add_argument("--hops", type=int, choices=(1, 2), default=1, help="links to follow")
 
 
 def run(arguments: Namespace) -> int:
     """Print the text, or what the note is linked with."""
-    if arguments.related:
-        from kimi_memory.cli.related import show_related  # A note alone takes a third as long.
+    if arguments.related or arguments.valid_at:
+        # A note as it is now takes a third as long.
+        from kimi_memory.cli.related import read_then, show_related
 
-        return show_related(arguments)
+        if arguments.related:
+            return show_related(arguments)
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments, follow=True) as memory:
         what = find_listed(memory, arguments.what)
         point = named_point(arguments)
         what = what if point else cite_turn(memory.store, what)
-        path, text = _read_text(memory, what, point)
+        if arguments.valid_at:
+            path, text = read_then(memory, arguments, lambda past: _read_text(past, what))
+        else:
+            path, text = _read_text(memory, what, point)
     first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines

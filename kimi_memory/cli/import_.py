@@ -101,6 +101,9 @@ def _print_bundle(found: BundleImport, *, dry_run: bool) -> None:
         text = "Would make a copy in {folder}: {count} files, at {commit}"
         text = text if dry_run else "Made a copy in {folder}: {count} files, at {commit}"
         show(say(text, folder=found.folder, count=found.files, commit=found.commit[:10]))
+    if found.signed:
+        signer = found.signer or say("a key that is not known here")
+        show(f"  {say('the file is signed by {name}', name=signer)}")
     text = "the name {name} stands for another version there; it stays here as it is"
     for name in found.kept:
         show(f"  {say(text, name=name)}")

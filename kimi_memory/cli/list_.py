@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """List what passes the filters; cards, unless another kind is named."""
     with open_memory(arguments) as memory:
-        query = _build_query(arguments, read_filters(arguments, memory.now())[0])
+        query = _build_query(arguments, read_filters(arguments, memory)[0])
         point = query.filters.as_of
         listing = memory.at(point).engine.browse(query) if point else memory.browse(query)
         leave(memory)

@@ -60,12 +60,26 @@ def print_report(report: MergeReport, *, dry_run: bool) -> None:
     source, count = f"{report.source} ({report.theirs[:10]})", len(report.paths)
     if dry_run:
         show(say("Would merge {source}: {count} files", source=source, count=count))
+        for line in _list_counts(report):
+            show(f"  {line}")
     else:
         made = report.commit[:10]
         text = "Merged {source} as {commit}: {count} files"
         show(say(text, source=source, commit=made, count=count))
     for line in _list_findings(report):
         show(f"  {line}")
+
+
+def _list_counts(report: MergeReport) -> Iterator[str]:
+    """Yield how far apart both sides are, and what would come along."""
+    text = "{ahead} versions ahead, {behind} behind, since {commit}"
+    counts = {"ahead": report.ahead, "behind": report.behind}
+    yield say(text, **counts, commit=report.base[:10])
+    if report.added:
+        yield say("{count} notes are new", count=report.added)
+    if report.turns:
+        text = "{count} turns were said there; in the result: {found}"
+        yield say(text, count=report.turns, found=report.found)
 
 
 def _list_findings(report: MergeReport) -> Iterator[str]:

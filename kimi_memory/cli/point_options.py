@@ -16,6 +16,21 @@ def add_copy(parser: ArgumentParser) -> None:
     )
 
 
+def add_valid_at(parser: ArgumentParser) -> None:
+    """Declare the option that names the moment at which something was so."""
+    parser.add_argument(
+        "--valid-at",
+        default="",
+        metavar="POINT",
+        help="what was so then, as far as is known: a date, or a point as --as-of takes it",
+    )
+
+
+def looks_back(arguments: Namespace) -> bool:
+    """Whether the options ask for another state than that of now."""
+    return bool(named_point(arguments) or arguments.valid_at)
+
+
 def named_point(arguments: Namespace) -> str:
     """Return the point that the options name; of one copy the last one if none is named."""
     if not arguments.copy:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show, show_json, show_note
 from kimi_memory.cli.terminal import cut, pad
 from kimi_memory.cli.words import say, translate
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.nlp.basic.safe_text import printable_line
-from kimi_memory.operations.follow_purge import follow_purges
+from kimi_memory.operations.follow_purge import Followed, follow_all, follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 from kimi_memory.operations.purge_everywhere import purge_everywhere
 
@@ -38,8 +38,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--follow",
+        nargs="?",
+        const="",
         metavar="SOURCE",
-        help="do here what another copy purged: a remote, the copy's folder, or a bundle",
+        help="do here what another copy purged: a remote, the copy's folder, or a bundle; "
+        "default: all copies on this machine and all remotes",
     )
     parser.add_argument(
         "--identity",
@@ -59,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Show what would be destroyed, or destroy it."""
-    if arguments.follow:
+    if arguments.follow is not None:
         return _follow(arguments)
     # From standard input, so that a secret need not stand in the shell's history or in `ps`.
     texts = tuple(sys.stdin.read() if text == "-" else text for text in arguments.text)
@@ -108,12 +111,26 @@ def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
 def _follow(arguments: Namespace) -> int:
     if arguments.text or arguments.session or arguments.everywhere:
         raise UsageError("--follow finds by itself what was purged. Give it alone.")
+    if arguments.identity and not arguments.follow:
+        raise UsageError("--identity reads one bundle. Name it after --follow.")
     with open_memory(arguments) as memory:
-        followed = follow_purges(
-            memory, arguments.follow, identity=arguments.identity, yes=arguments.yes
-        )
+        if not arguments.follow:
+            every = follow_all(memory, yes=arguments.yes)
+        else:
+            identity = arguments.identity
+            every = [follow_purges(memory, arguments.follow, identity=identity, yes=arguments.yes)]
     if arguments.json:
-        show_json(followed)
+        show_json(every if not arguments.follow else every[0])
+    else:
+        for followed in every:
+            _print_followed(followed)
+    return next((one.code for one in every if one.code), 0)
+
+
+def _print_followed(followed: Followed) -> None:
+    """Print what a source purged, and what of it went here."""
+    if followed.failed:
+        show_note(f"kimi-memory: {followed.source}: {translate(followed.failed)}")
     elif followed.report is None:
         text = "Nothing to follow: {source} purged nothing that was not purged here."
         show(say(text, source=followed.source))
@@ -124,7 +141,6 @@ def _follow(arguments: Namespace) -> int:
         what, ids = say(" and ").join(found), ", ".join(followed.purges)
         show(say("{source} purged {what} ({ids}).", source=followed.source, what=what, ids=ids))
         _print_report(followed.report)
-    return 0
 
 
 def _purge_everywhere(arguments: Namespace, doomed: Doomed) -> int:

@@ -84,7 +84,7 @@ def _build_query(arguments: Namespace, memory: Memory) -> Query:
     if arguments.limit < 0:
         raise UsageError("--limit is below zero. Give how many hits you want.")
     # `--plain` is for programs: a question of a user may hold quotes and colons that mean nothing.
-    query, asks = read_filters(arguments, memory.now(), plain=arguments.plain)
+    query, asks = read_filters(arguments, memory, plain=arguments.plain)
     # Everything is no answer; filters alone are one, such as all open tasks of a project.
     if not asks:
         raise UsageError("There is nothing to look for. Give a question, words or a filter.")

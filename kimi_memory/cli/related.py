@@ -1,9 +1,12 @@
-"""The part of ``get`` that shows what a note is linked with."""
+"""The parts of ``get`` that need more than a note: what it is linked with, and what was so."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.filter_options import open_then
 from kimi_memory.cli.listed import find_named
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.operations.links import Neighbour, related
@@ -21,6 +24,14 @@ def show_related(arguments: Namespace) -> int:
     if not found:
         show("Nothing is linked with it.")
     return 0
+
+
+def read_then(
+    memory: Memory, arguments: Namespace, read: Callable[[Memory], tuple[str, str]]
+) -> tuple[str, str]:
+    """Return what is read from the memory of what was known, or so, at the points named."""
+    with open_then(memory, arguments) as past:
+        return read(past)
 
 
 def _format_neighbour(one: Neighbour) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.filter_options import add_as_of, open_at
-from kimi_memory.cli.point_options import named_point
+from kimi_memory.cli.point_options import looks_back
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, show, show_json
 from kimi_memory.cli.terminal import pad
@@ -18,7 +18,7 @@ _BAR, _NAME = 20, 9
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    add_as_of(parser)
+    add_as_of(parser, held=True)
 
 
 def run(arguments: Namespace) -> int:
@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
-        _show_status(found, past=bool(named_point(arguments)))
+        _show_status(found, past=looks_back(arguments))
     return 0
 
 

@@ -96,8 +96,19 @@ def _print_report(report: SyncReport, *, dry_run: bool) -> None:
     done = [say("{count} versions received", count=report.received)] if report.received else []
     done += [say(sent, count=report.sent)] if report.sent else []
     state = "" if dry_run else f" · {say('at {commit}', commit=report.head[:10])}"
+    if report.lag_ms:
+        state += f" · {say('lag {time}', time=_shown_time(report.lag_ms))}"
     show(f"{report.name}  {say(', ').join(done) or say('nothing new')}{state}")
     for merged in report.merged:
         print_report(merged, dry_run=dry_run)
     for line in report.left_out:
         show(f"  {say('left out: {what}', what=translate(line))}")
+
+
+def _shown_time(milliseconds: int) -> str:
+    """Return a span as people read it: what is not sent may be a second old, or weeks."""
+    seconds = milliseconds / 1000
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"

@@ -28,6 +28,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--agent", default="", metavar="NAME", help="every job on the sessions of one agent alone"
     )
+    parser.add_argument(
+        "--three-way",
+        action="store_true",
+        help="what is done in any case where a file changed since: keep what came later",
+    )
     parser.add_argument("--dry-run", action="store_true", help="name the files, write nothing")
 
 

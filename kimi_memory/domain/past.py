@@ -104,6 +104,20 @@ class CopyKnew:
 
 
 @dataclass(frozen=True, slots=True)
+class Since:
+    """What became of a note after the point it was blamed at."""
+
+    change: str
+    """superseded, archived and the like, ``changed`` or ``removed``."""
+    at: datetime
+    """When that was known."""
+    says: str = ""
+    """What is said instead; empty where nothing is."""
+    note: str = ""
+    """The note that says so."""
+
+
+@dataclass(frozen=True, slots=True)
 class BlameLine:
     """A line of a file, or a field of a note, and where it comes from."""
 
@@ -122,6 +136,10 @@ class BlameLine:
     """What the field said earlier, newest first."""
     copies: tuple[CopyKnew, ...] = ()
     """Which copies have it, where that was asked for."""
+    now: Since | None = None
+    """What became of it; None where it still counts and says the same."""
+    signer: str = ""
+    """Whose signature the commit has since which it says so, of those that are known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,18 @@ class MergeReport:
     """Whose signatures were found on it, of those that are known."""
     waiting: tuple[str, ...] = ()
     """Files that wait for a person's word."""
+    base: str = ""
+    """The last commit that both sides have; empty where nothing was to do."""
+    ahead: int = 0
+    """Versions that are there and not here."""
+    behind: int = 0
+    """Versions that are here and not there."""
+    added: int = 0
+    """Notes that are new here."""
+    turns: int = 0
+    """Turns that were said there alone."""
+    found: int = 0
+    """Of these, the ones that the result has: all of them, or something is wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +80,8 @@ class SyncReport:
     """What was merged; of a folder of bundles what each copy brought."""
     left_out: tuple[str, ...] = ()
     """One line for what was not done, and why."""
+    lag_ms: int | None = None
+    """How old the oldest version is that is here and not there; 0 in step, None if not known."""
     failed: str = ""
     """Why it stopped; empty where it did not. Everything is still here."""
     code: int = 0

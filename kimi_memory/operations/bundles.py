@@ -8,12 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening
+from kimi_memory.api.options import Home, Opening
 from kimi_memory.config import MARKER
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, MovedError, UsageError
 from kimi_memory.jobs.merging import read_id
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.operations.bundle_signatures import (
+    FileSignature,
+    find_file_signer,
+    find_signing_key,
+    sign_file,
+    signature_of,
+)
 from kimi_memory.operations.encryption import (
     decrypt_file,
     encrypt_file,
@@ -37,6 +44,7 @@ from kimi_memory.store.files.outside import check_new_file
 from kimi_memory.store.git.bundle import Bundle, Compression, Manifest, read_bundle
 from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.incoming import fill_repository
+from kimi_memory.store.git.signers import Signers
 
 __all__ = ["Compression", "export_bundle", "import_bundle", "unpack_copy"]
 
@@ -53,6 +61,8 @@ class Exported:
     """It holds only what came after this commit; all where empty."""
     left_out: tuple[str, ...] = ()
     """Files that are not in the history, and why."""
+    signature: Path | None = None
+    """The file with its signature; None where it was not signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,10 @@ class Imported:
     """Versions that have a name here now."""
     kept: tuple[str, ...] = ()
     """Names that mean another version here, and go on to."""
+    signed: bool = False
+    """Whether a signature lies beside the file."""
+    signer: str = ""
+    """Whose it is; empty for nobody who is known."""
 
 
 def export_bundle(
@@ -79,6 +93,7 @@ def export_bundle(
     since: str = "",
     compress: Compression = "none",
     recipients: Sequence[str] = (),
+    signed: bool = False,
 ) -> Exported:
     """Write a memory and its history into one file; what was not committed yet is, first.
 
@@ -88,12 +103,15 @@ def export_bundle(
         since: a point in the history: what came after it, for a copy that has the rest.
         compress: git compresses already; gzip gains a few percent.
         recipients: keys of age or SSH; it is encrypted for them.
+        signed: write a signature beside it, with the key of the user's settings.
 
     Raises:
-        UsageError: the file cannot be written, or nothing came after the point.
+        UsageError: the file cannot be written, nothing came after the point, or there is no key.
         HistoryError: there is no history.
+        SignatureError: the key cannot be used.
     """
     check_new_file(memory.root, path)
+    signing = find_signing_key(memory.signing.key, path) if signed else None
     keys = read_recipients(recipients) if recipients else []
     if not memory.store.read_only:
         memory.repair_merges()
@@ -107,11 +125,14 @@ def export_bundle(
             memory.history.merger().write_bundle(place, manifest)
         if keys:
             encrypt_file(place, path, keys)
+    if signing is not None:
+        sign_file(signing, path)
     size = path.stat().st_size
     # What no commit holds, such as a file of 60 MB, is not in a bundle either.
     skipped = sorted(scan(memory.root).skipped.items())
     left_out = tuple(f"{path}: {why}" for path, why in skipped)
-    return Exported(path, size, manifest.head, manifest.version, manifest.base, left_out)
+    beside = signature_of(path) if signed else None
+    return Exported(path, size, manifest.head, manifest.version, manifest.base, left_out, beside)
 
 
 def describe_memory(memory: Memory, since: str = "") -> Manifest:
@@ -158,11 +179,18 @@ def import_bundle(
 
     Raises:
         UsageError: the file is damaged, no bundle, or holds what no memory has.
+        SignatureError: the signature beside it is not of this file.
         HistoryError: it is of another memory, or builds on commits that are not here.
         GateError: too many notes would go.
     """
+    told = find_file_signer(memory.signing.signers, path)
     with open_bundle(path, identity) as bundle:
-        return replace(merge_bundle(memory, bundle, dry_run=dry_run), path=path)
+        found = replace(merge_bundle(memory, bundle, dry_run=dry_run), path=path)
+    return _name_signer(found, told)
+
+
+def _name_signer(found: Imported, told: FileSignature | None) -> Imported:
+    return replace(found, signed=True, signer=told.principal) if told is not None else found
 
 
 @contextmanager
@@ -247,8 +275,11 @@ def unpack_copy(
     Raises:
         UsageError: the file is damaged, no bundle or holds what no memory has; or the folder
             cannot be used.
+        SignatureError: the signature beside it is not of this file.
         HistoryError: the bundle holds only what came after some commit.
     """
+    home = opening.home or Home.of_user()
+    told = find_file_signer(Signers(home.config), path)
     with (
         open_bundle(path, identity) as bundle,
         lay_folder(folder, keep=not dry_run) as part,
@@ -266,4 +297,4 @@ def unpack_copy(
     if not dry_run:
         list_copy(folder, opening)
     names = tuple(bundle.manifest.names)
-    return Imported(path, folder, commit, len(files), names=names)
+    return _name_signer(Imported(path, folder, commit, len(files), names=names), told)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.errors import HistoryError, UsageError
+from kimi_memory.errors import HistoryError, KimiMemoryError, UsageError
 from kimi_memory.jobs.merging import read_id
 from kimi_memory.jobs.purge import check_texts
 from kimi_memory.jobs.purged_words import find_purged_words
@@ -31,6 +31,7 @@ from kimi_memory.store.notes import sessions
 
 _SECONDS = 300.0
 _NAMED = "session:"
+_NO_FOLDER = "it is a folder of bundles. Name the file of one of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,39 @@ class Followed:
     """Sessions that went there as a whole, and are here."""
     report: PurgeReport | None = None
     """What that destroys here; None where nothing of it is here."""
+    failed: str = ""
+    """Why it could not be followed; empty where it could."""
+    code: int = 0
+    """The exit code of that error."""
+
+
+def follow_all(memory: Memory, *, yes: bool = False) -> list[Followed]:
+    """Follow the purges of each copy on this machine and of each remote, as `follow_purges` does.
+
+    One that cannot be reached, or whose purges nobody can find out, keeps no other from it.
+
+    Args:
+        memory: opened for writing.
+        yes: do it; else only report what would be destroyed.
+
+    Raises:
+        UsageError: no other copy and no remote is known here.
+    """
+    remotes = open_remotes(memory).read()
+    sources = [*memory.other_copies(), *(one.name for one in remotes if not one.drop)]
+    found = [_try_follow(memory, one, yes=yes) for one in sources]
+    # What lies in such a folder is said by name, as it may be why the text is still about.
+    found += [Followed(one.name, (), failed=_NO_FOLDER) for one in remotes if one.drop]
+    if not found:
+        raise UsageError("No other copy and no remote is known here. Name what to follow.")
+    return found
+
+
+def _try_follow(memory: Memory, source: str, *, yes: bool) -> Followed:
+    try:
+        return follow_purges(memory, source, yes=yes)
+    except KimiMemoryError as error:
+        return Followed(source, (), failed=str(error), code=error.exit_code)
 
 
 def follow_purges(
@@ -133,7 +167,7 @@ def _open_source(memory: Memory, source: str, identity: Path | None) -> Iterator
     else:
         remote = open_remotes(memory).find(source)
         if remote.drop:
-            raise UsageError(f"{source} is a folder of bundles. Name the file of one of them.")
+            raise UsageError(f"{source}: {_NO_FOLDER}")
         with (
             memory.store.lock("sync"),
             merger.reach(remote, Deadline(_SECONDS)) as there,

@@ -30,8 +30,10 @@ from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
+from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.head_log import note_examined
 from kimi_memory.store.git.merge_commit import Merger
+from kimi_memory.store.trust.session_growth import turn_lines
 
 if TYPE_CHECKING:
     from kimi_memory.jobs.vouching import Caps, Vouched
@@ -72,6 +74,7 @@ def merge_copy(
         changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
         report = _report(source, theirs, "", changes, merged)
+        report = _count(report, merger, bases[0], (base, ours, other), merged)
         asked = _find_joined(changes, merged) if strict else frozenset[str]()
         weighed = _weigh(memory, merger, theirs, (base, ours, other), merged)
         if weighed is not None:
@@ -183,9 +186,29 @@ def find_source(memory: Memory, merger: Merger, source: str, *, flush: bool) -> 
     if source and folder.is_dir():
         theirs = merger.fetch(folder.resolve(), purged=purged)
     else:
-        theirs = merger.find(source, purged=purged)
+        try:
+            theirs = merger.find(source, purged=purged)
+        except HistoryError:
+            _name_other_command(memory, source)
+            raise
     _check_memory(memory, theirs, source)
     return theirs
+
+
+def _name_other_command(memory: Memory, source: str) -> None:
+    """Raise an error that names the command for what is no branch and no folder.
+
+    Raises:
+        UsageError: it is a remote, or a file.
+    """
+    if source in {one.name for one in open_remotes(memory).read()}:
+        raise UsageError(
+            f"{source} is a remote. Merge what it has with 'kimi-memory sync {source} --pull'."
+        )
+    if Path(source).is_file():
+        raise UsageError(
+            f"{source} is a file. Merge a bundle with 'kimi-memory import bundle {source}'."
+        )
 
 
 def find_bases(merger: Merger, theirs: str, source: str) -> list[str]:
@@ -244,6 +267,33 @@ def _report(
         tuple(sorted(forks)),
         merged.kept,
     )
+
+
+def _count(
+    report: MergeReport, merger: Merger, base: str, trees: tuple[Tree, Tree, Tree], merged: Joined
+) -> MergeReport:
+    """Return a report that says how far apart both sides were, and what comes along."""
+    before, ours, theirs = map(_turns_of, trees)
+    said = theirs - ours - before
+    return replace(
+        report,
+        base=base,
+        ahead=merger.count_since(merger.ours, report.theirs),
+        behind=merger.count_since(report.theirs),
+        added=sum(
+            path not in trees[1] and path in merged.files and bool(id_of(merged.files[path], path))
+            for path in report.paths
+            if path.endswith(".md")
+        ),
+        turns=len(said),
+        found=len(said & _turns_of(merged.files)),
+    )
+
+
+def _turns_of(tree: Tree) -> set[bytes]:
+    """Return the turns in the sessions of a tree: a merge moves their lines, and changes none."""
+    paths = (path for path in tree if path.endswith(".jsonl") and "session_" in path)
+    return {line.rstrip(b"\n") for path in paths for line in turn_lines(tree[path])}
 
 
 def _find_joined(changes: list[Change], merged: Joined) -> frozenset[str]:

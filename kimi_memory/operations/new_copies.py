@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
@@ -17,6 +18,7 @@ from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.settings import set_entries
 from kimi_memory.operations.branches import check_name
+from kimi_memory.operations.held_files import keep_held
 from kimi_memory.operations.new_folders import (
     File,
     begin_copy,
@@ -82,7 +84,9 @@ def make_fork(memory: Memory, folder: Path, name: str, at: str = "HEAD") -> str:
 
 
 @contextmanager
-def open_past(memory: Memory, at: str) -> Iterator[tuple[Point, Memory]]:
+def open_past(
+    memory: Memory, at: str, held: datetime | None = None
+) -> Iterator[tuple[Point, Memory]]:
     """Open the memory of a point in a folder of its own, which is removed again.
 
     Its index is made of that tree alone, and its clock stands at the point: it answers as the
@@ -91,16 +95,19 @@ def open_past(memory: Memory, at: str) -> Iterator[tuple[Point, Memory]]:
     Args:
         memory: opened for writing.
         at: a point in the history.
+        held: of what was known at the point, only what was so at this moment.
 
     Raises:
         UsageError: there is no such point, or no memory yet.
     """
     point, _, files = read_point(memory, at)
+    if held is not None:
+        files = keep_held(files, held)
     with borrow_folder() as part:
         write_files(part, files)
         if any(one.content != one.counts for one in files.values()):
             begin_copy(part, beside(memory), files, "")
-        opening = replace(beside(memory), clock=lambda: point.moment)
+        opening = replace(beside(memory), clock=lambda: held or point.moment)
         with Memory.open(part, opening) as past:
             yield point, past
 

@@ -103,7 +103,7 @@ def list_remotes(memory: Memory) -> list[RemoteState]:
         outcome = outcomes.get(one.name, Outcome())
         role = one.role or ("cache" if one.drop else "replica")
         how = (role, one.since, outcome.last_sync_at, outcome.failed)
-        lag, size = _measure_lag(memory, seen), _measure_folder(memory, one)
+        lag, size = measure_lag(memory, seen), _measure_folder(memory, one)
         keys = (one.recipients, one.identity)
         found.append(RemoteState(one.name, one.url, one.drop, *told, *how, lag, size, *keys))
     return found
@@ -159,7 +159,16 @@ def check_remotes(memory: Memory) -> Iterator[Finding]:
             yield Finding("remotes", Severity.WARNING, message, remedy)
 
 
-def _measure_lag(memory: Memory, seen: str) -> int | None:
+def measure_lag(memory: Memory, seen: str) -> int | None:
+    """Return how many milliseconds old the oldest version is that a remote was not sent.
+
+    Args:
+        memory: the memory.
+        seen: the last commit that the remote had or was sent.
+
+    Returns:
+        0 where it has all; None where nothing was exchanged with it yet.
+    """
     graph = memory.points.graph()
     if seen not in graph.index:
         return None

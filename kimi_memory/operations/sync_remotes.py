@@ -26,7 +26,7 @@ from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.drop_folders import meet_in_folder
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.merge_copy import merge_copy
-from kimi_memory.operations.remotes import note_outcome, offer_remotes, open_remotes
+from kimi_memory.operations.remotes import measure_lag, note_outcome, offer_remotes, open_remotes
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remote_copy import RemoteCopy
@@ -70,6 +70,8 @@ def sync_memory(
 def _try_sync(memory: Memory, remote: Remote, options: SyncOptions) -> SyncReport:
     try:
         report = Sync(memory, remote, options).run()
+        seen = memory.history.merger().find_seen(remote.name)
+        report = replace(report, lag_ms=measure_lag(memory, seen))
     except KimiMemoryError as error:
         report = SyncReport(remote.name, remote.url, failed=str(error), code=error.exit_code)
     if not options.dry_run:

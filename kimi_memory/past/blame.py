@@ -109,7 +109,7 @@ class Blame:
         if note is None or not self._is_shown(note):
             return None
         name = name or ("value" if isinstance(note, Card) else "title")
-        says = [_field_of(one, name) if one and self._is_shown(one) else None for one in notes]
+        says = [field_of(one, name) if one and self._is_shown(one) else None for one in notes]
         runs = list(_yield_runs(says))
         causes = self._reader.causes([states[first] for first in runs])
         before = [
@@ -250,7 +250,7 @@ def _yield_runs(values: list[str | None]) -> Iterator[int]:
         last = value
 
 
-def _field_of(note: Note, name: str) -> str:
+def field_of(note: Note, name: str) -> str:
     """Return a field of a note as text.
 
     Raises:

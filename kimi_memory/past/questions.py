@@ -7,16 +7,18 @@ from kimi_memory.past.beliefs import BeliefFilter, Sees, compare_beliefs
 from kimi_memory.past.bisect import Flip, Wrong, find_flips
 from kimi_memory.past.blame import Blame
 from kimi_memory.past.blame_copies import add_copies
+from kimi_memory.past.blame_now import add_now, add_signers
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.timeline import list_states
+from kimi_memory.store.git.signers import Signers
 
 
 class PastQuestions:
     """What can be asked about the past of one memory; see the methods of `Memory`."""
 
-    def __init__(self, reader: PastReader) -> None:
-        self._reader = reader
+    def __init__(self, reader: PastReader, signers: Signers) -> None:
+        self._reader, self._signers = reader, signers
 
     def timeline(self, what: str, since: str, until: str, sees: Sees) -> list[TimelineEntry]:
         """Return every state of a note, or of all notes of a key."""
@@ -26,7 +28,8 @@ class PastQuestions:
     def blame(self, what: str, field: str, at: str, sees: Sees, *, copies: bool) -> list[BlameLine]:
         """Return since when lines or a field say what they say, and in which copies."""
         point, blame = self._find(at), Blame(self._reader, sees)
-        found = blame.find(what, field, point)
+        found = list(add_now(self._reader, blame.find(what, field, point), point, sees))
+        found = add_signers(self._reader, found, self._signers)
         return list(add_copies(self._reader, blame, found, point)) if copies else found
 
     def beliefs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.past import BlameLine, Cause, Earlier, TimelineEntry
+from kimi_memory.domain.past import BlameLine, Cause, Earlier, Since, TimelineEntry
 from kimi_memory.errors import NotFoundError
 from kimi_memory.server.principal import Namespace
 from kimi_memory.store.notes.notes import Shelf
@@ -51,7 +51,9 @@ def _narrow_line(memory: Memory, space: Namespace, line: BlameLine) -> BlameLine
     turns = (one for one in line.turns if one.path and space.holds_path(memory, one.path))
     before = (Earlier(one.says, _bare(one.cause)) for one in line.before)
     cause = _bare(line.cause) if line.cause else None
-    return replace(line, cause=cause, turns=tuple(turns), before=tuple(before))
+    # The note in its place may lie outside.
+    now = Since(line.now.change, line.now.at) if line.now else None
+    return replace(line, cause=cause, turns=tuple(turns), before=tuple(before), now=now, signer="")
 
 
 def _bare(cause: Cause) -> Cause:

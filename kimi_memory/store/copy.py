@@ -122,7 +122,11 @@ def _is_still_copy(path: str, copy: str) -> bool:
         marks = json.loads((Path(path) / PATH).read_bytes())
     except (OSError, ValueError):
         return False
-    return isinstance(marks, dict) and marks.get("copy") == copy
+    if not isinstance(marks, dict):
+        return False
+    # After a purge it has another id, and is the same copy.
+    was = marks.get("was")
+    return copy in (marks.get("copy"), *(was if isinstance(was, list) else ()))
 
 
 def checkpoint(store: Store) -> dict[str, str]:

@@ -66,7 +66,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="of a bundle: only what came after a point in the history",
     )
-    add_as_of(parser)
+    add_as_of(parser, held=True)
     parser.add_argument(
         "--compress",
         choices=["auto", "none", "gzip"],
@@ -80,12 +80,17 @@ def _add_arguments(parser: ArgumentParser) -> None:
         metavar="RECIPIENT",
         help="of a bundle: for this key of age or SSH, or a file of keys; may be repeated",
     )
+    parser.add_argument(
+        "--sign",
+        action="store_true",
+        help="of a bundle: write a signature beside it, FILE.sig, with the key under [signing]",
+    )
 
 
 def _export(arguments: Namespace) -> int:
     """Export and say how much."""
     if arguments.form == _BUNDLE:
-        if arguments.as_of or arguments.copy:
+        if arguments.as_of or arguments.copy or arguments.valid_at:
             raise UsageError("A bundle holds a history. For a memory of then: branch add --at.")
         return _export_bundle(arguments)
     # The memory of then lies in another folder; this one may not be written to either.
@@ -111,6 +116,7 @@ def _export_bundle(arguments: Namespace) -> int:
             since=arguments.since,
             compress=compress,
             recipients=arguments.encrypt,
+            signed=arguments.sign,
         )
     if arguments.json:
         show_json(found)
@@ -120,6 +126,8 @@ def _export_bundle(arguments: Namespace) -> int:
     version, size = f"v{found.version} ({found.commit[:10]})", f"{found.bytes:,}"
     text = "{file}: {what}, {version}, {bytes} bytes"
     show(say(text, file=found.path, what=what, version=version, bytes=size))
+    if found.signature:
+        show(say("signed: {file}", file=found.signature))
     for line in found.left_out:
         show(say("left out: {what}", what=line))
     return 0

@@ -83,3 +83,22 @@ def test_a_preview_shows_the_lines_that_hold_the_words(folder, capsys) -> None:
     assert any("key: note.the-payload1-test" in line for line in shown)
     # Records of a session change as they hold its hashes; only what is said is shown.
     assert not any('"kind":"session"' in line for line in shown)
+
+
+def test_follow_alone_does_what_any_known_copy_purged(told, tmp_path, capsys) -> None:
+    other = tmp_path / "laptop"
+    subprocess.run(["git", "clone", "-q", told, other], check=True)
+    where = ["--memory", str(other)]
+    # From the first command on, the copy is known on this machine.
+    assert run(["remember", "Bob likes coffee.", "--key", "bob.drink", *where]) == 0
+    assert run(["purge", "--text", TEXT, "--yes"]) == 0
+    capsys.readouterr()
+    assert run(["purge", "--follow", "--identity", "key", *where]) == 2
+    assert run(["purge", "--follow", *where]) == 0
+    shown = capsys.readouterr().out
+    assert f"{told} purged 1 text" in shown
+    assert "Would be destroyed" in shown
+    [done] = answer(capsys, "purge", "--follow", "--yes", *where)
+    assert done["report"]["done"]
+    assert run(["purge", "--follow", *where]) == 0
+    assert f"Nothing to follow: {told}" in capsys.readouterr().out

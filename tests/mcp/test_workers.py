@@ -12,7 +12,11 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.mcp.workers import Desk
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.server.principal import Namespace
+from tests.test_copies import clone
+
+__all__ = ["clone"]
 
 SECRET = ("Valparaiso", "marigold", "海燕")
 """Words of another project and another agent."""
@@ -205,6 +209,7 @@ def test_a_bound_client_cannot_spell_out_what_the_past_is_called(
                 (done, "remember-0123456789ab"),
                 (done[:-6], "remember-012345"),
                 (head[:7], "0123456"),
+                ("here@{now}", "phone@{now}"),
             ):
                 ask(free, there)
                 said = []
@@ -218,3 +223,30 @@ def test_a_bound_client_cannot_spell_out_what_the_past_is_called(
     finally:
         free.close()
         bound.close()
+
+
+def test_a_client_asks_what_one_copy_knew(memory: Memory, clone: Callable[[str], Memory]) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    laptop = clone("laptop")
+    laptop.remember("部署端口是 9090。", key="laptop.port")
+    laptop.batch.flush()
+    merge_copy(memory, str(laptop.root))
+    memory.remember("The deploy port is 8443 now.", key="deploy.port")
+    memory.batch.flush()
+    desk = Desk(memory.root)
+    try:
+        at = f"{laptop.copy_id}@{{now}}"
+        for said in (
+            json.dumps(desk.search("deploy port kind:card", as_of=at), ensure_ascii=False),
+            json.dumps(desk.search(f"deploy port as-of:{at}"), ensure_ascii=False),
+            json.dumps(desk.context("task", "deploy port", as_of=at), ensure_ascii=False),
+        ):
+            assert "8080" in said
+            assert "8443" not in said
+        assert "9090" in json.dumps(desk.search("部署端口", as_of=at), ensure_ascii=False)
+        assert "8443" in json.dumps(desk.search("deploy port kind:card", as_of="here@{now}"))
+        assert desk.timeline("deploy.port", until=at)["states"]
+        with pytest.raises(KimiMemoryError, match="phone"):
+            desk.search("deploy port", as_of="phone@{now}")
+    finally:
+        desk.close()

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.errors import DivergedError, HistoryError
+from kimi_memory.errors import DivergedError, HistoryError, UsageError
 from kimi_memory.operations.bundles import export_bundle, import_bundle
-from kimi_memory.operations.follow_purge import follow_purges
+from kimi_memory.operations.follow_purge import follow_all, follow_purges
 from kimi_memory.operations.forget import Doomed, purge
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
+from kimi_memory.store.copy import note_copy
 from tests.jobs.test_purge import traces
 from tests.operations.test_merge_copy import values
 from tests.test_copies import clone, errors, git
@@ -160,3 +161,33 @@ def test_a_record_of_a_purge_without_the_history_from_before_it_asks_for_nothing
     memory.remember("Eve likes juice.", key="eve.drink")
     assert merge_copy(later, str(memory.root)).commit
     assert errors(memory) == errors(later) == []
+
+
+def test_without_a_source_all_known_copies_and_remotes_are_followed(
+    copies: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    memory, other = copies
+    note_copy(other.home.state, other.settings.memory.id, memory.root, memory.copy_id)
+    # A server that cannot be reached, and a folder of bundles, keep no other from being followed.
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "away.git")
+    add_remote(other, "away", f"file://{tmp_path / 'away.git'}")
+    (tmp_path / "away.git").rename(tmp_path / "unplugged")
+    (tmp_path / "drop").mkdir()
+    add_remote(other, "stick", str(tmp_path / "drop"), drop=True)
+    seen = {Path(one.source).name: one for one in follow_all(other)}
+    assert seen.keys() == {memory.root.name, "away", "stick"}
+    assert (seen[memory.root.name].texts, seen[memory.root.name].failed) == (1, "")
+    assert seen["away"].code == 43
+    assert seen["stick"].failed.startswith("it is a folder of bundles")
+    assert traces(other.root, SECRET)
+    done = {Path(one.source).name: one for one in follow_all(other, yes=True)}
+    report = done[memory.root.name].report
+    assert report is not None and report.done
+    assert traces(other.root, SECRET) == []
+    again = {Path(one.source).name: one for one in follow_all(other)}
+    assert (again[memory.root.name].purges, again[memory.root.name].failed) == ((), "")
+
+
+def test_where_nothing_else_is_known_there_is_nothing_to_follow(memory: Memory) -> None:
+    with pytest.raises(UsageError, match="No other copy and no remote"):
+        follow_all(memory)

@@ -15,14 +15,16 @@ from kimi_memory.api.options import Home
 from kimi_memory.cli import run
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.purge import Doomed
 from kimi_memory.merge.marks import has_marks
+from kimi_memory.operations.bundles import export_bundle
 from kimi_memory.operations.forget import purge
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
 from kimi_memory.operations.open_questions import waiting_files
+from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -816,3 +818,48 @@ def test_strictly_a_note_that_both_sides_changed_waits_though_all_is_trusted(
     assert waiting_files(memory) == []
     assert live(memory, "deploy.port") != {"The deploy port is 8081."}
     assert run(["merge", "--continue", *options]) == 2
+
+
+def test_a_dry_run_says_how_far_apart_both_are_and_what_comes_along(
+    memory: Memory, clone: Clone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.session("talk").turn("user", "The deploy port is 8080.")
+    other = clone("other")
+    base = git(other.root, "rev-parse", "HEAD").strip()
+    other.remember("Bob likes coffee.", key="bob.drink")
+    other.session("talk").turn("user", "So it is, 部署端口是 8080。")
+    other.batch.flush()
+    memory.session("talk").turn("user", "And the backup runs at two.")
+    memory.batch.flush()
+    ahead = int(git(other.root, "rev-list", "--count", f"{base}..HEAD"))
+    behind = int(git(memory.root, "rev-list", "--count", f"{base}..HEAD"))
+    told = merge_copy(memory, str(other.root), dry_run=True)
+    assert (told.base, told.ahead, told.behind) == (base, ahead, behind)
+    # The session went on in both: both turns of there are in the result, one under another name.
+    assert (told.added, told.turns, told.found, len(told.forks)) == (1, 2, 2, 1)
+    assert run(["merge", str(other.root), "--dry-run", "--memory", str(memory.root)]) == 0
+    said = capsys.readouterr().out
+    assert f"{ahead} versions ahead, {behind} behind, since {base[:10]}" in said
+    assert "1 note is new" in said
+    assert "2 turns were said there; in the result: 2" in said
+    done = merge_copy(memory, str(other.root))
+    assert (done.ahead, done.behind, done.turns, done.found) == (ahead, behind, 2, 2)
+
+
+def test_what_is_a_remote_or_a_file_is_told_the_command_for_it(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
+    add_remote(memory, "hub", str(tmp_path / "hub.git"))
+    path = tmp_path / "news.bundle"
+    export_bundle(memory, path)
+    with pytest.raises(UsageError, match=r"hub is a remote.*'kimi-memory sync hub --pull'"):
+        merge_copy(memory, "hub")
+    assert run(["merge", str(path), "--memory", str(memory.root)]) == 2
+    said = capsys.readouterr().err
+    assert said.endswith(f"'kimi-memory import bundle {path}'.\n")
+    assert said.count("\n") == 1
+    with pytest.raises(HistoryError, match="No folder, branch or commit"):
+        merge_copy(memory, "nothing")

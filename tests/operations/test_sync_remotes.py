@@ -21,6 +21,7 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cli import run
+from kimi_memory.cli.sync import _print_report
 from kimi_memory.errors import (
     DivergedError,
     GateError,
@@ -685,3 +686,20 @@ def test_how_the_last_sync_went_is_seen_later(
     [report] = desk.sync(options=SyncOptions(pull=False))
     assert report.sent and not list_remotes(desk)[0].failed
     assert not [one for one in doctor(desk) if one.check == "remotes"]
+
+
+def test_a_sync_says_how_far_a_remote_lags(
+    desk: Memory, clone: Clone, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    laptop = clone("laptop")
+    assert sync(desk).lag_ms == sync(laptop).lag_ms == 0
+    laptop.remember("Cleo likes water.", key="cleo.drink")
+    laptop.batch.flush()
+    clock.move(minutes=90)
+    report = sync(laptop, push=False)
+    assert report.lag_ms is not None and 90 <= report.lag_ms / 60_000 < 91
+    assert report.lag_ms == list_remotes(laptop)[0].lag_ms
+    laptop.batch.flush()
+    _print_report(report, dry_run=False)
+    assert "· lag 1.5 h" in capsys.readouterr().out
+    assert sync(laptop).lag_ms == 0

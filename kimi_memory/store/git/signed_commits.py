@@ -51,6 +51,17 @@ def parse_commit(id: str, raw: bytes) -> SignedCommit:
     return SignedCommit(id, parents, payload, signature, waiting, by_values)
 
 
+def find_signers(git: Git, signers: Signers, commits: Iterable[str]) -> dict[str, str]:
+    """Return who signed commits, of those that are known; the others are left out."""
+    listed = "".join(f"{id}\n" for id in sorted(set(commits))).encode()
+    if not listed or not signers.known():
+        return {}
+    out = git.run("cat-file", "--batch", feed=listed)
+    read = (parse_commit(id.decode("ascii"), raw) for id, _, raw in parse_objects(out))
+    told = {one.id: signers.judge(one.signature, one.payload) for one in read if one.signature}
+    return {id: one.principal for id, one in told.items() if one.principal and not one.false}
+
+
 class SignedCommits:
     """Reads the signatures of commits, each once.
 
