@@ -614,7 +614,6 @@ def test_a_person_is_believed_before_an_agent() -> None:
     found = joined(file_of(PORT), ours, theirs)
     assert b"- Definition: 1\n" in found.files[CARD]
     assert found.notes.joined == [PORT.id]
-    assert joined({}, ours, {}).notes.added == [PORT.id]
 
 
 def test_files_that_cannot_be_read_are_kept_as_they_are() -> None:
