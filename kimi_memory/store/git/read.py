@@ -48,7 +48,7 @@ class GraphRow(NamedTuple):
     """When it was made, by the clock of its machine."""
 
 
-def read_graph(git: Git, commit: str, since: str) -> list[GraphRow]:
+def read_graph(git: Git, commit: str, since: str = "") -> list[GraphRow]:
     """Return a commit and what it descends from, parents before children, without an old one."""
     form = ("--no-commit-header", "--format=%H %ct %P")
     # After a purge the old commit is gone.
@@ -77,8 +77,8 @@ def resolve(git: Git, commit: str) -> str:
 def find_types(git: Git, names: Iterable[str]) -> dict[str, str]:
     """Return the types of objects by their names; ``missing`` for those that are not here."""
     feed = "".join(f"{name}\n" for name in names).encode()
-    rows = git.run("cat-file", "--batch-check", "--buffer", feed=feed).decode().splitlines()
-    return {name: type for name, type, *_ in map(str.split, rows)}
+    out = git.run("cat-file", "--batch-check", "--buffer", feed=feed) if feed else b""
+    return {name: type for name, type, *_ in map(str.split, out.decode().splitlines())}
 
 
 def read_head(git: Git) -> str:
