@@ -502,6 +502,10 @@ TESTED = replace(OLD, status=Status.CANDIDATE)
 @given(card_forks(3))
 @example((OLD, [TESTED, None, replace(OLD, value="9999")]))  # what a deletion hides counts later
 @example((OLD, [replace(OLD, key="port"), None, replace(OLD, valid_to=LATER)]))
+@example((PORT, [replace(PORT, trust=Origin.HUMAN), replace(PORT, valid_from=NOW), None]))
+@example(
+    (PORT, [replace(PORT, value="1"), replace(PORT, category="net"), replace(PORT, value="2")])
+)
 @examples(150)
 def test_a_card_of_three_copies_is_the_same_in_any_order(
     forks: tuple[Card, list[Card | None]],
