@@ -186,6 +186,7 @@ COSTS: dict[str, tuple[str, ...]] = {
     "C4: blame of a card and of a page": (
         f"{ROWS}::blame of a card by git blame",
         f"{ROWS}::blame of a page by git blame",
+        f"{PROCESSES}::test_blame_of_a_page_asks_of_all_its_cards_at_once",
     ),
     "C5: a timeline": (f"{ROWS}::timeline by git log of the path",),
     "C6: a merge of many cards, without a conflict": (
@@ -206,6 +207,7 @@ COSTS: dict[str, tuple[str, ...]] = {
     ),
     "C12: a signature, and checking a history of them": (
         f"{ROWS}::commit that is signed by one that is not",
+        f"{PROCESSES}::test_a_signed_commit_asks_git_as_often_as_another",
         f"{ROWS}::verify --history, first, by git verify-commit of each",
     ),
     "C13: a sync that finds nothing new": (

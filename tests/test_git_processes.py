@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,39 @@ def test_what_a_merge_asks_of_git_does_not_grow_with_the_notes(
         counts.append(len(calls()))
         sync_memory(peer)
     assert counts[1] <= counts[0] + 2, counts
+
+
+def test_blame_of_a_page_asks_of_all_its_cards_at_once(
+    tmp_path: Path, opening: Opening, calls: Calls
+) -> None:
+    counts = []
+    with Memory.create(tmp_path / "m", opening=opening) as memory:
+        for number in range(4):
+            memory.remember(f"The port of s{number} is 80{number}.", key=f"port.s{number}")
+            memory.batch.flush()
+        shown = [line for line in memory.blame("MEMORY.md") if line.note]
+        calls()
+        for count in (1, len(shown)):
+            assert len(memory.blame(f"MEMORY.md:{shown[0].line}-{shown[count - 1].line}")) >= count
+            counts.append(len(calls()))
+    assert len(shown) == 4
+    assert counts[0] == counts[1] <= 4, counts
+
+
+@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs OpenSSH")
+def test_a_signed_commit_asks_git_as_often_as_another(
+    tmp_path: Path, opening: Opening, calls: Calls
+) -> None:
+    key, home = tmp_path / "key", Home(tmp_path / "config", tmp_path / "state")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    home.config.mkdir()
+    (home.config / "config.toml").write_text(f'[signing]\nkey = "{key}"\nwhen = "commit"\n')
+    with Memory.create(tmp_path / "m", opening=replace(opening, home=home)) as memory:
+        session = memory.session("s")
+        for text in ("Ann likes tea.", "Bob likes coffee."):
+            session.turn(Role.USER, text)
+            calls()
+            assert memory.batch.flush()
+            found = calls()
+    assert len(found) <= 3, found
+    assert "gpgsig -----BEGIN SSH SIGNATURE-----" in git(tmp_path / "m", "cat-file", "-p", "HEAD")

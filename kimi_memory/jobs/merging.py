@@ -10,10 +10,10 @@ from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, dig
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError
-from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.kinds import is_session
 from kimi_memory.merge.note_files import read_notes
+from kimi_memory.merge.one_sided import find_id
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import TOMBSTONES, is_truth
 from kimi_memory.store.git.history import History
@@ -80,14 +80,14 @@ def join_commits(
 
 def _find_made(merger: Merger, commit: str, known: set[str], merged: Joined) -> set[str]:
     """Return where else a commit has a file or a note already that a merge makes."""
-    new = merged.files.keys() - known
-    found = set(merger.read([commit], also=new).trees[0]) if new else set()
-    ids = {id for _, id in merged.notes.variants}
-    # Somebody may have moved it since.
-    rest = merger.read([commit], whole=True).trees[0] if ids else {}
-    marks = [id.encode() for id in ids]
-    near = (path for path, content in rest.items() if any(mark in content for mark in marks))
-    return (found | {path for path in near if id_of(rest[path], path) in ids}) - known
+    new, ids = merged.files.keys() - known, {id for _, id in merged.notes.variants}
+    if not new and not ids:
+        return set()
+    # A version that lost may lie anywhere: somebody may have moved it since.
+    there = merger.read([commit], whole=bool(ids), also=new).trees[0]
+    notes = (path for path in there if path.endswith(".md")) if ids else ()
+    found = {path for path in notes if find_id(there[path], path) in ids}
+    return (found | (new & there.keys())) - known
 
 
 def read_trees(

@@ -47,8 +47,8 @@ class MergedNotes:
     """Ids of notes that both sides changed."""
     variants: list[tuple[str, str]] = field(default_factory=list)
     """Ids of notes with two statements, each with that of the variant."""
-    added: list[str] = field(default_factory=list)
-    """Ids of notes that one side made."""
+    sought: set[str] = field(default_factory=set)
+    """Ids of variants that both sides were looked through for."""
 
 
 def read_notes(files: Mapping[str, bytes], rest: dict[str, bytes], moves: Moves) -> NoteFiles:
@@ -117,11 +117,13 @@ def _place_variants(
     drop = set[str]()
     for variant in said.variants:
         merged.variants.append((said.note.id, variant.id))
+        merged.sought.add(variant.id)
         standing = [side[variant.id] for side in sides if variant.id in side]
         if all(_is_untouched(one) and is_greater(variant, one.note) for one in standing):
             drop.add(variant.id)
     if isinstance(said.note, Card | Event):
         id = variant_id(said.note, said.note.created)
+        merged.sought.add(id)
         if all(_is_untouched(side[id]) for side in sides if id in side):
             drop.add(id)
     merged.wanted = [one for one in merged.wanted if one.id not in drop]
@@ -143,7 +145,6 @@ def _take_one(merged: MergedNotes, base: NoteFile | None, left: NoteFile | None)
     if left is None or left == base:
         return
     if base is None:
-        merged.added.append(left.note.id)
         merged.wanted.append(left.wanted)
         return
     kept = keep_edit(base.note, left.note)

@@ -17,6 +17,7 @@ from kimi_memory.merge.files import CONFLICTS, MergedFile, Versions, merge_file
 from kimi_memory.merge.kinds import TOMBSTONES, is_session, is_view, view_of
 from kimi_memory.merge.moved_turns import Moves
 from kimi_memory.merge.note_files import MergedNotes, merge_note_files, read_notes
+from kimi_memory.merge.one_sided import OneSided, find_one_sided
 from kimi_memory.merge.placing import Wanted, place_files
 from kimi_memory.merge.records import TombstoneFile, merge_tombstones
 from kimi_memory.merge.sessions import (
@@ -60,19 +61,31 @@ def join(base: Tree, ours: Tree, theirs: Tree) -> Joined:
     # may have them where they were: held against such a base, neither changed its evidence.
     both = {id: moved for id, moved in sessions.theirs.items() if id not in sessions.ours}
     moves: tuple[Moves, ...] = (both | dict(sessions.ours), sessions.ours, sessions.theirs)
-    notes = merge_note_files(
-        *(
-            read_notes(tree.pages, tree.rest, moved)
-            for tree, moved in zip(trees, moves, strict=True)
-        )
-    )
-    wanted = [Wanted(one.path, b"".join(one.lines)) for one in sessions.sessions.values()]
-    wanted += _merge_rest(trees, sessions)
-    files = place_files([*notes.wanted, *wanted])
+    # Where turns moved, the notes that rest on them change with them.
+    alone = OneSided() if any(moves) else find_one_sided(*(tree.pages for tree in trees))
+    notes, wanted = _merge_others(trees, sessions, moves, alone)
+    if not alone.is_apart(notes.sought, wanted):
+        alone = OneSided()
+        notes, wanted = _merge_others(trees, sessions, moves, alone)
+    files = place_files([*alone.wanted, *wanted])
     _write_views(files, trees, sessions)
     known = {*base, *ours, *theirs}
     kept = (path for path in sorted(files) if path.startswith(f"{CONFLICTS}/"))
     return Joined(files, notes, sessions, tuple(path for path in kept if path not in known))
+
+
+def _merge_others(
+    trees: Sequence[_Sorted], sessions: MergedSessions, moves: Sequence[Moves], alone: OneSided
+) -> tuple[MergedNotes, list[Wanted]]:
+    """Return the notes that are not taken as they are, and all files but those."""
+    notes = merge_note_files(
+        *(
+            read_notes(alone.without(tree.pages), tree.rest, moved)
+            for tree, moved in zip(trees, moves, strict=True)
+        )
+    )
+    wanted = [Wanted(one.path, b"".join(one.lines)) for one in sessions.sessions.values()]
+    return notes, [*notes.wanted, *wanted, *_merge_rest(trees, sessions)]
 
 
 def _sort_files(tree: Tree) -> _Sorted:

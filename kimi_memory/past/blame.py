@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
+from functools import cached_property
+from itertools import chain, islice
+from typing import NamedTuple
 
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, Earlier
+from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
@@ -16,9 +20,10 @@ from kimi_memory.jobs.trace import Evidence, Tracer
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.past.beliefs import LIVE, Sees, statement_of
+from kimi_memory.past.note_states import is_barred
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import SHOWN, PastReader
-from kimi_memory.past.table import State
+from kimi_memory.past.table import PastTable, State
 from kimi_memory.store.git.read import LineOrigin
 from kimi_memory.store.notes.note_index import may_be_note, read_entry
 
@@ -38,8 +43,19 @@ class _Place:
     last: int
 
 
+class _Said(NamedTuple):
+    """What a field of a note said, in each of its states."""
+
+    note: Note
+    field: str
+    states: list[State]
+    says: list[str | None]
+    runs: list[int]
+    """Where each of the values begins."""
+
+
 class Blame:
-    """Blames what one memory says."""
+    """Blames what one memory says, for one question."""
 
     def __init__(self, reader: PastReader, sees: Sees = lambda note: True) -> None:
         self._reader, self._sees = reader, sees
@@ -92,42 +108,62 @@ class Blame:
         # Replaced cards of a key answer only where none is live, or where those that are wait for
         # a person's word.
         for chosen in (live, there):
-            found = [one for own in chosen if (one := self._blame_field(own, field))]
+            found = [one for one in self._blame_fields(chosen, field) if one is not None]
             if found:
                 yield from found
                 return
         raise NotFoundError("note or key", what)
 
-    def _blame_field(self, states: list[State], name: str) -> BlameLine | None:
-        """Return since when a field says so; None for a note that the caller may not see."""
-        notes = list(self._reader.notes_of(states))
+    def _blame_fields(self, owned: Sequence[list[State]], name: str) -> list[BlameLine | None]:
+        """Return since when a field of each note says so; None for one the caller may not see.
+
+        Args:
+            owned: the states of each note.
+            name: of the field; what the note says if empty.
+        """
+        # Git is asked once for all notes: a page shows a card in each of its lines.
+        notes = iter(self._reader.notes_of(chain.from_iterable(owned)))
+        found = [self._find_runs(own, list(islice(notes, len(own))), name) for own in owned]
+        firsts = [one.states[at] for one in found if one is not None for at in one.runs]
+        causes = iter(self._reader.causes(firsts))
+        tracer = Tracer(self._reader.store, self._reader.history)
+        return [
+            None
+            if one is None
+            else self._make_line(one, list(islice(causes, len(one.runs))), tracer)
+            for one in found
+        ]
+
+    def _find_runs(self, states: list[State], notes: list[Note | None], name: str) -> _Said | None:
+        """Return what a field said in each state; None for a note the caller may not see."""
         # A version that waits for a person's word says nothing yet.
         while notes and notes[-1] is None:
             notes.pop()
-        states = states[: len(notes)]
         note = notes[-1] if notes else None
         if note is None or not self._is_shown(note):
             return None
         name = name or ("value" if isinstance(note, Card) else "title")
         says = [field_of(one, name) if one and self._is_shown(one) else None for one in notes]
-        runs = list(_yield_runs(says))
-        causes = self._reader.causes([states[first] for first in runs])
+        return _Said(note, name, states[: len(notes)], says, list(_yield_runs(says)))
+
+    def _make_line(self, found: _Said, causes: list[Cause], tracer: Tracer) -> BlameLine:
+        note, says = found.note, found.says
         before = [
             Earlier(said, cause)
-            for first, cause in zip(runs[:-1], causes[:-1], strict=True)
+            for first, cause in zip(found.runs[:-1], causes[:-1], strict=True)
             if (said := says[first]) is not None
         ]
-        if name == "value" and isinstance(note, Card):
+        if found.field == "value" and isinstance(note, Card):
             before = [*self._replaced_by(note), *before]
         return BlameLine(
-            states[-1].path, 0, says[-1] or "", note.id, name, causes[-1],
-            tuple(self.turns_of(note)), tuple(reversed(before)),
+            found.states[-1].path, 0, says[-1] or "", note.id, found.field, causes[-1],
+            tuple(self.turns_of(note, tracer)), tuple(reversed(before)),
         )  # fmt: skip
 
     def _replaced_by(self, card: Card) -> Iterator[Earlier]:
         """Yield what the cards said in whose place a card came."""
-        for id in card.supersedes:
-            line = self._blame_field(self._reader.table().states_of(id), "value")
+        owned = [self._table.states_of(id) for id in card.supersedes]
+        for line in self._blame_fields(owned, "value") if owned else ():
             if line is not None and line.cause is not None:
                 yield from (*reversed(line.before), Earlier(line.text, line.cause))
 
@@ -140,10 +176,7 @@ class Blame:
         if note:
             yield from self._blame_note_lines(place, note, lines, numbers)
             return
-        origins = self._reader.history.blame(place.commit, place.path, first, numbers[-1])
-        causes = self._causes_of({one.commit for one in origins})
-        found = (self._blame_plain_line(place, one, causes.get(one.commit)) for one in origins)
-        shown = [one for one in found if one is not None]
+        shown = list(self._blame_plain_lines(place, numbers))
         if not shown:
             raise NotFoundError("line", f"{place.path}:{first}")
         yield from shown
@@ -152,7 +185,7 @@ class Blame:
         self, place: _Place, note: str, lines: list[str], numbers: Iterable[int]
     ) -> Iterator[BlameLine]:
         """Yield lines of a note's own file; they are followed by its id, wherever it lay."""
-        states = self._states_before(self._reader.table().states_of(note), place.commit)
+        states = self._states_before(self._table.states_of(note), place.commit)
         if not states:
             raise NotFoundError("note", note)
         contents = self._reader.history.blobs({one.blob for one in states if one.blob})
@@ -169,49 +202,83 @@ class Blame:
             turns = self.turns_of(current) if line.strip() else ()
             yield BlameLine(place.path, number, line, note, "", cause, tuple(turns))
 
-    def _blame_plain_line(
-        self, place: _Place, origin: LineOrigin, cause: Cause | None
-    ) -> BlameLine | None:
-        """Return a line of a page or a record; one that shows a card is that card's.
+    def _blame_plain_lines(self, place: _Place, numbers: range) -> Iterator[BlameLine]:
+        """Yield lines of a page or a record; one that shows a card is that card's.
 
-        Nothing is returned for a line that says what a person asked to forget.
+        Lines that say what a person asked to forget are left out.
         """
-        table = self._reader.table()
         session = place.path.rpartition("session_")[2].removesuffix(".jsonl")
-        shown = SHOWN.search(origin.text) if place.path.endswith(".md") else None
-        if self._reader.hides(origin.text, {"memory", f"session:{session}"}):
-            return None
-        states = self._states_before(table.states_of(shown["id"]) if shown else [], place.commit)
-        if states:
-            found = self._blame_field(states, "")
-            if found is None:
-                return None
-            return BlameLine(
-                place.path, origin.number, origin.text, found.note, found.field, found.cause,
-                found.turns, found.before,
-            )  # fmt: skip
-        turns = _turn_in(place, origin) if place.path.endswith(".jsonl") else ()
-        return BlameLine(place.path, origin.number, origin.text, "", "", cause, tuple(turns))
+        scopes = {"memory", f"session:{session}"}
+        origins = self._reader.history.blame(place.commit, place.path, numbers[0], numbers[-1])
+        origins = [one for one in origins if not self._hides(one.text, scopes)]
+        causes = self._causes_of({one.commit for one in origins})
+        owned = self._find_cards(place, origins)
+        cards = dict(zip(owned, self._blame_fields(list(owned.values()), ""), strict=True))
+        for origin in origins:
+            if origin.number not in cards:
+                turns = _turn_in(place, origin) if place.path.endswith(".jsonl") else ()
+                cause = causes.get(origin.commit)
+                yield BlameLine(place.path, origin.number, origin.text, "", "", cause, tuple(turns))
+            elif (found := cards[origin.number]) is not None:
+                yield replace(found, path=place.path, line=origin.number, text=origin.text)
+
+    def _find_cards(self, place: _Place, lines: Iterable[LineOrigin]) -> dict[int, list[State]]:
+        """Return the states of the cards that lines of a page show, by the numbers of the lines."""
+        if not place.path.endswith(".md"):
+            return {}
+        found = {}
+        for line in lines:
+            shown = SHOWN.search(line.text)
+            found[line.number] = self._table.states_of(shown["id"]) if shown else []
+        known = self._ancestors(place.commit)
+        there = {
+            number: [one for one in states if one.place in known]
+            for number, states in found.items()
+        }
+        return {number: states for number, states in there.items() if states}
 
     def _states_before(self, states: list[State], commit: str) -> list[State]:
         """Return the states up to a commit."""
+        places = self._ancestors(commit)
+        return [one for one in states if one.place in places]
+
+    def _ancestors(self, commit: str) -> set[int]:
         graph = self._reader.points.graph()
         if commit not in graph.index:
             raise HistoryError(f"Commit {commit[:10]} is on another branch. Merge it first.")
-        places = graph.ancestors(commit)
-        return [one for one in states if one.place in places]
+        return graph.ancestors(commit)
 
     def _causes_of(self, commits: Iterable[str]) -> dict[str, Cause]:
         """Return what is known of commits that changed a file which is no note."""
         return {one.commit: one for one in self._reader.commits(commits)}
 
     def _is_shown(self, note: Note) -> bool:
-        return not self._reader.is_barred(note) and self._sees(note)
+        return not is_barred(self._stones, note) and self._sees(note)
 
-    def turns_of(self, note: Note) -> Iterator[BlameTurn]:
-        """Yield the turns a note rests on, as they stand in the sessions now."""
-        tracer = Tracer(self._reader.store, self._reader.history)
-        stones, project = self._reader.stones, getattr(note, "project", "")
+    @cached_property
+    def _stones(self) -> Tombstones:
+        # Whether they were changed would be looked up for each line and for each state of a note.
+        return self._reader.stones
+
+    def _hides(self, text: str, scopes: Collection[str]) -> bool:
+        """Whether a line says what a person asked to forget, or shows such a card."""
+        shown = SHOWN.search(text)
+        gone = shown is not None and self._table.is_forgotten(shown["id"])
+        return gone or self._stones.hides(text, scopes)
+
+    @cached_property
+    def _table(self) -> PastTable:
+        return self._reader.table()
+
+    def turns_of(self, note: Note, tracer: Tracer | None = None) -> Iterator[BlameTurn]:
+        """Yield the turns a note rests on, as they stand in the sessions now.
+
+        Args:
+            note: the note.
+            tracer: what read the sessions of other notes just now.
+        """
+        tracer = tracer or Tracer(self._reader.store, self._reader.history)
+        stones, project = self._stones, getattr(note, "project", "")
         for one in tracer.evidence(note):
             scopes = {"memory", f"project:{project}", f"session:{one.source.session}"}
             yield from (turn for turn in _turns_in(one) if not stones.hides(turn.text, scopes))

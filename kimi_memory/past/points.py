@@ -12,6 +12,7 @@ from kimi_memory.nlp.dates.ranges import period
 from kimi_memory.past.commit_graph import CommitGraph
 from kimi_memory.past.copies import HERE, Copies
 from kimi_memory.store.git.history import Commit, History
+from kimi_memory.store.git.read import GraphRow
 
 _VERSION = re.compile(r"[vV](\d{1,9})")
 _JOB = re.compile(r"[a-z][a-z-]*-[0-9a-f]{4,64}")
@@ -64,10 +65,20 @@ class Points:
         """
         head = self._history.head()
         if not head or head != self._graph.head:
-            self._graph = CommitGraph(self._history.graph())
+            self._graph = CommitGraph(self._list_rows())
         if not self._graph.head:
             raise HistoryError("The history is empty. Keep something first, then look back.")
         return self._graph
+
+    def _list_rows(self) -> list[GraphRow]:
+        """Return the rows of the graph; where commits only followed, none is listed again."""
+        known = list(self._graph.rows)
+        if known:
+            new = self._history.graph(since=known[-1].commit)
+            before = [known[-1].commit, *(row.commit for row in new)]
+            if new and all(a.parents == (b,) for a, b in zip(new, before, strict=False)):
+                return [*known, *new]
+        return self._history.graph()
 
     def find(self, text: str) -> Point:
         """Return the point that a text names.

@@ -46,6 +46,15 @@ def test_a_second_ingest_changes_nothing(memory: Memory) -> None:
     assert stored(memory, id) == ["你好", "你好，有什么事？", "记下这件事"]
 
 
+def test_a_hostile_session_id_becomes_a_plain_name(memory: Memory) -> None:
+    rows = [{"role": "user", "content": "The oven is cold."}]
+    content = json.dumps({"id": "../../etc/passwd", "messages": rows}).encode()
+    ((id, _, count),) = take(memory, content)
+    assert count == 1
+    assert "/" not in id
+    assert ".." not in id
+
+
 def test_a_grown_session_gives_only_its_new_turns(memory: Memory) -> None:
     [(id, _, _)] = take(memory, chat("one", "two"))
     assert take(memory, chat("one", "two", "three")) == [(id, 3, 1)]

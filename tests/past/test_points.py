@@ -148,3 +148,33 @@ def test_steps_back_from_nothing_are_an_unknown_point(memory: Memory, words: str
     with pytest.raises(KimiMemoryError) as refused:
         memory.points.find(words)
     assert len(str(refused.value)) < 300
+
+
+def test_the_graph_goes_on_and_is_the_one_that_git_lists(memory: Memory, days: list[str]) -> None:
+    def is_whole() -> bool:
+        rows = memory.points.graph().rows
+        return list(rows) == memory.history.graph()
+
+    def run(*words: str) -> None:
+        who = ("-c", "user.name=Li", "-c", "user.email=li@example.org")
+        subprocess.run(["git", *who, *words], cwd=memory.root, check=True, capture_output=True)
+
+    assert is_whole()
+    memory.remember("The deploy port is 7070.", key="deploy.port")
+    memory.remember("The sign of the shop is blue.", key="sign.colour")
+    memory.batch.flush()
+    assert is_whole()
+    # Back, aside, a merge of both, and a history that has nothing of the one before.
+    run("branch", "side")
+    run("reset", "-q", "--hard", "HEAD~2")
+    assert is_whole()
+    run("commit", "-q", "--allow-empty", "-m", "aside")
+    assert is_whole()
+    run("merge", "-q", "side")
+    assert is_whole()
+    run("checkout", "-q", "--orphan", "anew")
+    run("commit", "-q", "-m", "first")
+    run("reflog", "expire", "--expire=now", "--all")
+    run("branch", "-q", "-D", "main", "side")
+    run("gc", "-q", "--prune=now")
+    assert is_whole()

@@ -148,11 +148,6 @@ def test_a_missing_time_is_that_of_the_line_before() -> None:
     assert transcript.turns[1].at == transcript.turns[0].at
 
 
-def test_a_hostile_session_id_becomes_a_plain_name() -> None:
-    (transcript,) = read([line("user", "a", "a", sessionId="../../etc/passwd")])
-    assert "/" not in transcript.session.id
-
-
 def test_a_summary_of_this_session_is_its_title() -> None:
     summary = {"type": "summary", "summary": "选数据库", "leafUuid": "a"}
     foreign = {"type": "summary", "summary": "别的会话", "leafUuid": "z"}

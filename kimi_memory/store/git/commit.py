@@ -154,15 +154,17 @@ class Committer:
         """Return the new commit, an empty string for none, None when the branch moved."""
         ref, head = on
         cache, unknown = _cache_at_commit(self._git, self._kept.load(), head)
-        commit = ""
+        commit, raw = "", b""
         with Import(self._git) as objects:
             found = compare(self._git, cache.entries, objects.add, where.paths(cache))
             if found.differences or where.empty:
                 if self._signing is not None:
                     message = self._signing.describe(message, found.differences)
                 commit = objects.commit(head, found.differences, message, who)
+                if self._signing is not None:
+                    raw = objects.describe(head, message, who)
         if commit and self._signing is not None:
-            commit = self._signing.sign(self._git, commit)
+            commit = self._signing.sign(self._git, commit, raw)
         if commit:
             # Noted before the branch moves: killed in between, the next commit still carries the
             # index along.

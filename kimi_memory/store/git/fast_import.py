@@ -68,6 +68,15 @@ class Import:
         parent = b"from %b\n" % head.encode() if head else b""
         return self._add_commit(message, who, parent + _format_differences(differences))
 
+    def describe(self, head: str, message: bytes, who: bytes) -> bytes:
+        """Return what the last commit says, given what it was made of; empty where git failed."""
+        self._feed_stream(b'ls :1 ""\n')
+        # Mode, kind and name of the tree, then an empty path.
+        tree = self._read_answer().split("\t")[0].rpartition(" ")[2]
+        parent = f"parent {head}\n" if head else ""
+        start = f"tree {tree}\n{parent}".encode()
+        return start + b"author %b\ncommitter %b\n\n%b" % (who, who, message) if tree else b""
+
     def merge(
         self, parents: tuple[str, str], files: Iterable[Difference], message: bytes, who: bytes
     ) -> str:

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,8 +72,7 @@ class History:
     ) -> None:
         self.root, self.enabled, self._signing = root, enabled, signing
         self._shipping = shipping
-        self._lock, self._clock = lock, clock
-        self._side = root / ".kimi"
+        self._lock, self._clock, self._side = lock, clock, root / ".kimi"
         self._found: Git | None = None
         self._unsettled = False
         self._head = ""
@@ -154,7 +153,9 @@ class History:
             self._renew_settings(git, folder)
             key = signing or self._signing()
             committer = Committer(git, folder, self._side, self._kept, key, ship=ship)
-            return committer.commit(text, ident(self._clock()), where)
+            if made := committer.commit(text, ident(self._clock()), where):
+                self._head = made
+            return made
 
     def merger(self, *, begun: bool = False) -> Merger:
         """Return what joins another commit with the current one.
@@ -172,10 +173,9 @@ class History:
 
     def close(self) -> None:
         """Keep what is known of the last commit for the next process."""
-        try:
+        # Without it, the next process asks git.
+        with suppress(HistoryError):
             self._kept.save()
-        except HistoryError:
-            return  # Without it, the next process asks git.
 
     def log(self, *, limit: int = 20, path: str = "") -> list[Commit]:
         """Return the newest commits, newest first; of a path where one is given."""
@@ -192,13 +192,13 @@ class History:
         git = self._find_git()
         return [] if git is None else read.read_since(git, old)
 
-    def graph(self, commit: str = "HEAD") -> list[read.GraphRow]:
-        """Return a commit and all that it descends from, with their parents, parents first.
+    def graph(self, commit: str = "HEAD", since: str = "") -> list[read.GraphRow]:
+        """Return a commit and what it descends from and an old one does not, parents first.
 
         Raises:
             HistoryError: there is no history.
         """
-        return read.read_graph(self.repository(), commit)
+        return read.read_graph(self.repository(), commit, since)
 
     def touched(self, commits: Iterable[str]) -> Iterator[read.Touched]:
         """Yield what commits made of their files, in the order of the commits."""

@@ -12,10 +12,8 @@ from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 from kimi_memory.errors import AmbiguousIdError, HistoryError
-from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.git.bundle import Bundle, Manifest, write_bundle
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, quote_path
@@ -26,9 +24,10 @@ from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.log import ident, message
+from kimi_memory.store.git.merge_trees import Versions, read_versions
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
-from kimi_memory.store.git.read import find_jobs, find_types, read_blobs, resolve
+from kimi_memory.store.git.read import find_jobs, find_types, resolve
 from kimi_memory.store.git.remote_copy import SEEN, Place, RemoteCopy
 from kimi_memory.store.git.remotes import Remote
 from kimi_memory.store.git.repo_check import check_owner
@@ -57,13 +56,6 @@ _TO_FOLLOW = (
     "{0} purged a text that the history here still has. Nothing of it was taken. Carry the purge "
     "out here first: kimi-memory purge --follow {0}"
 )
-
-
-class Versions(NamedTuple):
-    """What differs between commits: the bytes of the files that are not the same in all."""
-
-    trees: tuple[Mapping[str, bytes], ...]
-    """One mapping for each commit, by path."""
 
 
 class Merger:
@@ -331,23 +323,7 @@ class Merger:
         self, commits: Collection[str], *, whole: bool = False, also: Collection[str] = ()
     ) -> Versions:
         """Return files that differ between commits and those at `also`; all where `whole`."""
-        trees = [self._list_plain(commit) for commit in commits]
-        paths = {path for tree in trees for path in tree}
-        blobs = {path: {tree.get(path) for tree in trees} for path in paths}
-        wanted = {path for path, found in blobs.items() if whole or len(found) > 1 or path in also}
-        contents = read_blobs(
-            self._git, sorted({tree[path] for tree in trees for path in wanted & tree.keys()})
-        )
-        picked = ({p: contents[tree[p]] for p in sorted(wanted & tree.keys())} for tree in trees)
-        return Versions(tuple(picked))
-
-    def _list_plain(self, commit: str) -> dict[str, str]:
-        """Return the blobs of the files of truth in a commit; nothing else is merged."""
-        return {
-            path: one.blob
-            for path, one in self._list(commit).items()
-            if one.mode[:3] == "100" and is_kept(path) and path != RECEIPTS
-        }
+        return read_versions(self._git, self._list, list(commits), also=also, whole=whole)
 
     def commit(self, theirs: str, files: Mapping[str, bytes | None]) -> str:
         """Make the commit that joins both sides; `publish` makes it the current one.

@@ -48,12 +48,14 @@ class GraphRow(NamedTuple):
     """When it was made, by the clock of its machine."""
 
 
-def read_graph(git: Git, commit: str) -> list[GraphRow]:
-    """Return a commit and all that it descends from, parents before children."""
+def read_graph(git: Git, commit: str, since: str = "") -> list[GraphRow]:
+    """Return a commit and what it descends from, parents before children, without an old one."""
     form = ("--no-commit-header", "--format=%H %ct %P")
+    # After a purge the old commit is gone.
+    span = ["--ignore-missing", f"^{since}"] if since else []
     # By date, parents before children: of two branches that were merged, commits stand as they
     # happened.
-    listed = _list_revisions(git, "--date-order", "--reverse", *form, commit)
+    listed = _list_revisions(git, "--date-order", "--reverse", *form, commit, *span)
     rows = (line.decode("ascii").split() for line in listed.splitlines())
     return [GraphRow(name, tuple(parents), int(at)) for name, at, *parents in rows]
 
@@ -75,8 +77,8 @@ def resolve(git: Git, commit: str) -> str:
 def find_types(git: Git, names: Iterable[str]) -> dict[str, str]:
     """Return the types of objects by their names; ``missing`` for those that are not here."""
     feed = "".join(f"{name}\n" for name in names).encode()
-    rows = git.run("cat-file", "--batch-check", feed=feed).decode().splitlines()
-    return {name: type for name, type, *_ in map(str.split, rows)}
+    out = git.run("cat-file", "--batch-check", "--buffer", feed=feed) if feed else b""
+    return {name: type for name, type, *_ in map(str.split, out.decode().splitlines())}
 
 
 def read_head(git: Git) -> str:
@@ -248,7 +250,7 @@ def read_files(git: Git, places: Iterable[tuple[str, str]]) -> dict[tuple[str, s
     # A path that leaves the folder is in no tree, and would end the command.
     wanted = [one for one in dict.fromkeys(places) if is_plain(one[1])]
     feed = b"".join(f"{commit}:".encode() + encode(path) + b"\n" for commit, path in wanted)
-    out, at = git.run("cat-file", "--batch", feed=feed) if wanted else b"", 0
+    out, at = git.run("cat-file", "--batch", "--buffer", feed=feed) if wanted else b"", 0
     for place in wanted:
         end = out.index(b"\n", at)
         # From the right: of an object that is missing git repeats the path, which may hold spaces.
@@ -265,7 +267,7 @@ def read_files(git: Git, places: Iterable[tuple[str, str]]) -> dict[tuple[str, s
 def read_blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
     """Return the content of files by the name of their blobs."""
     feed = "".join(f"{id}\n" for id in ids).encode()
-    objects = parse_objects(git.run("cat-file", "--batch", feed=feed))
+    objects = parse_objects(git.run("cat-file", "--batch", "--buffer", feed=feed) if feed else b"")
     return {id.decode("ascii"): content for id, _, content in objects}
 
 

@@ -255,7 +255,7 @@ class RemoteCopy:
         for left in (folder / "objects").glob("[0-9a-f][0-9a-f]/*"):
             left.unlink()
         listed = there.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
-        known = self._place.git.run("cat-file", "--batch-check", feed=listed)
+        known = self._place.git.run("cat-file", "--batch-check", "--buffer", feed=listed)
         return sum(row.endswith(b" missing") for row in known.splitlines())
 
     def _call(self, *arguments: str) -> Result:

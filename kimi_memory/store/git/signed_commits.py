@@ -82,7 +82,7 @@ class SignedCommits:
         """
         span = [commit, *([f"^{known}"] if known else [])]
         listed = self._git.run("rev-list", "--topo-order", *span)
-        out = self._git.run("cat-file", "--batch", feed=listed) if listed else b""
+        out = self._git.run("cat-file", "--batch", "--buffer", feed=listed) if listed else b""
         return [parse_commit(id.decode("ascii"), raw) for id, _, raw in parse_objects(out)]
 
     def judge(self, commit: SignedCommit) -> Signed:

@@ -11,6 +11,7 @@ from kimi_memory.errors import SignatureError
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.head_log import blob_of
 from kimi_memory.store.git.log import one_line
+from kimi_memory.store.git.loose import name_commit, write_commit
 from kimi_memory.store.git.signatures import GIT, put_signature, sign
 from kimi_memory.store.git.tree import Difference
 
@@ -59,24 +60,24 @@ class SigningKey(NamedTuple):
             return True
         return blob_of(content) != difference.new.blob
 
-    def sign(self, git: Git, commit: str) -> str:
+    def sign(self, git: Git, commit: str, raw: bytes = b"") -> str:
         """Return a commit with its signature; without one where the key cannot be used.
+
+        Args:
+            git: the repository.
+            commit: its name.
+            raw: what it says, where that is known.
 
         Raises:
             SignatureError: it cannot, and must.
         """
+        # To ask git what it just wrote takes as long as to sign it.
+        known = raw if name_commit(raw) == commit else git.run("cat-file", "commit", commit)
         try:
-            return write_signed(git, git.run("cat-file", "commit", commit), self.key)
+            return write_commit(git, put_signature(known, sign(self.key, known, GIT)))
         except SignatureError as error:
             if self.strict:
                 raise
             # What is written must be committed, whatever becomes of a key.
             log.warning("a commit is not signed: %s", error)
             return commit
-
-
-def write_signed(git: Git, raw: bytes, key: Path) -> str:
-    """Write a commit with a signature; return its name."""
-    signed = put_signature(raw, sign(key, raw, GIT))
-    made = git.run("hash-object", "-t", "commit", "-w", "--stdin", feed=signed)
-    return made.decode("ascii").strip()

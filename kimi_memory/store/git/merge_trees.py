@@ -1,0 +1,69 @@
+"""The files that are merged: what differs between commits, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from kimi_memory.store.files.paths import is_kept
+from kimi_memory.store.git.cache import Entry
+from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.files import RECEIPTS
+from kimi_memory.store.git.read import read_blobs
+from kimi_memory.store.git.tree import differences
+
+ListTree = Callable[[str], Mapping[str, Entry]]
+"""Returns every path of a commit."""
+
+
+class Versions(NamedTuple):
+    """What differs between commits: the bytes of the files that are not the same in all."""
+
+    trees: tuple[Mapping[str, bytes], ...]
+    """One mapping for each commit, by path."""
+
+
+def read_versions(
+    git: Git, list_tree: ListTree, commits: Sequence[str], *, also: Collection[str], whole: bool
+) -> Versions:
+    """Return files that differ between commits.
+
+    Args:
+        git: the repository.
+        list_tree: lists a commit.
+        commits: what is compared.
+        also: paths that are wanted though all have the same.
+        whole: whether all are.
+    """
+    listed = map(list_tree, commits) if whole else _list_changed(git, list_tree, commits, also)
+    trees = [_keep_plain(tree) for tree in listed]
+    blobs = {path: {tree.get(path) for tree in trees} for tree in trees for path in tree}
+    wanted = {path for path, found in blobs.items() if whole or len(found) > 1 or path in also}
+    names = {tree[path] for tree in trees for path in wanted & tree.keys()}
+    contents = read_blobs(git, sorted(names))
+    return Versions(
+        tuple({p: contents[tree[p]] for p in sorted(wanted & tree.keys())} for tree in trees)
+    )
+
+
+def _list_changed(
+    git: Git, list_tree: ListTree, commits: Sequence[str], also: Collection[str]
+) -> Iterator[Mapping[str, Entry | None]]:
+    """Yield of each commit the paths in which they differ, and those at `also`."""
+    # To list whole trees takes longer than to merge what differs.
+    first, *others = commits
+    changed = [differences(git, first, other) for other in others]
+    known = list_tree(first) if also else {}
+    base = {path: known.get(path) for path in also}
+    base |= {one.path: one.old for rows in changed for one in rows}
+    yield base
+    yield from (base | {one.path: one.new for one in rows} for rows in changed)
+
+
+def _keep_plain(tree: Mapping[str, Entry | None]) -> dict[str, str]:
+    """Return the blobs of the files of truth; nothing else is merged."""
+    return {
+        path: one.blob
+        for path, one in tree.items()
+        if one is not None and one.mode[:3] == "100" and is_kept(path) and path != RECEIPTS
+    }
