@@ -46,6 +46,18 @@ def test_a_second_ingest_changes_nothing(memory: Memory) -> None:
     assert stored(memory, id) == ["你好", "你好，有什么事？", "记下这件事"]
 
 
+def test_what_a_turn_had_tools_do_is_stored_with_it(memory: Memory) -> None:
+    call = {"id": "call-1", "type": "function", "function": {"name": "read_file"}}
+    rows = [
+        {"role": "user", "content": "Which oven?"},
+        {"role": "assistant", "content": "The left one.", "tool_calls": [call]},
+    ]
+    ((id, _, _),) = take(memory, json.dumps({"id": "chat-2", "messages": rows}).encode())
+    place = sessions.find(memory.store, id)
+    kept = [turn.tool_calls for turn in sessions.read(memory.store, place.path).turns]
+    assert kept == [(), (call,)]
+
+
 def test_a_hostile_session_id_becomes_a_plain_name(memory: Memory) -> None:
     rows = [{"role": "user", "content": "The oven is cold."}]
     content = json.dumps({"id": "../../etc/passwd", "messages": rows}).encode()
