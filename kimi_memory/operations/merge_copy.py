@@ -77,8 +77,7 @@ def merge_copy(
         report = _count(report, merger, bases[0], (base, ours, other), merged)
         asked = _find_joined(changes, merged) if strict else frozenset[str]()
         weighed = _weigh(memory, merger, theirs, (base, ours, other), merged)
-        if weighed is not None:
-            report = replace(report, signers=weighed.principals)
+        report = replace(report, signers=weighed.principals if weighed else report.signers)
         if dry_run:
             held = {*asked, *(weighed.caps if weighed is not None else ())}
             return replace(report, waiting=tuple(path for path in report.paths if path in held))
