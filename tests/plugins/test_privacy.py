@@ -476,9 +476,9 @@ def test_no_rule_takes_more_than_linear_time_on_what_it_looks_for() -> None:
     for rule in privacy.RULES:
         for key in rule.keys:
             spent(rule, key, 1000)
-            small, large = spent(rule, key, 10_000), spent(rule, key, 100_000)
-            # Linear is 10; quadratic would be 100.
-            assert large < 40 * max(small, 0.001), (rule.name, key, small, large)
+            # Linear is 10; quadratic would be 100. Once garbage may be collected meanwhile.
+            most = 40 * max(spent(rule, key, 10_000), 0.001)
+            assert any(spent(rule, key, 100_000) < most for _ in range(3)), (rule.name, key)
 
 
 @given(st.text(st.characters(), max_size=200))
