@@ -35,7 +35,8 @@ class Screen:
         self._ours, self._theirs = os.openpty()
         self._shown, self._guard = b"", threading.Lock()
         self._marks = 0
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         # Without a reader the program would wait as soon as the buffer is full.
@@ -88,6 +89,8 @@ class Screen:
     def close(self) -> None:
         """Hang up."""
         os.close(self._theirs)
+        # A reader that lives on would read from the next terminal, which gets the same number.
+        self._reader.join(PATIENCE)
         os.close(self._ours)
 
 
