@@ -125,13 +125,11 @@ class _Growing:
         """Take one line, which opens a turn, belongs to one, or comes before the first."""
         opening = self._find_opening(line)
         if opening is not None:
+            title = self._take_title()
             self.close()
+            self.at = (_parse_time(title) if title else None) or self.at
             self.opening, self.is_fenced = opening, False
             self.lines = [opening.groupdict().get("text") or ""]
-        elif title := self._find_title(line):
-            self.close()
-            self.opening, self.at = None, _parse_time(title) or self.at
-            self.preamble.append(line[:500])
         elif self.opening is None:
             self.preamble.append(line[:500])
             del self.preamble[200:]
@@ -171,10 +169,16 @@ class _Growing:
         self.joint = self.joint or joint["joint"]
         return found if joint["joint"] == self.joint else None
 
-    def _find_title(self, line: str) -> re.Match[str] | None:
-        if self.style != "specstory" or self.is_tool or self.is_fenced or len(line) > 500:
+    def _take_title(self) -> re.Match[str] | None:
+        """Take the title of the next session off what was read; it stands right above its turns."""
+        lines = self.lines if self.opening is not None else self.preamble
+        last = next((at for at in reversed(range(len(lines))) if lines[at].strip()), 0)
+        if self.style != "specstory" or self.is_fenced or not lines or len(lines[last]) > 500:
             return None
-        return _TITLE.fullmatch(line)
+        title = _TITLE.fullmatch(lines[last])
+        if title is not None and lines is self.lines:
+            del lines[last:]
+        return title
 
     def _is_tool(self, line: str) -> bool:
         """Whether a line belongs to a tool block; SpecStory puts each in one element."""

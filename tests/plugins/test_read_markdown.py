@@ -284,6 +284,18 @@ def test_titles_date_the_turns_of_a_file_of_several_talks() -> None:
     assert "Inside" in transcript.turns[1].text
 
 
+def test_a_heading_with_a_date_inside_a_turn_loses_no_word() -> None:
+    text = (
+        "_**User**_\n\nShow the changes.\n\n---\n\n_**Assistant**_\n\nHere they are.\n\n"
+        "## 1.2.0 (2025-01-15 10:00)\n\nThe oven is faster.\n\n## Bread (2025-02-01 11:00)\n\n"
+        "_**User**_\n\n发布吧。\n"
+    )
+    shown, said, asked = read(text).turns
+    assert said.text == "Here they are.\n\n## 1.2.0 (2025-01-15 10:00)\n\nThe oven is faster."
+    assert said.at == shown.at
+    assert (asked.text, asked.at.month) == ("发布吧。", 2)
+
+
 FOLDER = Path(os.environ.get("KIMI_MEMORY_DATA", "/nonexistent")) / "transcripts_specstory"
 
 
