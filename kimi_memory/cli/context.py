@@ -40,8 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--project", default="", help="the project it is about; default: that of the session"
     )
-    add_as_of(parser, exact=True)
-    parser.add_argument("--valid-at", default="", metavar="POINT", help="what was so then")
+    add_as_of(parser, exact=True, held=True)
     parser.add_argument(
         "--replay",
         nargs="?",

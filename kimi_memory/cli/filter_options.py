@@ -48,12 +48,7 @@ def add_filters(parser: ArgumentParser) -> None:
     dates = "such as 2026-02-27, 7d, 'last week' or 上个月"
     parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
     parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")
-    parser.add_argument(
-        "--valid-at",
-        default="",
-        help=f"what was held to be true at the end of this date, {dates}; or at a point "
-        "as --as-of takes it",
-    )
+    add_valid_at(parser)
 
 
 def read_filters(

@@ -23,8 +23,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="have every note that both sides changed wait for your word, whatever the settings "
-        "say and whoever signed it",
+        help="hold every note that both sides changed for review, even if the settings or a "
+        "signature that is trusted would accept it",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would change, write nothing"

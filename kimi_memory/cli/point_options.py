@@ -22,7 +22,8 @@ def add_valid_at(parser: ArgumentParser) -> None:
         "--valid-at",
         default="",
         metavar="POINT",
-        help="what was so then, as far as is known: a date, or a point as --as-of takes it",
+        help="what was held to be true then: at the end of a date, such as 2026-02-27, 7d or "
+        "上个月, or at a point as --as-of takes it",
     )
 
 

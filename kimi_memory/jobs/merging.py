@@ -191,7 +191,7 @@ def write_merge(
         changes: what the merge writes.
         caps: of the files that nobody vouches for, see `Vetting.merged`.
         own: the files in which nothing is said that did not count here before.
-        strict: the files that wait whatever the settings say, and though somebody vouches.
+        strict: the files that wait for review, even if settings or a trusted signature accept them.
     """
     if changes:
         vetting = context.store.vetting

@@ -22,7 +22,7 @@ EVEN, STEP = 3.5, 2.5
 LIKELY, LEFT_OPEN, ALONE = 0.6, 0.45, 0.4
 """At work a line stands if so many readers would keep some of it, or so many of what is left open
 at the end, or of the only line of a session; else if its heaviest words …"""
-LEAST_LINE, DECIDED = {"chat": 2.8, "people": 3.5}, 3.0
+LEAST_LINE, LEAST_DECISION = {"chat": 2.8, "people": 3.5}, 3.0
 """… weigh so much, by the sort of session, or decide something and weigh so much."""
 
 
@@ -56,13 +56,14 @@ def choose_lines(bits: list[Bit], sort: str, room: int) -> list[DigestLine]:
     for bit in bits:
         told.setdefault(bit.exchange, []).append(bit)
     likely = [line for line in told.values() if _tells(line, sort)]
-    if not likely and sort == "work":
+    alone = not likely and sort == "work"
+    if alone:
         likely = nlargest(
             1, (line for line in told.values() if _chance(line) >= ALONE), key=_chance
         )
     # What tells too little takes no room from others.
     kept = _fill_lines([bit for line in likely for bit in line], sort, room)
-    lines = [_build_line(line) for line in kept if len(likely) == 1 or _tells(line, sort)]
+    lines = [_build_line(line) for line in kept if alone or _tells(line, sort)]
     parts = list(Part)
     return sorted(lines, key=lambda line: (parts.index(line.part), line.first))
 
@@ -95,7 +96,7 @@ def _tells(bits: list[Bit], sort: str) -> bool:
         return True
     if sort == "work" and part is not Part.DECIDED:
         return _chance(bits) >= (LIKELY if bits[0].exchange != OPEN_END else LEFT_OPEN)
-    least = DECIDED if part is Part.DECIDED else LEAST_LINE[sort]
+    least = LEAST_DECISION if part is Part.DECIDED else LEAST_LINE[sort]
     return max(bit.worth for bit in bits) >= least
 
 

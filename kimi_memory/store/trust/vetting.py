@@ -234,7 +234,7 @@ class Vetting:
             changes: what the merge writes.
             caps: what is trusted at most of the files that nobody vouches for, by their paths;
                 None where nobody vouches for any.
-            strict: paths that wait whatever the settings say, and though somebody vouches.
+            strict: paths that wait for review, even if settings or a trusted signature accept them.
         """
         found = {
             change.path: self._judge_merged(change.path, change.content, cap)
