@@ -64,6 +64,8 @@ class Panel(App[None]):
 
     def __init__(self, memory: Memory, lang: str, edit: Callable[[str], str]) -> None:
         super().__init__(ansi_color=True)
+        # An animated line below the tabs could end where a label stood before it grew.
+        self.animation_level = "none"
         self.title = memory.settings.memory.name or memory.root.name
         self._desk, self._edit = Desk(memory, lang), edit
         reading = Reading(memory, self._desk.say)

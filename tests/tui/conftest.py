@@ -117,14 +117,23 @@ def screen_of(app: object) -> str:
     return "\n".join(strip.text.rstrip() for strip in strips) + "\n"
 
 
-def check_screen(app: object, name: str) -> None:
-    """Compare the screen with the one that was kept; KIMI_SNAPSHOTS=write keeps it anew."""
-    lines = _RANDOM.sub(lambda found: "x" * len(found[0]), screen_of(app)).splitlines()
+async def check_screen(pilot: Pilot[None], name: str) -> None:
+    """Compare the screen with the one that was kept; KIMI_SNAPSHOTS=write keeps it anew.
+
+    The screen may take some more refreshes until it looks so.
+    """
+    kept = SCREENS / f"{name}.txt"
+    if os.environ.get("KIMI_SNAPSHOTS") == "write":
+        kept.write_text(_known_screen(pilot, name), "utf-8")
+    approved, deadline = kept.read_text("utf-8"), time.monotonic() + 10
+    while _known_screen(pilot, name) != approved and time.monotonic() < deadline:
+        await pilot.pause(0.05)
+    assert _known_screen(pilot, name) == approved
+
+
+def _known_screen(pilot: Pilot[None], name: str) -> str:
+    lines = _RANDOM.sub(lambda found: "x" * len(found[0]), screen_of(pilot.app)).splitlines()
     if name.startswith(("search", "review", "jobs")):
         # What stands there below is the text of notes, which is none of the panel's.
         lines = [*lines[:_HEAD], *(line.partition("│")[0].rstrip() for line in lines[_HEAD:])]
-    shown = "".join(f"{line}\n" for line in lines)
-    kept = SCREENS / f"{name}.txt"
-    if os.environ.get("KIMI_SNAPSHOTS") == "write":
-        kept.write_text(shown, "utf-8")
-    assert shown == kept.read_text("utf-8")
+    return "".join(f"{line}\n" for line in lines)

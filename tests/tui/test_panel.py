@@ -38,7 +38,7 @@ def test_every_tab_looks_as_it_was_approved(
             else:
                 await open_tab(panel, pilot, name)
             await until(pilot, lambda: panel.is_settled)
-            check_screen(panel, f"{name}-{columns}-{lang}")
+            await check_screen(pilot, f"{name}-{columns}-{lang}")
 
     visit(look, size=(columns, 24), lang=lang)
 
