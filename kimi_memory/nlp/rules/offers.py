@@ -35,8 +35,8 @@ _ORDINALS = {
 }
 # "B, please", "1 and 3", 第二个吧. Not "2 days", "3 pm", 五月, 三块: those are counts.
 _PICK = regex(
-    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/])(?!(?<=^a) [a-z])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid|phase|step|part|stage|draft|half|line|file|page|row|column|chapter|section|sprint|milestone)s?|to|pm|am|%)\b)"
-    r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元|直|下|些|样|起|定|般|会|边|共)"
+    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?!:?[\\/]|\.\w)(?!(?<=^a) [a-z])(?!(?<=[tdh]) (?!(?:one|option|choice|idea|version|plan|approach|way|please|pls|and|or|is|sounds|looks|seems|because|since|but|with|for|then)\b)[a-z])(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid|phase|step|part|stage|draft|half|line|file|page|row|column|chapter|section|sprint|milestone)s?|to|pm|am|%)\b)"
+    r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?![\d.])(?:[个個](?![\u3400-\u9fff])|种|套|号)?(?![个個点月天年块元直下些样起定般会边共]|号下)"
     r"|(?:改进|优化|意见|观察|发现)(?:点|项)?[ #第]?(?P<noun>\d{1,3})(?![\d个条项点种处月天年%])"
     # 第一个吧, but not 第一个选择框: that is the first of something else.
     r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
@@ -52,7 +52,7 @@ _COUNT = regex(
 )
 """How many there are, which is no label: "the 2 issues you found", "these 2:"."""
 _BEGINS = regex(
-    r"\W*(?:ok(?:ay)?[,.]? |yes[,.]? |i'?d (?:go|say) |go (?:with|for) |let'?s do |option |就|选|还是|用|要|那就?|方案 ?){0,2}(?P<all>(?:[a-e]|\d{1,2}|[一二三四五六](?=$|[\s，,。]))(?:\s?(?:[,，、+&/和与跟]|and)\s?(?:[a-e]|\d{1,2})){0,4})(?=\s*(?:$|[,，。.!！;；:：\u3400-\u9fff])|\s(?:because|cause|cos|cuz|as|since|please|pls|then|but|for|thanks)\b)(?!点|月|天|年|号下|块|元|[个位]人|:?[\\/])",
+    r"[^\w@#/]*(?:ok(?:ay)?[,.]? |yes[,.]? |i'?d (?:go|say) |go (?:with|for) |let'?s do |option |就|选|还是|用|要|那就?|方案 ?){0,2}(?P<all>(?:[a-e]|\d{1,2}|[一二三四五六](?=$|[\s，,。]))(?:\s?(?:[,，、+&/和与跟]|and)\s?(?:[a-e]|\d{1,2})){0,4})(?=\s*(?:$|[,，。!！;；:：\u3400-\u9fff]|\.(?![a-z\d]))|\s(?:because|cause|cos|cuz|as|since|please|pls|then|but|for|thanks)\b)(?!点|月|天|年|号下|块|元|[个位]人|:?[\\/])",
     2,
 )
 """An answer that begins with a label: what it names later is why, or what it is not."""
@@ -116,7 +116,7 @@ ASKED = 120
 """A question before options is no longer."""
 _DONE = regex(
     r"\b(?:i(?:'ve| have)|we(?:'ve| have)|the following (?:was|were|changes)) (?:been )?(?:\w+ly )?(?:complet|finish|fix|made|chang|updat|add|start|found|find|creat|remov|implement)\w*|\b(?:changes made|i can see|here'?s what (?:i|was|changed))\b"
-    r"|我(?:所|已经?|刚)?(?:做|改|修改|完成|修复|更新|添加|新增)(?:的|了)|(?:变更|改动|修改)(?:如下|内容)",
+    r"|我(?:所|已经?|刚)?(?:做|改|修改|完成|修复|更新|添加|新增)(?:的|了)|已(?:经)?(?:完成|修[复改]|更新|添加|新增|形成)|(?:变更|改动|修改)(?:如下|[内內]容)",
     2,
 )
 """A list below such a line is of what was done or seen: it leaves nothing to pick."""
