@@ -46,11 +46,6 @@ BENCHMARKS = (
         what="lines, names, imports, and the files that a command enters",
     ),
     Benchmark(
-        name="utterance-kinds",
-        module="utterance_kinds",
-        what="orders for ever and wishes to remember, told from other talk",
-    ),
-    Benchmark(
         name="history",
         module="history",
         what="the table of the past, blame, timeline and as of, by git and by the index",

@@ -38,7 +38,6 @@ NAMES: dict[str, tuple[str, ...]] = {
     "todos": ("distil_session wrapper",),
     "statements": ("distil_session wrapper",),
     "acts": ("distil_session wrapper",),
-    "phrasings": ("distil_session wrapper",),
     "conflicts": ("judge_conflict trylast",),
     "model_distiller": (
         "distil_session wrapper",

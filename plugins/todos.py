@@ -24,6 +24,7 @@ from kimi_memory.nlp.rules.tasks import done_in, finishes, tasks_in
 # A box with more than 200 characters is prose. Blanks, never a line break, around the item: an
 # empty box must not swallow the next line.
 _BOX = regex(r"^[^\S\n]*[-*+] \[( |x|X)\] +(\S.{1,200}?)[^\S\n]*$", re.MULTILINE)
+MOST_BOXES = 6
 _TRUSTED = {Origin.HUMAN, Origin.AGENT}
 
 
@@ -56,9 +57,11 @@ def open_tasks(transcript: Transcript) -> list[Draft]:
     at_work = transcript.has_agent_at_work()
     for turn in transcript.turns:
         boxes = list(_yield_items(turn))
+        # Nobody types so many boxes into a message: it is a document to work on.
+        pasted = len(boxes) > MOST_BOXES and turn.by_person and at_work
         for ticked, item in boxes:
             # An agent at work writes a list for itself: what it will do in the next minutes.
-            if at_work and turn.role is Role.ASSISTANT and not ticked:
+            if not ticked and (pasted or (at_work and turn.role is Role.ASSISTANT)):
                 continue
             last[normalise(item)] = None if ticked else _make_draft(transcript, turn, item)
         if boxes or not (alone and turn.by_person):

@@ -141,6 +141,11 @@ class Transcript:
         """Whether several named people speak, who each own what they say."""
         return len({t.speaker for t in self.turns if t.role is Role.USER} - {""}) > 1
 
+    def is_chat(self) -> bool:
+        """Whether one person talks with an assistant that only answers."""
+        answered = any(turn.role is Role.ASSISTANT for turn in self.turns)
+        return answered and not (self.has_several_people() or self.has_agent_at_work())
+
     def turn(self, n: int) -> Turn | None:
         """Return turn number `n`, or None."""
         return next((turn for turn in self.turns if turn.n == n), None)

@@ -23,7 +23,7 @@ from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
-from kimi_memory.jobs.strength import graded, with_doubt, with_holder
+from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder
 from kimi_memory.jobs.undistilled import KIND, inputs_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
@@ -71,6 +71,9 @@ class Distil:
         digest = self._build_digest(told)
         earlier = Earlier(shelf)
         drafts, stating_nothing = graded(self._collect_drafts(told))
+        if told.is_chat():
+            # What takes the place of something that is known matters as that did.
+            drafts = [d if _changes(d, earlier, fold) else with_chat_doubt(d) for d in drafts]
         for draft in (*drafts, *self._collect_unseen_drafts(whole, unseen)):
             fold.add(draft, text_of)
         changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
@@ -181,6 +184,13 @@ def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
         transcript,
         session=replace(session, started=pinned(session.started, zone)),
         turns=tuple(replace(turn, at=pinned(turn.at, zone)) for turn in turns),
+    )
+
+
+def _changes(draft: Draft, earlier: Earlier, fold: Fold) -> bool:
+    """Whether a statement without a slot takes the place of what was said, or of a card."""
+    return bool(BY_WORDS & set(draft.tags)) and (
+        any(earlier.statements(draft)) or fold.replaces(draft)
     )
 
 

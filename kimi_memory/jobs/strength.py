@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.draft import CHANGE, DATED, Draft
 from kimi_memory.domain.note import CardType, Lang, Origin
 from kimi_memory.domain.session import Transcript, Turn
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.rules.chat_clauses import LONGEST
+from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.led_in import is_led_in
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
+from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strength import Strength, strength_of
-from kimi_memory.nlp.rules.subjects import is_named
+from kimi_memory.nlp.rules.subjects import is_named, subject_of
+from kimi_memory.nlp.rules.utterance import Act, clauses
 
 _ASKED = regex(
     r"(?:^|[,.;:!，。；：！] ?)(?:please |pls |and |also |so |but |请|帮我|你|一定要?|务必|千万)*"
@@ -64,6 +69,43 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     # A quote may have other white space than its turn.
     at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
     return replace(draft, weak=is_led_in(turn.text, at))
+
+
+def with_chat_doubt(draft: Draft) -> Draft:
+    """Return a draft of a chat with an assistant marked weak, but where its act is plain.
+
+    Who has a text written, plays a game or thinks aloud picks options, tells of things and
+    names days all the time: of the cards of such talk that readers judged, hardly one was worth
+    it. Plain are an order by its form, what fills a slot of the list, a taste, a decision in one
+    sentence, and what was asked to be remembered.
+    """
+    proven = draft.stated and not {CHANGE, DATED} & set(draft.tags)
+    if draft.weak or proven or draft.gone or draft.origin is not Origin.HUMAN or not draft.quotes:
+        return draft
+    if draft.type in (CardType.PREFERENCE, CardType.ENTITY, CardType.TASK_STATE):
+        return draft
+    if any(_ASKED.search(quote.text) for quote in draft.quotes):
+        return draft
+    return replace(draft, weak=not _is_plain(draft))
+
+
+def _is_plain(draft: Draft) -> bool:
+    if draft.type is CardType.RULE:
+        said = [one for quote in draft.quotes for one in clauses(quote.text)]
+        if CHANGE in draft.tags:
+            return True
+        brief = len(draft.value) <= LONGEST[language_of(draft.value)]
+        return brief or any(one.act is Act.ORDER for one in said)
+    if draft.type is CardType.FACT:
+        subject = subject_of(draft.value) if is_named(draft.key) else None
+        if DATED in draft.tags and (is_lasting(draft.value) or traits_of(draft.value).kin):
+            return True
+        named = draft.key.startswith("user.") and DATED not in draft.tags
+        known = subject is not None and subject.known
+        return named or known or slot_of(draft.value) is not None
+    if draft.type is not CardType.DECISION:
+        return True
+    return len(draft.quotes) == 1 and (CHANGE not in draft.tags or is_named(draft.key))
 
 
 def with_holder(draft: Draft, transcript: Transcript) -> Draft:

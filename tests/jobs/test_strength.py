@@ -9,11 +9,12 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role
+from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role, Status
 from kimi_memory.domain.session import Turn
 from kimi_memory.jobs.strength import graded, with_doubt
 from kimi_memory.store.notes.notes import Shelf
 
+OFFER = "Two ways:\n\nOption A: Patch the old sheets.\nOption B: New sheets of steel.\n\nWhich one?"
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
 
 
@@ -109,3 +110,51 @@ def test_a_task_is_not_doubted_but_a_belief_behind_a_text_is() -> None:
     task = draft("We decided to use Redis.", type=CardType.TASK_STATE)
     assert with_doubt(belief, {1: turn}).weak
     assert not with_doubt(task, {1: turn}).weak
+
+
+def talk(memory: Memory, *turns: tuple[str, str]) -> dict[tuple[CardType, Status], str]:
+    session = memory.session("s")
+    for role, text in turns:
+        session.turn(role, text)
+    session.end()
+    cards = (filed.note for filed in Shelf(memory.store).notes("card"))
+    return {(card.type, card.status): card.value for card in cards}
+
+
+def chat(memory: Memory, text: str) -> dict[tuple[CardType, Status], str]:
+    return talk(memory, ("user", "Hi there"), ("assistant", "Hello."), ("user", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("Never use the word artisan in my texts.", CardType.RULE),
+        ("菜谱里不许放香菜。", CardType.RULE),
+        ("The deploy port of Heron is 8080.", CardType.FACT),
+        ("I'm a vegetarian, I can eat eggs.", CardType.FACT),
+        ("My sister Nele studies medicine in Graz until July 2029.", CardType.FACT),
+        ("I prefer trains to planes.", CardType.PREFERENCE),
+        ("We decided to use Postgres for the shop.", CardType.DECISION),
+        ("Remember that the boiler code is inside the pantry door.", CardType.FACT),
+    ],
+)
+def test_a_plain_act_is_an_active_card(memory: Memory, text: str, type: CardType) -> None:
+    assert (type, Status.ACTIVE) in chat(memory, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have the meeting room on Sept 11th from 11:30 to 3pm, for the interviews.",
+        "I noticed that the archetypes of your draft are structural personas.",
+        "now imagine that everything we spoke about, where the firm is, how we got here and where"
+        " we always wanted to be, goes into a letter to our guests",
+    ],
+)
+def test_what_is_said_by_the_way_waits_as_a_candidate(memory: Memory, text: str) -> None:
+    assert not [key for key in chat(memory, text) if key[1] is Status.ACTIVE]
+
+
+def test_an_option_picked_in_a_chat_waits_as_a_candidate(memory: Memory) -> None:
+    picked = [("user", "the shed roof leaks"), ("assistant", OFFER), ("user", "B, it should last")]
+    assert (CardType.DECISION, Status.CANDIDATE) in talk(memory, *picked)

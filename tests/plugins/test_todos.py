@@ -70,3 +70,13 @@ def test_a_list_that_an_agent_at_work_writes_for_itself_is_no_task() -> None:
     mine = replace(turns[0], text="- [ ] ask Lena for the logo")
     tasks = open_tasks(replace(work, turns=(mine, *turns[1:])))
     assert [task.value for task in tasks] == ["ask Lena for the logo"]
+
+
+def test_a_long_list_handed_to_an_agent_at_work_is_a_document() -> None:
+    boxes = "\n".join(f"- [ ] part {n} of the cookbook" for n in range(7))
+    handed = said(f"Put this under product/:\n{boxes}")
+    assert len(open_tasks(handed)) == 7
+    at_work = replace(handed, session=replace(handed.session, host=CODING_RECORDER))
+    assert open_tasks(at_work) == []
+    short = replace(at_work, turns=said("- [ ] move the spices\n- [ ] name the file").turns)
+    assert [task.value for task in open_tasks(short)] == ["move the spices", "name the file"]

@@ -2,7 +2,7 @@
 
 As in Joulin et al., "Bag of Tricks for Efficient Text Classification", 2016: the words and
 letters of a sentence are counted by their hash, and each has a weight for each column. The
-weights are made by `benchmarks.utterance_kinds` and `benchmarks.worth`.
+weights are made by `benchmarks.worth`.
 """
 
 from __future__ import annotations

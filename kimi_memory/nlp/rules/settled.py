@@ -24,7 +24,7 @@ _SETTLED = regex(
 """What settles something in talk about work, where most of it asks for a change."""
 _SWITCH = regex(
     _SETTLED.pattern
-    + r"|\b(?:(?<!to )choose|(?:choosing|chose|chosen)(?! (?:them|it|this|that|him|her)\b)|switch\w*|instead|not .{1,30} any ?more|let's(?! (?:all|both|hope|be|never|celebrate)\b| (?:keep|stay|continue) (?:\w+ing|each|in|strong|positive|up|going)\b)|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|(?:(?<=^)|(?<=[.;!,] )|(?<=ok )|(?<=so ))forget (?:the|about|my|our|what)|(?<=\bwe )cut|(?<=\bi )cut|(?<=\bthey )cut|(?<=\bto )cut)\b|改成|改为|改到|换成",
+    + r"|\b(?:(?<!to )choose|(?:choosing|chose|chosen)(?! (?:them|it|this|that|him|her)\b)|switch\w*|instead|not .{1,30} any ?more|let's(?! (?:all|both|hope|be|never|celebrate|have|look|try|make|create|write|draft|rewrite|refine|fine-?tune|edit|revise|improve|expand|run|work|discuss|explore|review|continue|proceed|dive|break|list|brainstorm|figure|think|analy[sz]e|compare|test|check)\b| (?:keep|stay|continue) (?:\w+ing|each|in|strong|positive|up|going)\b)|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|(?:(?<=^)|(?<=[.;!,] )|(?<=ok )|(?<=so ))forget (?:the|about|my|our|what)|(?<=\bwe )cut|(?<=\bi )cut|(?<=\bthey )cut|(?<=\bto )cut)\b|改成|改为|改到|换成",
     2,
 )
 """What settles something where people talk."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.rules.chat_clauses import orders_always
 from kimi_memory.nlp.rules.salience import Traits, traits_of
 from kimi_memory.nlp.rules.utterance import Act, clauses
 
@@ -76,8 +75,7 @@ def strength_of(text: str, type: str, *, asked: bool = False, slot: bool = False
         return _NONE
     traits = [traits_of(clause.text) for clause in said]
     if type == "rule":
-        plain = _MODAL.search(text) is not None or orders_always(text)
-        plain = plain or any(clause.act is Act.ORDER for clause in said)
+        plain = _MODAL.search(text) is not None or any(one.act is Act.ORDER for one in said)
         return Strength.STRONG if plain and not _FEELING.search(text) else Strength.WEAK
     specific = max(one.specific for one in traits)
     if _FEELING.search(text) and specific < 3:

@@ -1,29 +1,11 @@
-"""Clauses of chats: orders in any words, and what only looks like one."""
+"""Clauses of chats: orders, and what only looks like one."""
 
 from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.chat_clauses import (
-    chat_clauses,
-    gives_standing_order,
-    orders_always,
-)
+from kimi_memory.nlp.rules.chat_clauses import chat_clauses, gives_standing_order
 from kimi_memory.nlp.rules.utterance import Act
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "no exclamation marks with me, I'm not five.",
-        "dont open with a compliment, just answer",
-        "跟我说话别一口一个亲",
-        "推荐吃的别带花生 我过敏",
-        "Always answer in French.",
-    ],
-)
-def test_an_order_is_one_in_any_words(text: str) -> None:
-    assert Act.ORDER in {clause.act for clause in chat_clauses(text)}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +23,6 @@ def test_an_order_is_one_in_any_words(text: str) -> None:
     ],
 )
 def test_questions_wishes_for_now_and_words_of_others_are_none(text: str) -> None:
-    assert not orders_always(text)
     assert Act.ORDER not in {clause.act for clause in chat_clauses(text)}
 
 
@@ -105,7 +86,7 @@ def test_a_word_of_always_alone_orders_nothing(text: str) -> None:
             " how we lost the oven in May, where we want to be next year, and do not make it long",
             False,
         ),
-        ("I'm 71 and half blind, so please don't use emojis", True),
+        ("I'm 71 and half blind, don't use emojis", True),
         ("write the letter about the oven. never use the word artisan", True),
         ("please don't flatter me", True),
     ],
