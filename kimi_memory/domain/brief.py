@@ -177,7 +177,7 @@ def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
     for point in sorted(first, key=lambda point: not point.id.startswith("card-")):
         words = bare(point.text)
         # The line of a project repeats what stands elsewhere, and is not said by that.
-        whole = point.section is Section.PROJECTS
+        whole = point.section is Section.PROJECTS and not point.id.startswith("turn-")
         # There may be hundreds, so each is looked for in all others at once; of a line that leaves
         # out words, each part.
         parts = [bare(part) for part in point.text.split(_LEFT_OUT)]

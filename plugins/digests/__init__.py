@@ -22,6 +22,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.learned.worth import Said, odds_of
 from kimi_memory.nlp.rules import small_talk
+from kimi_memory.nlp.rules.briefs import brief_in, tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
@@ -105,6 +106,8 @@ _MIXES = {"work": _Mix(Said.WORK, 1.22, 0.15, -0.16), "chat": _Mix(Said.CHAT, 0.
 _ANSWERS = _Mix(Said.ANSWER, 0.93, 0.15, -0.37)
 LASTS = 0.6
 """What a clause of a chat gains that tells of health, home, work or family."""
+MADE = 1.2
+"""What words gain that say what is being made, and for whom."""
 LAUGHTER, ORDER = 0.7, 2.0
 """What a clause loses that somebody laughs at; what an order gains."""
 UNLIKELY = -1.2
@@ -222,10 +225,13 @@ class _Reader:
 
     def _page_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
         """Yield what a person asks who hands an agent at work a plan or a listing."""
-        words = request_in(without_programs(turn.text)) if self._kind == "work" else ""
+        own = without_programs(turn.text)
+        brief = brief_in(own, LONG)
+        words = brief or (request_in(own) if self._kind == "work" else "")
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return
-        worth, words = EVEN + STEP * odds_of(words, Said.WORK), close_arrows(words)
+        odds = odds_of(words, Said.WORK) + MADE * bool(brief)
+        worth, words = EVEN + STEP * odds, close_arrows(words)
         yield Bit(at, worth, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _select_clauses(self, turn: Turn, *, first: bool) -> _Kept:
@@ -263,6 +269,7 @@ class _Reader:
             return told - small_talk.cheer_of(clause.text, traits)
         told -= DEFECT * (self._kind == "work" and reports_trouble(clause.text))
         odds = _MIXES[self._kind].odds_of(clause.text, told)
+        odds += MADE * tells_brief(clause.text)
         odds += LASTS * (self._kind == "chat" and (is_lasting(clause.text) or traits.kin))
         return EVEN + STEP * (odds - ERRANDS[self._kind] * (clause.act is Act.REQUEST))
 
@@ -366,7 +373,7 @@ def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Itera
         if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
             continue
         for at, report in enumerate(reports_in(turn.text)):
-            odds = _ANSWERS.odds_of(report.text, report.worth)
+            odds = _ANSWERS.odds_of(report.text, report.worth) + MADE * tells_brief(report.text)
             if odds < UNLIKELY:
                 continue
             worth = EVEN + STEP * odds + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)

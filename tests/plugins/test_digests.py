@@ -298,7 +298,7 @@ def test_an_address_alone_tells_nothing() -> None:
 
 def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
     lines = digest(
-        ("user", "Build a shop for oak chairs in Graz."),
+        ("user", "Show the oak chairs of Graz."),
         *[("agent", "Working."), ("agent", "Still working."), ("agent", "Done.")] * 2,
         ("user", "Please add a search field for 3 kinds of oak to the header."),
     )
@@ -325,7 +325,7 @@ def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
 )
 def test_at_work_only_what_settles_something_is_a_decision(said: str, part: Part) -> None:
     lines = digest(
-        ("user", "Build a shop for oak chairs in Graz."),
+        ("user", "Show the oak chairs of Graz."),
         *[("agent", "Working."), ("agent", "Still working."), ("agent", "Done.")] * 2,
         ("user", said),
     )

@@ -1,4 +1,4 @@
-"""The gist of an errand: what was wanted, and the sentences of the answer that tell most."""
+"""The gist of an errand: how what was wanted begins, and the answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.nlp.rules.salience import traits_of, weight_of
 
 ARROW, LEFT_OUT = " → ", " … "
 """Between what a person wanted and what an agent did; where words were left out."""
@@ -15,8 +14,8 @@ _LEADS = regex(
     2,
 )
 """How a part ends that leads to a list: it says nothing where the list is left out."""
-ASKED, ANSWERED = 50, 60
-"""Most tokens of either, where the first part alone is not longer."""
+ASKED = 50
+"""Most tokens of what was wanted, where the first part alone is not longer."""
 
 
 def close_arrows(text: str) -> str:
@@ -30,20 +29,19 @@ def close_arrows(text: str) -> str:
 def gist_of(line: str) -> str:
     """Return a line of a digest without the parts that tell least.
 
-    What was wanted begins with what it is about, so its first parts stay; of the answer those
-    stay that weigh most. All parts are quoted whole, in their order.
+    What was wanted begins with what it is about, so its first parts stay. Of the answer only what
+    leads to a list is left out: which of its parts decides the matter no rule can tell.
 
     Args:
         line: what was wanted, an arrow, and the answer; parts of either are joined by " … ".
     """
     wanted, arrow, answer = line.partition(ARROW)
     parts = wanted.split(LEFT_OUT)
-    short = LEFT_OUT.join(parts[at] for at in _fitting(parts, range(len(parts)), ASKED))
+    short = LEFT_OUT.join(_fitting(parts, ASKED))
     if not arrow:
         return short
     said = [part for part in answer.split(LEFT_OUT) if not _LEADS.search(part)] or [answer]
-    heaviest = sorted(range(len(said)), key=lambda at: -weight_of(traits_of(said[at])))
-    return short + ARROW + LEFT_OUT.join(said[at] for at in _fitting(said, heaviest, ANSWERED))
+    return short + ARROW + LEFT_OUT.join(said)
 
 
 def join_answer(said: Iterable[tuple[str, str]]) -> str:
@@ -62,15 +60,10 @@ def join_answer(said: Iterable[tuple[str, str]]) -> str:
     return " ".join(LEFT_OUT.join(parts).split())
 
 
-def _fitting(parts: list[str], order: Iterable[int], room: int) -> list[int]:
-    """Return the places of the first parts of an order that fit, at least one, as they stood."""
-
-    def chosen() -> Iterator[int]:
-        left = room
-        for number, at in enumerate(order):
-            left -= estimate(parts[at])
-            if left < 0 and number:
-                return
-            yield at
-
-    return sorted(chosen())
+def _fitting(parts: list[str], room: int) -> Iterator[str]:
+    """Yield the first parts that fit, at least one."""
+    for number, part in enumerate(parts):
+        room -= estimate(part)
+        if room < 0 and number:
+            return
+        yield part

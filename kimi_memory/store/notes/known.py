@@ -21,6 +21,7 @@ from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.learned.worth import Said, odds_of
 from kimi_memory.nlp.rules import cues
+from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
 from kimi_memory.nlp.rules.gist import ARROW, gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
@@ -172,7 +173,8 @@ class Known:
         for number, line in enumerate(digest.lines):
             section = _section_of(line)
             # What was open five sessions ago is done or forgotten more often than not.
-            if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
+            brief = tells_brief(line.text)
+            if section in (Section.LATELY, Section.OPEN) and age >= RECENT and not brief:
                 continue
             # Who somebody is stands, whatever they change of their plans in the same breath.
             changed = not is_lasting(line.text) and later.changes(-age, line.text)
@@ -186,7 +188,7 @@ class Known:
             by = str(Origin.AGENT) if line.part is Part.FOUND else "" if line.who else name
             plain = labelled(text, (by, line.day or began), digest.lang)
             worth = worth_of(line.text)
-            if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
+            if line.part is not Part.FOUND and not brief and worth < _LEAST.get(section, worth):
                 continue
             # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
@@ -194,6 +196,8 @@ class Known:
             worth += KEPT * max(odds_of(wanted, said) for said in (Said.WORK, Said.CHAT))
             rank, place = (first, -worth, age), (first, age, number)
             under = _heading_of(line) if section is Section.WHO else None
+            if brief and line.part is not Part.ORDERED:
+                section, under = Section.PROJECTS, None
             person = "" if line.part is Part.FOUND else name
             shown = f"{plain} ^{id}"
             yield Point(section, id, text, shown, rank, plain, place, person, under)
