@@ -38,7 +38,6 @@ from kimi_memory.nlp.rules.credentials import (
     is_credential,
     is_iban,
     is_id_card,
-    is_local_phone,
     is_password,
     is_password_with_digit,
     is_phone,
@@ -239,6 +238,7 @@ RULES: tuple[Rule, ...] = (
     _make_rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", is_strong),
     _make_rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
     _make_rule("bare-key", rf"(?i)\b(?:(?:api|access|wlan|wi-?fi|network)[ _-]?key|(?:api|access|auth|client|bot|shared|t?otp|2fa) (?:token|secret|seed))(?:\s?[:=])?\s{{1,4}}{_QUOTE}({_SIGN}{{8,}})", "key token secret seed", is_random),
+    _make_rule("bare-key", rf"(?i)\b(?:t?otp|2fa|mfa|authenticator)\s(?:secret|seed|key)(?:\sis|\s?[:=])?\s{{1,4}}{_QUOTE}(?-i:([A-Z2-7]{{16,64}}))\b", "otp 2fa mfa authenticator", is_real),
     _make_rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong),
     _make_rule("spoken-password", rf"(?i)\b[\w-]*(?:password|passphrase|passcode)(?:\s(?:for|to|of|on|at|in)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?\s{{1,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "password passphrase passcode", is_password),
     _make_rule("spoken-password", rf"(?i)\b(?:(?:pass|pw|pwd|passwd|login)\s?[:=]|(?:pass|pw|pwd|passwd|login|key)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{5,}}{_SIGN})", "pass pw login key", is_strong),
@@ -297,7 +297,7 @@ RULES: tuple[Rule, ...] = (
     _make_rule("iban", r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b", _DIGITS, is_iban),
     _make_rule("us-ssn", r"(?i)(?:\bssn\b|social security|\bmy social\b)[^\d\n]{0,30}(\d{3}[- ]?\d{2}[- ]?\d{4})\b", "ssn social", is_any, 9),
     _make_rule("phone", r"(\+[1-9][\d ().-]{7,18}\d)\b", "+", is_phone),
-    _make_rule("phone", r"(?i)(?:\b(?:(?:tele)?phone|mobile|cell|tel|call me (?:at|on)|contact number)\b(?: (?:number|no\.?|is|at|on)){0,2}|(?:电话|手机|座机|联系方式)(?:号码?|是|为){0,2})[\s.:：#(（]{0,4}(\d{3,4}[)）]?[ .-]?\d{3,4}[ .-]?\d{3,4})\b", "phone mobile cell tel call contact 电话 手机 座机 联系", is_local_phone),
+    _make_rule("phone", r"(?i)(?:\b(?:(?:tele)?phone|mobile|cell|tel|call me (?:at|on)|contact number)\b(?: (?:number|no\.?|is|at|on)){0,2}|(?:电话|手机|座机|联系方式)(?:号码?|是|为){0,2})[\s.:：#(（]{0,4}(\d{3,4}[)）]?[ .-]?\d{3,4}[ .-]?\d{3,4})\b", "phone mobile cell tel call contact 电话 手机 座机 联系", is_any, 9),
 )
 """Every bundled rule; two rules may share a name."""
 # fmt: on

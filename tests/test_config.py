@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import kimi_memory
-from kimi_memory.config import Settings, parse_settings
-from kimi_memory.errors import FormatError
+from kimi_memory.config import Settings, parse_settings, read_user
+from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.nlp.dates.zone import MACHINE
 
 
@@ -124,3 +124,9 @@ def test_small_chunks_overlap_by_less_unless_an_overlap_is_set(most: int, by: in
     fits = most // 2 - 16
     with pytest.raises(FormatError, match=rf"memory.toml:3.*Give an overlap of {fits} at most"):
         parse_settings(f"{written}{fits + 1}\n")
+
+
+def test_settings_of_a_user_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").mkdir()
+    with pytest.raises(UsageError, match=r"config.toml cannot be read"):
+        read_user(tmp_path)

@@ -155,7 +155,9 @@ class TurnCapture:
     def id_of_statements(self, project: str, agent: str, user: str, area: str) -> str:
         """Return the id of the session that statements of this day are said in."""
         now, copy = self._parts.now(), self._parts.copy_id
-        return remembered_in(now, copy, project, agent, user, area=area)
+        # Screened before they are hashed: who sees the id could try all secrets on it.
+        owner = map(self._parts.screen.pass_name, (project, agent, user))
+        return remembered_in(now, copy, *owner, area=area)
 
     def remember(self, handle: SessionHandle, text: str, key: str, type: str) -> JobReport:
         """Store a statement as a turn and as a card that quotes it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,24 @@ def test_get_and_trace_answer_with_what_the_file_says_now(memory: Memory) -> Non
     for ask in (memory.get, memory.trace):
         with pytest.raises(NotFoundError):
             ask(entry.id)
+
+
+def test_get_and_trace_walk_no_folder_of_an_indexed_memory(memory: Memory) -> None:
+    """Among 100,000 files a walk takes over a second."""
+    id = memory.remember("The port is 8080.", key="db.port").operations[0].target
+    memory.index.refresh()
+    walked, folder = [], f"{memory.root}/semantic/"
+    listening = True
+
+    def note(event: str, arguments: tuple[object, ...]) -> None:
+        if listening and event == "open" and arguments[0] == folder:
+            walked.append(event)
+
+    sys.addaudithook(note)  # It stays for good, and is deaf from here on.
+    try:
+        assert memory.get(id).note.id == memory.trace(id).note.id == id
+        assert not walked
+        Shelf(memory.store).entries()
+        assert walked
+    finally:
+        listening = False

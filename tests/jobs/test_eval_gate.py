@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory
-from kimi_memory.domain.change import Actor
+from kimi_memory import Memory, Opening
+from kimi_memory.domain.change import Actor, Create
 from kimi_memory.domain.job import Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.errors import GateError
@@ -99,3 +99,23 @@ def test_a_turn_is_stored_even_where_its_card_is_forbidden(memory: Memory) -> No
     assert "MongoDB" in (memory.root / "short-term/session_s.jsonl").read_text(encoding="utf-8")
     assert [hit.unit.kind for hit in memory.recall("MongoDB").hits] == ["turn"]
     assert any("forbids" in note for note in memory.notes)
+
+
+@pytest.mark.parametrize(("setting", "stopped"), [("", False), ("max_tokens = 4096", True)])
+def test_a_page_is_held_against_a_question_in_the_chunks_of_the_settings(
+    memory: Memory, opening: Opening, setting: str, stopped: bool
+) -> None:
+    """What stands far from the words of a question answers it only in a chunk of both."""
+    forbid(memory.root)
+    path = memory.root / "memory.toml"
+    path.write_text(f"{path.read_text('utf-8')}\n[chunks]\n{setting}\n", encoding="utf-8")
+    far = "\n".join(f"Heron number {n} stood still." for n in range(200))
+    page = f"We deploy the shop on Friday.\n{far}\nNobody goes near the old cluster.\n"
+    written = (Create("notes/shop.md", page.encode()),)
+    plan = Plan(kind="test", subject="", inputs="x", changes=written)
+    with Memory.open(memory.root, opening) as one:
+        if stopped:
+            with pytest.raises(GateError, match=r"notes/shop.md would answer"):
+                one.jobs.run(lambda shelf: plan, Actor("test"))
+        else:
+            assert one.jobs.run(lambda shelf: plan, Actor("test")).id

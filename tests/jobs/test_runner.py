@@ -82,6 +82,27 @@ def test_a_batch_that_comes_due_meanwhile_leaves_a_job_its_commit(
     assert report.id in trailers
 
 
+def test_a_job_whose_commit_is_refused_is_done_and_its_commit_follows(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a person begins a rebase after the job had its look."""
+    talk(memory)
+    rebase = memory.root / ".git/rebase-merge"
+
+    def sign_while_rebased(store: Store) -> dict[str, str]:
+        rebase.mkdir()  # The files of the job are placed, and not committed.
+        return checkpoint(store)
+
+    memory.batch.flush()
+    monkeypatch.setattr(runner, "checkpoint", sign_while_rebased)
+    report = memory.distil("s")
+    assert report.id and not report.commit and "history is behind" in report.left_out[-1]
+    assert memory.batch.pending()
+    rebase.rmdir()
+    assert memory.batch.flush()
+    assert memory.undo(report.id).id == report.id
+
+
 _JOB_THAT_STOPS_BEFORE_ITS_COMMIT = """
 import sys
 from kimi_memory import Memory

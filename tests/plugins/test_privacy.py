@@ -334,18 +334,11 @@ def benign() -> list[str]:
     return spoken + [a + b for a in SUBJECTS_ZH for b in PREDICATES_ZH] + LINES
 
 
-def test_at_least_95_percent_of_secrets_are_found() -> None:
-    plugin, missed, total = privacy.create({}), [], 0
-    kinds = set()
-    for seed in range(6):
-        for kind, text, secret in samples(random.Random(seed)):
-            kinds.add(kind)
-            total += 1
-            if secret in masked(text, plugin):
-                missed.append((kind, text))
-    assert len(kinds) >= 60
-    assert len(missed) <= 0.05 * total, missed
-    assert not {kind for kind, _ in missed} & {"aws", "private-key", "cn-id-card", "anthropic"}
+def test_secrets_of_sixty_kinds_are_found() -> None:
+    plugin = privacy.create({})
+    lines = [one for seed in range(6) for one in samples(random.Random(seed))]
+    assert len({kind for kind, _, _ in lines}) >= 60
+    assert not [text for _, text, secret in lines if secret in masked(text, plugin)]
 
 
 def test_at_most_half_a_percent_of_ordinary_lines_is_flagged() -> None:
@@ -365,18 +358,40 @@ def survives(line: Line, plugin: privacy.Privacy) -> bool:
     )
 
 
+def read_file(name: str) -> list[Line]:
+    """Return the lines of a data file, each filled in three times."""
+    path = Path(__file__).parent / name
+    return [line for seed in range(3) for line in read_lines(path, seed)]
+
+
 # The rules were written with the first file; the second was written before them.
 @pytest.mark.parametrize("name", ["secrets_first.txt", "secrets_kept.txt"])
 def test_secrets_of_forty_kinds_are_masked_whole(name: str) -> None:
-    plugin = privacy.create({})
-    lines = [line for seed in range(3) for line in read_lines(Path(__file__).parent / name, seed)]
+    plugin, lines = privacy.create({}), read_file(name)
     secrets = [line for line in lines if line.secrets]
     assert len({line.kind for line in secrets}) >= 40 and len(secrets) >= 300
-    missed = [line.text for line in secrets if survives(line, plugin)]
-    assert len(missed) <= 0.03 * len(secrets), missed
+    # All of them: a share would hide that one kind is not known any more.
+    assert not [line.text for line in secrets if survives(line, plugin)]
     innocent = [line.text for line in lines if not line.secrets]
     flagged = [text for text in innocent if plugin.screen_text(text)]
     assert len(innocent) >= 250 and len(flagged) <= 0.005 * len(innocent), flagged
+
+
+def test_each_rule_masks_a_line_by_itself() -> None:
+    named = read_file("secrets_rules.txt")
+    for line in named:
+        alone = privacy.Privacy(tuple(one for one in privacy.RULES if one.name == line.kind))
+        assert not survives(line, alone), line.text
+    made = (Line(*one[:2], (one[2],)) for one in samples(random.Random(0)))
+    lines = [*named, *read_file("secrets_first.txt"), *read_file("secrets_kept.txt"), *made]
+    secrets = [line for line in lines if line.secrets]
+    idle = []
+    for rule in privacy.RULES:
+        alone = privacy.Privacy((rule,))
+        near = (line for line in secrets if any(key in line.text.lower() for key in rule.keys))
+        if all(survives(line, alone) for line in near):
+            idle.append(rule.pattern)
+    assert not idle
 
 
 def test_only_the_secret_is_masked_not_its_label() -> None:
@@ -394,6 +409,19 @@ def test_every_secret_of_a_line_is_found() -> None:
 @pytest.mark.parametrize("wrong", ["11010519491231002X"[:-1] + "1", "4111111111111112"])
 def test_numbers_with_a_wrong_checksum_are_left_alone(wrong: str) -> None:
     assert privacy.create({}).screen_text(f"编号 {wrong}") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("邀请码 friend 已经用过", "AKIA" + "IOSFODNN7EXAMPLE", "bearer authentication-scheme"),
+        *("backup key: well-hidden", "密码模块从 Redis 读，共 3 次", "密码是“随机生成的”"),
+        *("构建 build-138" + "00138000", "公司账号 1-2-3-4，2026-07"),
+    ],
+)
+def test_what_has_only_the_form_of_a_secret_is_left_alone(line: str) -> None:
+    """A word without a digit, an example, a status, a piece of a name, a number too short."""
+    assert privacy.create({}).screen_text(line) == []
 
 
 def test_an_allowed_rule_is_off() -> None:

@@ -265,11 +265,6 @@ def is_phone(text: str, start: int, end: int) -> bool:
     return 9 <= len(_find_digits(text, start, end)) <= 15 and stands_alone(text, start, end)
 
 
-def is_local_phone(text: str, start: int, end: int) -> bool:
-    """Whether it has as many digits as a telephone number of one country."""
-    return 9 <= len(_find_digits(text, start, end)) <= 12
-
-
 def is_address(text: str, start: int, end: int) -> bool:
     """Whether an e-mail address is one, not the ``git@host:path`` of a remote."""
     return not (text[start:end].startswith("git@") and text[end : end + 1] in ":/")
