@@ -16,7 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Refresh the index."""
-    with open_memory(arguments) as memory, Progress("units") as progress:
+    with open_memory(arguments) as memory, Progress("files") as progress:
         report = memory.index.refresh(full=arguments.full, progress=progress.set)
     if arguments.json:
         show_json(report)

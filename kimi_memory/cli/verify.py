@@ -47,7 +47,7 @@ def run(arguments: Namespace) -> int:
 
 def _compare_with_rebuilt(arguments: Namespace) -> int:
     """Compare the index with one built anew; the other checks are not part of this."""
-    with open_memory(arguments) as memory, Progress("units") as progress:
+    with open_memory(arguments) as memory, Progress("files") as progress:
         found = rebuild(memory, progress.set)
     if arguments.json:
         show_json(found)

@@ -91,14 +91,14 @@ class Build:
 
         Args:
             start: what to add to.
-            progress: called with how many of about how many units are written.
+            progress: called with how many of how many files are read, which takes longest.
             embed: whether a model may be asked, which can take long.
 
         Raises:
             OSError: the folder takes no writes; the current generation stands.
         """
         paths = sorted(self.sync.survey(start.table))
-        reads = self._read_batches(start.table, paths)
+        reads = self._read_batches(start.table, paths, progress)
         # Before a folder is made: mostly there is nothing to do.
         first = next(reads, None)
         lacks = embed and self._needs_vectors(start)
@@ -106,7 +106,7 @@ class Build:
         if first is None and finished and not lacks:
             return None
         folder = self.shelf.start(start.generation)
-        steps = _Steps(first, reads, len(paths), progress)
+        steps = _Steps(first, reads, len(paths))
         del first, paths  # Who holds them until the end needs room for them until the end.
         with ExitStack() as otherwise:
             # Whatever fails on the way: half a generation must not lie about.
@@ -120,18 +120,20 @@ class Build:
         return self.embedder.lacks(manifest.model, manifest.embedded, start.table)
 
     def _read_batches(
-        self, table: Stored, paths: Sequence[str]
+        self, table: Stored, paths: Sequence[str], progress: Progress | None
     ) -> Iterator[dict[str, Read | None]]:
         """Yield files as they are read, so many at once as are written at once; gone ones None."""
         batch: dict[str, Read | None] = {}
         units = 0
-        for path in paths:
+        for number, path in enumerate(paths, 1):
             stat = self.sync.stats.get(path)
             found = None if stat is None else self.sync.load(path, stat, table)
             # None of a file that is there: only its time changed, and its rows stay.
             if found is not None or stat is None:
                 batch[path] = found
                 units += len(found.units) if found else 0
+            if progress is not None:
+                progress(number, len(paths))
             if units >= BATCH_UNITS:
                 yield batch
                 batch, units = {}, 0
@@ -167,9 +169,7 @@ class Build:
             gone = [path for path in batch if start.table.number(path) >= 0]
             keys = [key for path in gone for key in _file_keys(start.table, path)]
             fresh = _make_table(table.next_key, batch)
-            name = self._write_keywords(
-                folder / WORDS, steps.yield_with_progress(_words_by_key(fresh, batch)), keys
-            )
+            name = self._write_keywords(folder / WORDS, _words_by_key(fresh, batch), keys)
             table.grow(folder / TABLE, fresh, gone)
             table = Stored.open(folder / TABLE)
             made.added, made.removed = made.added + len(fresh), made.removed + len(gone)
@@ -211,10 +211,9 @@ class _Steps:
         first: dict[str, Read | None] | None,
         rest: Iterator[dict[str, Read | None]],
         files: int,
-        progress: Progress | None,
     ) -> None:
-        self._next, self._rest, self._progress = first, rest, progress
-        self._files, self._read, self._units = files, 0, 0
+        self._next, self._rest = first, rest
+        self._files, self._read = files, 0
 
     def __iter__(self) -> Iterator[tuple[dict[str, Read | None], bool]]:
         while self._next is not None:
@@ -222,19 +221,6 @@ class _Steps:
             self._read += len(batch)
             yield batch, self._read < self._files
             self._next = next(self._rest, None)
-
-    def yield_with_progress(
-        self, pairs: Iterable[tuple[int, Sequence[str]]]
-    ) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yield words by key, telling how far we are of how much that promises to be."""
-        batch = list(pairs)
-        # An estimate: how many units a file has is known once it was read.
-        whole = round((self._units + len(batch)) * self._files / max(1, self._read))
-        for pair in batch:
-            yield pair
-            self._units += 1
-            if self._progress is not None:
-                self._progress(self._units, max(self._units, whole))
 
 
 def _make_table(next_key: int, batch: dict[str, Read | None]) -> Table:

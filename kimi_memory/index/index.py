@@ -77,6 +77,8 @@ class Index:
         self._searcher: tuple[object, Searcher] | None = None
         self.guard = threading.RLock()
         """Held while the engines are read: their files have one position for all threads."""
+        self.on_write: Progress | None = None
+        """Called, as `refresh` calls its progress, where a search writes many changes first."""
         self._mine = threading.local()
 
     def refresh(
@@ -86,7 +88,7 @@ class Index:
 
         Args:
             full: build it anew instead of adding what changed.
-            progress: called with how many of how many units are written.
+            progress: called with how many of how many files are read.
             embed: whether a model may be asked for vectors.
 
         Raises:
@@ -279,7 +281,7 @@ class Index:
             with self._store.lock(self._lock, timeout_seconds=0):
                 self._open_current()
                 start = self._index_builder.start(self._base, full=False)
-                self._index_builder.run(start, embed=False)
+                self._index_builder.run(start, self.on_write, embed=False)
         except (LockTimeoutError, KimiMemoryError, OSError):
             return False
         self._open_current()

@@ -36,7 +36,8 @@ def waiting_notes(shelf: Shelf) -> Iterator[Filed]:
     yield from sorted(proposals, key=lambda filed: (filed.note.created, filed.note.id))
     entries = [e for e in shelf.entries().values() if e.kind == Card.kind]
     for entry in sorted(entries, key=lambda entry: entry.id):
-        if entry.status == str(Status.CANDIDATE):
+        # Of a card that was copied in nobody knows who wrote it, and there may be ever so many.
+        if entry.status == str(Status.CANDIDATE) and entry.trust == str(Origin.HUMAN):
             filed = shelf.file(entry.path)
             card = filed.note
             own = isinstance(card, Card) and card.trust is Origin.HUMAN
@@ -44,15 +45,16 @@ def waiting_notes(shelf: Shelf) -> Iterator[Filed]:
                 yield filed
 
 
-def asking(memory: Memory) -> Mapping[str, int]:
+def asking(memory: Memory, shelf: Shelf | None = None) -> Mapping[str, int]:
     """Return how much waits, by the command that deals with it; what is zero is left out."""
-    shelf = Shelf(memory.store)
+    shelf = shelf or Shelf(memory.store)
     pages = Pages(memory.store, shelf, memory.settings)
     edits = touched(memory.store, memory.history, shelf)
     few = min(len(suggestions(shelf, memory.settings.introspect.accept)), MOST)
+    files = sum(why != WHY for why in shelf.waiting().values())
     found = {
         "review pages": len(pages.edited()) + sum(1 for _ in edits),
-        "review": len(waiting_files(memory, shelf)) + sum(1 for _ in waiting_notes(shelf)) + few,
+        "review": files + sum(1 for _ in waiting_notes(shelf)) + few,
         "conflicts": len(open_disputes(shelf)),
     }
     return {command: count for command, count in found.items() if count}

@@ -116,7 +116,7 @@ def keep_index_informed(memory: Memory) -> Iterator[None]:
 
 
 def _feed_index_hints(memory: Memory, stop: Event) -> None:
-    index, due, identity = memory.index, 0.0, _folder_identity(memory.root)
+    index, due, identity = memory.index, time.monotonic(), _folder_identity(memory.root)
     try:
         for found in _yield_changes(memory.root, stop, TICK_MS):
             if _folder_identity(memory.root) != identity:
@@ -125,7 +125,8 @@ def _feed_index_hints(memory: Memory, stop: Event) -> None:
             index.hint(paths)
             memory.store.glance.hint(paths)
             began = time.monotonic()
-            if began >= due:
+            # Who opens a large memory waits twice as long for two that look at once.
+            if began >= due + LOOK_SECONDS * memory.store.glance.is_held:
                 index.scan_files()
                 pause = max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
                 # Longer than the pause: if this thread dies, questions look for themselves again.

@@ -21,7 +21,7 @@ from kimi_memory.store.files.stat import UNKNOWN
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.file_cache import Catalog, Survey
 from kimi_memory.store.notes.last_digests import SESSIONS, last_digests
-from kimi_memory.store.notes.note_index import Entry, head_in, may_be_note, read_entry
+from kimi_memory.store.notes.note_index import Entry, may_be_note, read_entry, read_head
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 
@@ -139,7 +139,7 @@ class FrontShelf(Shelf):
             content = self.store.served(path).usable
         except (NotFoundError, UnsafePathError):
             return None
-        if path in cards and (head := head_in(path)(content)):
+        if path in cards and (head := read_head(path, content)):
             self._heads[path] = head
         return read_entry(path, content)
 

@@ -80,11 +80,18 @@ class Waiting(NamedTuple):
     """When it was written."""
 
 
+class Recorded(NamedTuple):
+    """A file as it was read, with what the journal says of it."""
+
+    content: bytes
+    last: Record | None
+
+
 class Judge(Protocol):
     """What judges files that came from outside."""
 
-    def served(self, path: str) -> Served:
-        """Return a file as agents and jobs get it."""
+    def served(self, path: str, read: Recorded | None = None) -> Served:
+        """Return a file as agents and jobs get it; it is read where that was not done yet."""
 
     def standing(self, path: str, content: bytes) -> Standing:
         """Return what the content of a file counts for."""
@@ -202,11 +209,12 @@ class Reading:
         if self._vets is None or not is_judged(path):
             return Served(content)
         # The quick way: what we wrote ourselves is known from the journal, without any judging.
-        known = recorded_standing(self.journal.last(path), content)
+        last = self.journal.last(path)
+        known = recorded_standing(last, content)
         sound = known is not None and known.cap is None and not has_marks(path, content)
         if sound and not may_hold_unseen(self.journal.last, path):
             return Served(content)
-        return self._vets().served(path)
+        return self._vets().served(path, Recorded(content, last))
 
     def _may_have_lost(self, path: str) -> bool:
         """Whether a file is not there, and commits of elsewhere may have taken it away."""

@@ -55,8 +55,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "news": ("# new ↻", "# 条新 ↻"),
     "opening": ("Opening", "正在打开"),
     "opening_says": (
-        "The files are looked at for the first time. The page comes by itself.",
-        "正在第一次查看文件，页面会自己出现。",
+        "The files are looked at for the first time: of 100,000 notes that takes a minute or two. "
+        "The page comes by itself.",
+        "正在第一次查看文件；十万条笔记需要一两分钟。页面会自己出现。",
     ),
     "memories": ("Memories", "记忆库"),
     "units": ("lines", "条"),

@@ -17,6 +17,7 @@ from kimi_memory.server.guard import Request as Guarded
 from kimi_memory.server.principal import Caller, denied
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.files.garbage import uncollected
+from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
@@ -52,6 +53,9 @@ class Room:
         self.base = f"{ROOT}/{name}" if name else ROOT
         self._plugins = _gather_pages(desk.memory)
         self._opening: asyncio.Task[int] | None = None
+        self._indexed = 0, 0
+        # Not when it is opened: the thread that keeps the index informed may come first.
+        desk.memory.index.on_write = self._note_indexed
 
     @property
     def place(self) -> Place:
@@ -80,6 +84,19 @@ class Room:
         if self._opening is None:
             self._opening = asyncio.create_task(self.desk.read(_look_at_files))
         return self._opening
+
+    def _note_indexed(self, done: int, total: int) -> None:
+        self._indexed = done, total
+
+    @property
+    def opened_percent(self) -> int:
+        """How much of that is done; 0 where it takes seconds, or has just begun."""
+        done, total = self._indexed
+        if not total:
+            return 0
+        # First all files are read into the index, then their heads are read.
+        heads = Catalog.from_store(self.desk.memory.store).news
+        return min(99, 60 * done // total + 40 * min(heads, total) // total)
 
     async def admit(self, caller: Caller, request: Guarded) -> Caller:
         """Return who asks, as the member of a space that it is, where the memory is in one.
@@ -165,9 +182,10 @@ def _numbered(name: str, number: int) -> str:
 def _look_at_files(memory: Memory) -> int:
     """Have everything read that the first pages need; of many new files that takes minutes."""
     with uncollected(lasting=True), memory.store.glance.hold(), memory.index.hold():
-        memory.index.searcher().once("asking", lambda: asking(memory))
+        shelf = Shelf(memory.store)
+        memory.index.searcher().once("asking", lambda: asking(memory, shelf))
         # The next server need not read the heads of all cards again.
-        Shelf(memory.store).keep()
+        shelf.keep()
         return memory.browse(ListQuery(limit=1, facets=())).total
 
 

@@ -119,7 +119,8 @@ class Site:
             if page.whole and seat.caller.space:
                 raise NotFoundError("page", request.url.path)
             if not await room.is_open():
-                return self._page(request, seat, View("opening", "opening", {}), room=room)
+                values = {"percent": room.opened_percent}
+                return self._page(request, seat, View("opening", "opening", values), room=room)
             asked, admitted = Asked(seat.caller, given), seat.caller
 
             def stays() -> bool:

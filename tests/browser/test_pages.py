@@ -90,7 +90,7 @@ def test_a_page_that_says_it_is_opening_leads_on_by_itself(
         text = found.text()
         # The first two times as on a server that has not looked at the files yet.
         served.append("opening" if len(served) < 2 else "held")
-        wait = '<p role="status" data-again></p>'
+        wait = '<p role="status" data-again="37"></p><progress max="100"></progress>'
         text = text.replace("<h1", f"{wait}<h1", 1) if served[-1] == "opening" else text
         route.fulfill(response=found, body=text)
 

@@ -144,7 +144,7 @@ class Pages:
 
     def opening_page(self) -> str:
         """Return the page that stands in for others while the memory is opened."""
-        room, view = Room(self.desk), View("opening", "opening", {})
+        room, view = Room(self.desk), View("opening", "opening", {"percent": 0})
         return Frame().render(view, room.place, ("/ui/", ""), Seat(OWNER, 0.0), "en")
 
     def __enter__(self) -> Self:

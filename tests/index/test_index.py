@@ -216,11 +216,11 @@ def test_drop_removes_the_index_and_keeps_the_answers(folder: Folder) -> None:
     assert answers(folder, index) == before
 
 
-def test_progress_reaches_the_number_of_units(folder: Folder) -> None:
+def test_progress_is_told_of_each_file(folder: Folder) -> None:
     fill(folder)
     told: list[tuple[int, int]] = []
     report = folder.index().refresh(progress=lambda done, of: told.append((done, of)))
-    assert told[-1] == (report.units, report.units)
+    assert told == [(done, report.files) for done in range(1, report.files + 1)]
 
 
 def test_verify_finds_an_index_that_lies(folder: Folder) -> None:

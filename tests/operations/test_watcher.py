@@ -228,6 +228,21 @@ def test_a_memory_that_is_told_sees_an_edit_without_a_look_at_all_files(
     assert due() == before
 
 
+def test_nobody_looks_beside_a_look_that_is_under_way(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kimi_memory.operations.watcher.TICK_MS", 100)
+    folder, glance = memory.index._sync._folder, memory.store.glance
+    with keep_index_informed(memory):
+        with glance.hold():
+            glance.look()
+            assert glance.is_held
+            time.sleep(1)  # Nothing is to happen, of which nobody tells.
+            assert folder.patience == 0
+        until(lambda: folder.patience > 0)
+    assert not glance.is_held
+
+
 def test_a_memory_whose_folder_goes_looks_for_itself_again(memory: Memory) -> None:
     folder, away = memory.index._sync._folder, memory.root.with_name("away")
     with keep_index_informed(memory):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,13 +22,43 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import PluginError, UsageError
 from kimi_memory.hooks.host import Host
+from kimi_memory.index import index
 from kimi_memory.jobs.circuit_breaker import Breaker
+from kimi_memory.operations.open_questions import asking
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.trust import vetting
+from kimi_memory.store.wal import reconcile
 from kimi_memory.web import room as rooms
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.room import Room, make_rooms
+
+CARD = """---
+id: card-{number:026d}
+kind: card
+type: fact
+key: port.n{number}
+status: active
+trust: human
+created: 2026-03-01T09:00:00Z
+updated: 2026-03-01T09:00:00Z
+---
+
+# Port {number}
+
+The port of service {number} is {number}.
+"""
+_OPENED: list[str] = []
+_WATCHED: list[bool] = []
+
+
+def _listen(event: str, args: tuple[object, ...]) -> None:
+    if _WATCHED and event == "open":
+        _OPENED.append(str(args[0]))
+
+
+sys.addaudithook(_listen)
 
 
 @pytest.fixture
@@ -217,7 +250,61 @@ def test_a_page_says_that_the_memory_is_opening(
     page = fresh.opening_page()
     # Without JavaScript alone: nobody's page is loaded anew while they read it.
     assert '<noscript><meta http-equiv="refresh"' in page
-    assert "data-again" in page
+    assert 'data-again="0"' in page
+
+
+@pytest.mark.parametrize("copied", [False, True], ids=["written here", "copied in"])
+def test_files_from_outside_are_read_twice_to_open_a_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, copied: bool
+) -> None:
+    class Later:
+        @staticmethod
+        def time_ns() -> int:
+            return time.time_ns() + 10_000_000_000
+
+    monkeypatch.setattr(reconcile, "time", Later)
+    monkeypatch.setattr(vetting, "_YOUNG_NS", 0)
+    opening = Opening(home=Home(tmp_path / "config", tmp_path / "state"), background=False)
+    with Memory.create(tmp_path / "m", opening=opening) as memory:
+        for number in range(9):
+            file = memory.root / f"semantic/ports/port-{number}.md"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(CARD.format(number=number), "utf-8")
+            if copied:
+                os.utime(file, (1_700_000_000, 1_700_000_000))
+        _OPENED.clear()
+        _WATCHED.append(True)
+        rooms._look_at_files(memory)
+        _WATCHED.clear()
+        waiting = {path for path in Shelf(memory.store).waiting() if "port-" in path}
+        assert len(waiting) == 9 * copied
+        assert asking(memory).get("review", 0) == 9 * copied
+    # For the index, and for its head: what else is asked of it is known from these.
+    read = [name for name in _OPENED if "port-" in name]
+    assert len(read) == 2 * 9, read
+
+
+def test_a_first_look_says_how_far_it_is(fresh: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "FLUSH_UNITS", 5)
+    room = Room(fresh.desk)
+    told = [room.opened_percent]
+    note = room.desk.memory.index.on_write
+    assert note is not None
+
+    def listen(done: int, total: int) -> None:
+        note(done, total)
+        told.append(room.opened_percent)
+
+    room.desk.memory.index.on_write = listen
+    for number in range(9):
+        page = fresh.root / f"notes/{number}.md"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(f"A heron {number}.", "utf-8")
+    assert rooms._look_at_files(room.desk.memory)
+    told.append(room.opened_percent)
+    assert told[0] == 0
+    assert told == sorted(told)
+    assert 60 <= told[-2] <= told[-1] <= 99
 
 
 def test_the_door_begins_to_open_the_memory(fresh: Pages, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -18,11 +18,12 @@ from kimi_memory.store.wal.journal import Extent
 
 FILE = f"{PRIVATE}/cache/catalog"
 """Derived: it spares reading files that did not change, and may vanish at any moment."""
-_FORM = 8
+_FORM = 9
 """To be raised whenever something else is read from the same file."""
 
 T = TypeVar("T")
 Facts = dict[str, Any]
+_NOTHING: Mapping[str, Callable[[str, bytes], object]] = {}
 """What is known of a file, by name; a list is what JSON made of a tuple."""
 
 
@@ -119,6 +120,7 @@ class Survey:
         again: Callable[[list[Any]], T] | None = None,
         *,
         served: bool = False,
+        beside: Mapping[str, Callable[[str, bytes], object]] = _NOTHING,
     ) -> T:
         """Return what `make` finds in a file; it is asked once for each content.
 
@@ -128,13 +130,18 @@ class Survey:
             make: finds it in the bytes of the file.
             again: makes it of its JSON form, where that is another.
             served: whether the file is taken as agents get it, not as it stands.
+            beside: other facts by name, to be found in the same bytes when the file is read.
         """
         facts = self._facts_of_file(path)
         if name not in facts:
             version = self._store.served(path) if served else None
             if version is not None and version.passing:  # It may be otherwise in a moment.
                 facts = self._passing.setdefault(path, {})
-            facts[name] = make(version.usable if version else self._store.read(path))
+            content = version.usable if version else self._store.read(path)
+            facts |= {other: find(path, content) for other, find in beside.items()}
+            facts[name] = make(content)
+            if version is not None:
+                facts["waits"] = version.why  # Else it would be judged once more to tell that.
             self._catalog.news += 1
         elif again is not None and type(facts[name]) is list:
             facts[name] = again(facts[name])

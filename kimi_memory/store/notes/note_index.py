@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from kimi_memory.store.reading import is_judged
 from kimi_memory.store.store import Store
 
 # Only the keys a note is found by: a whole YAML parser for ten thousand files takes seconds.
-_FIELD = re.compile(rb"^(id|kind|key|status|at): *[\"']?([^\"'\r\n]*)", re.MULTILINE)
+_FIELD = re.compile(rb"^(id|kind|key|status|trust|at): *[\"']?([^\"'\r\n]*)", re.MULTILINE)
 _QUOTE = re.compile(rb"session:([^\s\"'#]+#\d+)(?:-\d+)? \w+ ([0-9a-f]{12})")
 # The head of a note is far shorter; a long page is not read to its end to learn that it is none.
 _HEAD = 8192
@@ -44,6 +43,7 @@ class Entry(NamedTuple):
     """Marks of the quotes it rests on, see `kimi_memory.store.notes.notes.mark`."""
     suggests: bool = False
     """Whether it may hold a suggested link; to be sure, read the note."""
+    trust: str = ""
 
 
 class Listing(NamedTuple):
@@ -97,7 +97,8 @@ class Register:
             entries = listing.entries.values()
             paths = sorted(entry.path for entry in entries if entry.kind == Card.kind)
             for path in (path for path in paths if path not in self._heads):
-                self._heads[path] = survey.fact(path, "head", head_in(path), Head.read, served=True)
+                make = partial(read_head, path)
+                self._heads[path] = survey.fact(path, "head", make, Head.read, served=True)
             found = map(self._heads.__getitem__, paths)
             heads = [head for head in found if head is not None]
             self._card_heads = listing, heads
@@ -167,7 +168,8 @@ class Register:
         entry = None
         if may_be_note(path):
             make = partial(read_entry, path)
-            entry = survey.fact(path, "entry", make, _entry_of, served=True)
+            # Both from one reading: who asks for all entries of a large memory soon asks for heads.
+            entry = survey.fact(path, "entry", make, _entry_of, served=True, beside=_BESIDE)
         if path in self._looks:
             self._drop_path(path)
         self._looks[path] = look
@@ -233,19 +235,22 @@ def read_entry(path: str, content: bytes) -> Entry | None:
         tuple(dict.fromkeys(quotes)),
         # A head that is longer than what we look at may hold anything further down.
         _SUGGESTED in block or (len(block) == _HEAD < len(content)),
+        fields.get(b"trust", ""),
     )
 
 
 def _entry_of(row: list[Any]) -> Entry:
-    path, id, kind, key, status, at, quotes, suggests = row
-    return Entry(path, id, kind, key, status, at, tuple(quotes), suggests)
+    path, id, kind, key, status, at, quotes, suggests, trust = row
+    return Entry(path, id, kind, key, status, at, tuple(quotes), suggests, trust)
 
 
-def head_in(path: str) -> Callable[[bytes], Head | None]:
-    """Return what finds the head of a card in the content of a file, None in any other."""
+def read_head(path: str, content: bytes) -> Head | None:
+    """Return the head of a card, None where the file holds something else."""
+    entry = read_entry(path, content)
+    if entry is None or entry.kind != Card.kind:
+        return None
+    note = codec.read_note(content, path)
+    return Head.of(note) if isinstance(note, Card) else None
 
-    def read(content: bytes) -> Head | None:
-        note = codec.read_note(content, path)
-        return Head.of(note) if isinstance(note, Card) else None
 
-    return read
+_BESIDE = {"head": read_head}

@@ -26,6 +26,7 @@ from kimi_memory.store.reading import (
     SETTINGS,
     WAITS,
     WHY,
+    Recorded,
     Served,
     Standing,
     Waiting,
@@ -74,26 +75,30 @@ class Vetting:
         self._work = AgentsAtWork(store)
         self._marks: tuple[object, Marks] = None, Marks({}, {}, set())
 
-    def served(self, path: str) -> Served:
+    def served(self, path: str, read: Recorded | None = None) -> Served:
         """Return a file as agents and jobs get it.
 
         That is the last version that counts, where this one waits or a merge left its marks
         in it. A card without one is a candidate.
+
+        Args:
+            path: the file.
+            read: what was read of it a moment ago; it is read where that is not given.
 
         Raises:
             NotFoundError: there is none.
         """
         if path == TOMBSTONES:
             return self._served_tombstones()
-        content = self._store.read(path)
+        content, last = read or Recorded(self._store.read(path), self._store.journal.last(path))
         if not is_judged(path):
             return Served(content)
         if has_marks(path, content):
             sound = self._versions.without_marks(path)
             return Served(sound, None, WHY)
-        found = self.standing(path, content)
+        found = self._standing_of(path, content, last)
         if found.cap is None:
-            return self._serve_own(path, content, passing=found.passing)
+            return self._serve_own(path, Recorded(content, last), passing=found.passing)
         old = self._versions.of_mark(path, found.vetted) if path.endswith(".md") else None
         if old is not None:
             return Served(old, None, found.why, found.passing)
@@ -101,12 +106,12 @@ class Vetting:
         shown = candidate or content
         return Served(shown, found.cap, found.why, found.passing, bool(candidate))
 
-    def _serve_own(self, path: str, content: bytes, *, passing: bool) -> Served:
+    def _serve_own(self, path: str, read: Recorded, *, passing: bool) -> Served:
         """Return a file that does not wait; of a session, with the turns that nobody saw said."""
-        last = self._store.journal.last(path)
-        known = recorded_standing(last, content) is not None
+        content, last = read
+        known = not is_session(path) or recorded_standing(last, content) is not None
         grew = not known or may_hold_unseen(self._store.journal.last, path)
-        if not is_session(path) or not grew or self._trusts_all(path):
+        if not grew or self._trusts_all(path):
             return Served(content, passing=passing)
         look = (self._store.root / path).stat()
         unseen = find_unseen_lines(self._store, path) if last else turn_lines(content)
@@ -153,7 +158,9 @@ class Vetting:
         """Return what the content of a file counts for."""
         if not is_judged(path):
             return Standing()
-        last = self._store.journal.last(path)
+        return self._standing_of(path, content, self._store.journal.last(path))
+
+    def _standing_of(self, path: str, content: bytes, last: Record | None) -> Standing:
         known = recorded_standing(last, content)
         if known is not None:
             return known

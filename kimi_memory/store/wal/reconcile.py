@@ -70,6 +70,12 @@ class Glance:
         self._guard = threading.Lock()
         self._trusted: Looks | None = None
         self._until_ns, self._hints = 0, set[str]()
+        self._holders = set[int]()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a thread looks and reads at this moment."""
+        return bool(self._holders)
 
     def hint(self, paths: Iterable[str]) -> None:
         """Have these paths looked at next time, as who saw them change may know."""
@@ -92,11 +98,13 @@ class Glance:
         """Walk the folder but once in a while until the end of the block, in this thread."""
         outer = self._is_holding
         self._mine.holding = True
+        self._holders.add(threading.get_ident())
         try:
             yield
         finally:
             self._mine.holding = outer
             if not outer:
+                self._holders.discard(threading.get_ident())
                 self.drop()
 
     def drop(self) -> None:

@@ -83,9 +83,11 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 // The memory is being opened: looked for again and again, and the page stays until there is another.
 const look = async () => {
-  const page = await fetch(location.href).then((one) => one.text(), () => "data-again");
-  if (page.includes("data-again")) setTimeout(look, 1000);
-  else location.reload();
+  const page = await fetch(location.href).then((one) => one.text(), () => 'data-again="0"');
+  const done = /data-again="(\d+)"/.exec(page);
+  if (!done) return location.reload();
+  if (done[1] !== "0") document.querySelector("progress").value = done[1];
+  return setTimeout(look, 1000);
 };
 if (document.querySelector("[data-again]")) setTimeout(look, 1000);
 
