@@ -39,6 +39,8 @@ class RayPool:
     def _connect(self, wish: PoolWish) -> None:
         # Ray says at its start who uses it, unless this stands in the environment.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # By default its workers yield to every other program, and get nothing done beside one.
+        os.environ.setdefault("RAY_worker_niceness", "0")
         here: dict[str, Any] = {"num_cpus": wish.workers, "include_dashboard": False}
         try:
             self._ray.init(

@@ -191,9 +191,7 @@ class Guard:
             return _refuse(f"{request.name} shows what is private to others, so no member may")
         if not caller.may(request.scope) and not caller.person:
             return _refuse(f"The token {caller.name} of {sub} has no scope {request.scope}")
-        member = space.find_member(sub, caller.groups)
-        scopes = ("", member.area) if member else ("",)
-        return space.decide(sub, request.action, self._memory, scopes, caller.groups), member
+        return space.decide_for(sub, request.action, self._memory, caller.groups)
 
 
 class GuardPost:

@@ -182,7 +182,7 @@ class Namespace:
 
     def shown(self, hit: Hit) -> Hit:
         """Return a hit without what it says of notes that may lie outside."""
-        return replace(hit, related=()) if self else hit
+        return replace(hit, related=()) if self and hit.related else hit
 
     def holds_path(self, memory: Memory, path: str) -> bool:
         """Whether a file lies in it: all that it says has what this is bound to."""

@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
-from io import FileIO
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -38,15 +38,10 @@ _DAY = regex(r"\d{4}-\d\d-\d\d\.jsonl")
 _LAST_BYTES = 65_536
 _HEAD_BYTES = 128
 _FIELDS = tuple(one.name for one in fields(Audit))
+_values = attrgetter(*_FIELDS)
 # Made once: with these settings `json.dumps` makes one for each line.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _UNSEALED = b'"mac":""}'
-
-
-_NOTHING_SHOWN: dict[str, Any] = {
-    "seq": 0, "node": "", "via": "", "run": "", "resource": "", "scope": "", "query": "",
-    "hits": (), "count": 0, "epoch": 0, "prev": "",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +85,11 @@ class AuditLog:
     """
 
     def __init__(self, root: Path, node: str, key: bytes, aside: Path) -> None:
-        self._root, self._key, self._aside, self._node = root, key, aside, node
+        self._root, self._aside, self._node = root, aside, node
+        # Copied for each seal: to begin with the key costs five times as much.
+        self._keyed = hmac.new(key, digestmod="sha256")
         self.folder = root / FOLDER / node
+        self._folders = str(self.folder.parent), str(self.folder)
         self._end: _End | None = None
         """Where the log ended when this process wrote last."""
 
@@ -99,7 +97,7 @@ class AuditLog:
         """Return a keyed hash of words: the same words give the same hash, and it tells nothing."""
         if not query:
             return ""
-        return _seal(self._key, b"audit query\0" + query.encode("utf-8", "replace"))[:32]
+        return self._seal(b"audit query\0" + query.encode("utf-8", "replace"))[:32]
 
     def append(self, record: Audit, *, sync: bool) -> None:
         """Add a line, with its number, its predecessor and its seal.
@@ -118,8 +116,8 @@ class AuditLog:
                 chain = {"seq": seq, "node": self._node, "prev": end.hash, "mac": ""}
                 line = self._seal_line(_line_of(record, chain))
                 # A clock that was set back must not put a line before those that are there.
-                path = max(f"{self.folder}/{record.at:%Y-%m-%d}.jsonl", end.path)
-                if self.folder.is_symlink() or self.folder.parent.is_symlink():
+                path = max(f"{self._folders[1]}/{record.at.date()}.jsonl", end.path)
+                if self._is_linked():
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                 size = _append_line(path, line, end, sync=sync)
                 self._end = _End(path, size, seq, _hash(line))
@@ -183,8 +181,13 @@ class AuditLog:
 
     def _seal_line(self, line: bytes) -> bytes:
         """Return a line with its seal, for which it has an empty text at its end."""
-        mac = _seal(self._key, b"audit line\0" + line)
+        mac = self._seal(b"audit line\0" + line)
         return line[: -len(_UNSEALED)] + _UNSEALED[:-2] + mac.encode() + _UNSEALED[-2:]
+
+    def _seal(self, what: bytes) -> str:
+        keyed = self._keyed.copy()
+        keyed.update(what)
+        return keyed.hexdigest()
 
     def is_sealed(self, record: Audit) -> bool:
         """Whether this machine wrote a line, and it stands as it was written."""
@@ -195,8 +198,10 @@ class AuditLog:
         return [path for path in self._found() if _is_day(path)]
 
     def _found(self) -> list[Path]:
-        linked = self.folder.is_symlink() or self.folder.parent.is_symlink()
-        return [] if linked else sorted(self.folder.glob("*.jsonl"))
+        return [] if self._is_linked() else sorted(self.folder.glob("*.jsonl"))
+
+    def _is_linked(self) -> bool:
+        return any(os.path.islink(one) for one in self._folders)  # noqa: PTH114  as below
 
     def _find_strange_files(self) -> Iterator[Fault]:
         for path in (self.folder.parent, self.folder):
@@ -208,10 +213,10 @@ class AuditLog:
 
     def _find_end(self, head: int) -> _End:
         """Return where the log ends: what is to be written comes after it."""
-        seq, hash = _read_head(head)
-        known = self._end
-        if known and (known.seq, known.hash) == (seq, hash) and _size_of(known.path) == known.size:
+        known, told = self._end, os.pread(head, _HEAD_BYTES, 0)
+        if known and told == _head_of(known) and _size_of(known.path) == known.size:
             return known
+        seq, _ = _parse_head(told)
         files = self._files()
         if not files:
             return _End("", 0, seq, _FIRST)
@@ -279,23 +284,27 @@ def decision_record(
     told: Literal["allow", "deny"] = "allow" if decision else "deny"
     return Audit(
         at=utcnow(), sub=sub, space=space, memory=memory, action=action,
-        decision=told, policies=decision.policies, **(_NOTHING_SHOWN | more),
+        decision=told, policies=decision.policies, **more,
     )  # fmt: skip
 
 
-def _read_head(head: int) -> tuple[int, str]:
+def _parse_head(told: bytes) -> tuple[int, str]:
     """Return the number and hash of the last line; 0 where nobody knows."""
-    number, _, hash = os.pread(head, _HEAD_BYTES, 0).decode("ascii", "replace").partition(" ")
+    number, _, hash = told.decode("ascii", "replace").partition(" ")
     return (int(number), hash.strip()) if number.isdecimal() else (0, "")
+
+
+def _head_of(end: _End) -> bytes:
+    return f"{end.seq:020} {end.hash}\n".encode()
 
 
 def _write_head(head: int, end: _End) -> None:
     # In place, and always as long: a file that is renamed for each line costs more than the line.
-    os.pwrite(head, f"{end.seq:020} {end.hash}\n".encode(), 0)
+    os.pwrite(head, _head_of(end), 0)
 
 
 def _check_end(head: int, hashes: dict[int, str]) -> Iterator[Fault]:
-    at, hash = _read_head(head)
+    at, hash = _parse_head(os.pread(head, _HEAD_BYTES, 0))
     if hashes and not at:
         yield Fault("end", "this machine does not know which record was the last")
     elif at and hashes.get(at) != hash:
@@ -314,37 +323,31 @@ def _is_day(path: Path) -> bool:
     return bool(_DAY.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
 
 
-def _open_plain(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
-
-
-def _open_day(path: str) -> FileIO:
+def _open_day(path: str) -> int:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     try:
-        return FileIO(path, "a+", opener=_open_plain)
+        return os.open(path, flags, 0o666)
     except FileNotFoundError:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return FileIO(path, "a+", opener=_open_plain)
-
-
-def _seal(key: bytes, what: bytes) -> str:
-    return hmac.digest(key, what, "sha256").hex()
+        return os.open(path, flags, 0o666)
 
 
 def _append_line(path: str, line: bytes, end: _End, *, sync: bool) -> int:
     """Add a line to a file, and return how long it is then."""
-    with _open_day(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        if size and (path, size) != (end.path, end.size):
-            file.seek(size - 1)
-            if file.read(1) != b"\n":
-                # What a full disk cut short stays, as a line of its own that `verify` names.
-                line = b"\n" + line
-        written = file.write(line + b"\n")
-        if written != len(line) + 1:
+    file = _open_day(path)
+    try:
+        size = os.lseek(file, 0, os.SEEK_END)
+        line += b"\n"
+        if size and (path, size) != (end.path, end.size) and os.pread(file, 1, size - 1) != b"\n":
+            # What a full disk cut short stays, as a line of its own that `verify` names.
+            line = b"\n" + line
+        if os.write(file, line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if sync:
-            os.fsync(file.fileno())
-        return file.tell()
+            os.fsync(file)
+        return size + len(line)
+    finally:
+        os.close(file)
 
 
 def _read_last_lines(path: Path) -> list[bytes]:
@@ -354,7 +357,7 @@ def _read_last_lines(path: Path) -> list[bytes]:
 
 
 def _line_of(record: Audit, chain: Mapping[str, object] = MappingProxyType({})) -> bytes:
-    found = {name: getattr(record, name) for name in _FIELDS}
+    found = dict(zip(_FIELDS, _values(record), strict=True))
     return _ENCODER.encode({**found, "at": record.at.isoformat(), **chain}).encode()
 
 

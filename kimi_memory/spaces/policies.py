@@ -84,11 +84,12 @@ class Policies:
 
         What no policy allows is denied, and so is what a policy fails over.
         """
-        if question not in self._known:
+        known = self._known.get(question)
+        if known is None:
             if len(self._known) > 10_000:
                 self._known.clear()
-            self._known[question] = self._ask(question)
-        return self._known[question]
+            known = self._known[question] = self._ask(question)
+        return known
 
     def _ask(self, question: Question) -> Decision:
         member, action = question.member, question.action

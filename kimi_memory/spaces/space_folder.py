@@ -172,20 +172,7 @@ class SpaceFolder:
             raise NotFoundError("member", sub)
         return found
 
-    def find_member(self, sub: str, groups: Sequence[str] = ()) -> Member | None:
-        """Return a member, with the roles of groups that an issuer says it is in.
-
-        None where there is none, or the list cannot be read.
-        """
-        try:
-            return find_person(self.members, sub, groups)
-        except (FormatError, OSError):
-            return None
-
-    def decide(
-        self, sub: str, action: str, memory: str, scopes: Sequence[str] = ("",),
-        groups: Sequence[str] = (),
-    ) -> Decision:  # fmt: skip
+    def decide(self, sub: str, action: str, memory: str, scopes: Sequence[str] = ("",)) -> Decision:
         """Return whether a member may do something in areas of a memory.
 
         What cannot be understood denies.
@@ -195,19 +182,42 @@ class SpaceFolder:
             action: such as ``recall``.
             memory: the id of the memory; empty for what is about the space itself.
             scopes: areas that it is about; empty text is what is shared.
-            groups: of the member, as an issuer says.
         """
+        return self.decide_for(sub, action, memory, scopes=tuple(scopes))[0]
+
+    def decide_for(
+        self, sub: str, action: str, memory: str, groups: Sequence[str] = (),
+        scopes: tuple[str, ...] = (),
+    ) -> tuple[Decision, Member | None]:  # fmt: skip
+        """Return what `decide` does, and the member with the roles of its groups.
+
+        There is none where nobody has the name, or the list cannot be read.
+
+        Args:
+            sub: the member.
+            action: such as ``recall``.
+            memory: the id of the memory.
+            groups: of the member, as an issuer says.
+            scopes: areas that it is about; what is shared and its own where there are none.
+        """
+        found = None
         try:
             found = find_person(self.members, sub, groups)
             if found is None:
-                return _deny(f"{sub} is no member of the space {self.name}")
-            if found.kind not in ACTING:
-                return _deny(f"{sub} is a {found.kind}, which asks for nothing by itself")
-            if memory and memory not in self.about.memories:
-                return _deny(f"{memory} is no memory of the space {self.name}")
-            return self.policies.decide(Question(found, action, memory, tuple(scopes)))
+                return _deny(f"{sub} is no member of the space {self.name}"), None
+            question = Question(found, action, memory, scopes or ("", found.area))
+            return self._decide(question), found
         except (FormatError, OSError) as error:
-            return _deny(f"A file of the space cannot be understood, which denies: {error}")
+            told = f"A file of the space cannot be understood, which denies: {error}"
+            return _deny(told), found
+
+    def _decide(self, question: Question) -> Decision:
+        member, memory = question.member, question.memory
+        if member.kind not in ACTING:
+            return _deny(f"{member.sub} is a {member.kind}, which asks for nothing by itself")
+        if memory and memory not in self.about.memories:
+            return _deny(f"{memory} is no memory of the space {self.name}")
+        return self.policies.decide(question)
 
     def note(self, record: Audit) -> None:
         """Write a decision into the log, before what it is about is answered."""

@@ -81,32 +81,32 @@ class Decision:
         return self.allowed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
     """A line of the audit log."""
 
-    seq: int
+    seq: int = 0
     at: datetime
-    node: str
+    node: str = ""
     sub: str
-    via: str
+    via: str = ""
     """How it came: ``http``, ``mcp``, ``proxy``, ``pages``, ``library`` or ``cli``."""
-    run: str
+    run: str = ""
     space: str
     memory: str
     action: str
-    resource: str
+    resource: str = ""
     """What was asked for by name: a path, an id, a member."""
-    scope: str
+    scope: str = ""
     """The areas that the answer came from; of a refusal, the one it was about."""
     decision: Literal["allow", "deny"]
     policies: tuple[str, ...]
-    query: str
+    query: str = ""
     """A keyed hash of the words that were asked for."""
-    hits: tuple[str, ...]
-    count: int
-    epoch: int
-    prev: str
+    hits: tuple[str, ...] = ()
+    count: int = 0
+    epoch: int = 0
+    prev: str = ""
     """SHA-256 of the line before."""
     mac: str = ""
     """HMAC of everything above, with the machine's key."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -76,6 +77,19 @@ def test_a_failing_memory_keeps_no_other_waiting(
 def test_ray_does_the_same(tmp_path: Path, home: Home, unit_of: Callable[..., Unit]) -> None:
     pytest.importorskip("ray", reason="needs the library of kimi-memory[ray]")
     check_fleet(tmp_path, home, unit_of, "ray")
+
+
+def tell_niceness(unit: Unit) -> UnitResult:
+    return UnitResult(unit, "done", str(os.nice(0)))
+
+
+def test_workers_of_ray_yield_no_more_than_who_asked(unit_of: Callable[..., Unit]) -> None:
+    """Else a job over a thousand memories waits hours for a machine that somebody uses."""
+    pytest.importorskip("ray", reason="needs the library of kimi-memory[ray]")
+    host = Host(entry_points=False)
+    with closing(host.answer("open_pool", name="ray", wish=PoolWish(1, tell_niceness))) as pool:
+        pool.submit(unit_of(Path("one")))
+        assert pool.wait().why == str(os.nice(0))
 
 
 class Line:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from fakes.served import Served, environment, serving
@@ -57,6 +58,24 @@ def test_a_read_waits_for_what_was_written_elsewhere(tmp_path: Path) -> None:
             "/v1/recall", json={"query": "x"}, headers={"kimi-after": str(seq + 1000)}
         )
         assert (behind.status_code, behind.json()["error"]["code"]) == (503, "behind")
+
+
+def test_a_read_waits_for_a_record_that_is_still_to_come(tmp_path: Path) -> None:
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    Memory.create(tmp_path / "edge/shop", name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
+        one.deploy(tmp_path / "edge/shop")
+        other.add("shop", tmp_path / "rack/shop")
+        with one.memory("shop") as leads, other.memory("shop") as follows:
+            leads.remember("We use PostgreSQL.")
+            assert leads.store.relay is not None and follows.store.relay is not None
+            known = leads.store.relay.position.place.seq
+            late = Timer(0.3, leads.remember, ["The queue is RabbitMQ."])
+            late.start()
+            seq, lag = follows.store.relay.position.read_at(known + 1, 20.0)
+            late.join()
+            assert seq > known and 0 <= lag < 5000
+            assert follows.store.relay.position.read_at(known + 1000, 0.1)[0] < known + 1000
 
 
 def test_the_doctor_names_a_folder_that_stopped(tmp_path: Path) -> None:

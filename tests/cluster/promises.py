@@ -1,0 +1,322 @@
+"""What a memory on several machines promises, the tests that hold it, and defects they must find.
+
+``python -m tests.cluster.promises [C9 …]`` puts each defect into a copy of the tree, one after the
+other, and runs its test there, in processes that all import the copy; it names each defect that no
+test found. Other defects are put in by `test_relay_mutants`. `test_promises` sees to it that the
+table says what [docs/cluster.md](../../docs/cluster.md) does, that its tests exist, and that each
+defect still fits the text of its module.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+_COPIED = ("kimi_memory", "tests", "pyproject.toml")
+RELAY, FAILOVER = "store/test_relay.py", "cluster/test_failover.py"
+NEMESIS = "cluster/test_nemesis.py::test_nothing_is_lost_whatever_happens"
+KILLED = f"{FAILOVER}::test_nothing_is_lost_when_the_primary_is_killed"
+PAUSED = f"{FAILOVER}::test_a_primary_that_was_paused_writes_nothing_when_it_wakes"
+FOLLOWED = f"{RELAY}::test_a_node_follows_to_the_same_bytes_and_the_same_commit"
+READ = "cluster/test_reading.py::test_a_read_waits_for_what_was_written_elsewhere"
+WAITED = "cluster/test_reading.py::test_a_read_waits_for_a_record_that_is_still_to_come"
+PURGED = "cluster/test_purging.py"
+GUARD, EXECUTION = "server/test_guard.py", "runs/test_exec_node.py"
+
+
+class Defect(NamedTuple):
+    """A guard that is taken away."""
+
+    words: str
+    file: str
+    old: str
+    """What stands there once."""
+    new: str
+    test: str
+    """The test that fails then."""
+
+
+class Promise(NamedTuple):
+    """What holds one promise."""
+
+    tests: tuple[str, ...]
+    relay_mutants: tuple[str, ...] = ()
+    """Names of those in `test_relay_mutants`."""
+    defects: tuple[Defect, ...] = ()
+
+
+PROMISES: Mapping[str, Promise] = {
+    "C1": Promise(
+        (KILLED, NEMESIS, f"{RELAY}::test_a_lost_answer_makes_no_second_record"),
+        ("made before it is put", "an answer that is lost", "no way back from a full disk"),
+        (
+            Defect(
+                "a line is answered, and not put into the log",
+                "kimi_memory/store/relay.py",
+                "        self._ship(draft)\n\n    def edits(",
+                "        draft()[1]()\n\n    def edits(",
+                FOLLOWED,
+            ),
+        ),
+    ),
+    "C2": Promise(
+        (PAUSED, f"{RELAY}::test_a_deposed_node_writes_nothing", NEMESIS),
+        (
+            "no epoch in a put",
+            "no record of an epoch",
+            "made before it is put",
+            "branch moved before it is put",
+        ),
+        (
+            Defect(
+                "a node that was fenced goes on as if others had only come first",
+                "kimi_memory/store/relay.py",
+                "            if holder != self.position.place.node:\n",
+                "            if not holder:\n",
+                f"{RELAY}::test_a_deposed_node_writes_nothing",
+            ),
+        ),
+    ),
+    "C3": Promise(
+        (FOLLOWED, f"{RELAY}::test_records_that_are_read_again_change_nothing", KILLED, NEMESIS),
+        ("no catching up", "replay by guess"),
+        (
+            Defect(
+                "a commit is not carried out by the node that follows",
+                "kimi_memory/store/log_replay.py",
+                "                self._follow_commit(record.commit)\n",
+                "                pass\n",
+                FOLLOWED,
+            ),
+        ),
+    ),
+    "C4": Promise(
+        (f"{RELAY}::test_every_record_has_its_place_and_names_the_one_before", KILLED, NEMESIS),
+        ("no unique number",),
+        (
+            Defect(
+                "a record does not name the one before it",
+                "kimi_memory/store/relay.py",
+                "            place.prev, draft.steps, draft.commit, draft.about,\n",
+                '            "", draft.steps, draft.commit, draft.about,\n',
+                f"{RELAY}::test_every_record_has_its_place_and_names_the_one_before",
+            ),
+        ),
+    ),
+    "C5": Promise(
+        (KILLED, f"{FAILOVER}::test_a_planned_change_of_the_primary_takes_no_time", NEMESIS),
+        defects=(
+            Defect(
+                "a leadership lasts ten times as long as is said",
+                "kimi_memory/store/relay.py",
+                "if self.position.log.renew(place.memory, place.node, self.epoch, self._terms.ttl)",
+                "if self.position.log.renew(\n"
+                "                place.memory, place.node, self.epoch, 10 * self._terms.ttl\n"
+                "            )",
+                f"{KILLED}[folder]",
+            ),
+        ),
+    ),
+    "C6": Promise(
+        (READ, WAITED),
+        defects=(
+            Defect(
+                "a read does not wait for the record that it names",
+                "kimi_memory/store/log_position.py",
+                "(left := end - time.monotonic()) > 0:\n",
+                "(left := end - time.monotonic()) > wait_seconds:\n",
+                WAITED,
+            ),
+            Defect(
+                "an answer without the record is given all the same",
+                "kimi_memory/server/workers.py",
+                "        if seq < after:\n",
+                "        if seq < 0:\n",
+                READ,
+            ),
+        ),
+    ),
+    "C7": Promise(
+        (READ,),
+        defects=(
+            Defect(
+                "an answer does not say up to which record it knows",
+                "kimi_memory/server/workers.py",
+                'return {"kimi-seq": str(seq), "kimi-lag-ms": str(lag)}',
+                "return {}",
+                READ,
+            ),
+        ),
+    ),
+    "C8": Promise(
+        (
+            f"{RELAY}::test_an_edit_is_shipped_before_what_stands_upon_it",
+            f"{RELAY}::test_an_edit_on_a_replica_is_put_aside_and_not_lost",
+            "cluster/test_relay_mutants.py::test_an_edit_that_is_not_looked_for_is_noticed",
+        ),
+        defects=(
+            Defect(
+                "an edit on a node that follows is overwritten",
+                "kimi_memory/store/log_replay.py",
+                "        if here is not None and now != step.before:\n"
+                "            self._keep(step.path, here)\n",
+                "",
+                f"{RELAY}::test_an_edit_on_a_replica_is_put_aside_and_not_lost",
+            ),
+        ),
+    ),
+    "C9": Promise(
+        (f"{EXECUTION}::test_a_grant_of_an_older_epoch_is_refused_also_after_a_restart",),
+        defects=(
+            Defect(
+                "the highest epoch is in memory only",
+                "kimi_memory/runs/exec_state.py",
+                '            self._save("epochs.json", known)\n',
+                "",
+                f"{EXECUTION}::test_a_grant_of_an_older_epoch_is_refused_also_after_a_restart",
+            ),
+            Defect(
+                "a grant counts whatever its epoch is",
+                "kimi_memory/runs/exec_node.py",
+                "        if grant.epoch < highest:\n",
+                "        if grant.epoch < 0:\n",
+                f"{EXECUTION}::test_a_grant_of_an_older_epoch_is_refused_also_after_a_restart",
+            ),
+        ),
+    ),
+    "C10": Promise(
+        (
+            f"{GUARD}::test_what_cannot_be_written_down_is_not_shown_or_done",
+            f"{GUARD}::test_every_route_is_open_to_whom_the_policies_allow_it",
+            "spaces/test_audit_log.py::test_threads_and_openings_write_one_chain",
+        ),
+        defects=(
+            Defect(
+                "a refusal leaves no record",
+                "kimi_memory/server/guard.py",
+                "        if not decision:\n            self.note(ruling, request)\n",
+                "        if not decision:\n",
+                f"{GUARD}::test_every_route_is_open_to_whom_the_policies_allow_it[lin]",
+            ),
+            Defect(
+                "what the log does not take is answered all the same",
+                "kimi_memory/server/guard.py",
+                "        self._space.note(line)\n",
+                "        try:\n            self._space.note(line)\n"
+                "        except Exception:\n            pass\n",
+                f"{GUARD}::test_what_cannot_be_written_down_is_not_shown_or_done",
+            ),
+        ),
+    ),
+    "C11": Promise(
+        (
+            f"{PURGED}::test_a_purge_reaches_the_log_and_every_folder",
+            f"{PURGED}::test_a_node_that_was_away_is_named_and_purges_when_it_is_back",
+            f"{PURGED}::test_a_purge_that_died_half_way_is_finished_before_anything_else",
+        ),
+        defects=(
+            Defect(
+                "the log keeps what was purged",
+                "kimi_memory/cluster/purging.py",
+                "    records = trim_log(log, place.memory, seq)\n",
+                "    records = 0\n",
+                f"{PURGED}::test_a_purge_reaches_the_log_and_every_folder",
+            ),
+            Defect(
+                "a node that is away is not named",
+                "kimi_memory/cluster/purging.py",
+                '        if reached.get("seq", 0) < seq:\n',
+                '        if reached.get("seq", 0) < 0:\n',
+                f"{PURGED}::test_a_node_that_was_away_is_named_and_purges_when_it_is_back",
+            ),
+        ),
+    ),
+    "C12": Promise(
+        (
+            f"{RELAY}::test_an_engine_that_does_not_answer_is_named",
+            f"{RELAY}::test_an_unknown_outcome_is_looked_up_before_the_next_write",
+            f"{FAILOVER}::test_an_engine_that_dies_and_comes_back_loses_nothing",
+            NEMESIS,
+        ),
+        defects=(
+            Defect(
+                "without an answer of the log a change counts as put",
+                "kimi_memory/store/relay.py",
+                "                asked = True\n"
+                "                self._pause_or_give_up(deadline, draft, error)\n"
+                "                continue\n",
+                "                asked = bool(error)\n",
+                f"{RELAY}::test_an_unknown_outcome_is_looked_up_before_the_next_write",
+            ),
+            Defect(
+                "an engine that does not answer is taken for leave to write",
+                "kimi_memory/store/relay.py",
+                "                raise NotPrimaryError(place.memory, why=why) from error\n",
+                "                self.epoch = bool(why)\n",
+                f"{RELAY}::test_an_engine_that_does_not_answer_is_named",
+            ),
+        ),
+    ),
+}
+
+
+def is_found(defect: Defect, folder: Path) -> bool:
+    """Whether the test of a defect fails on a copy of the tree that has it.
+
+    Args:
+        defect: what is put into the copy.
+        folder: where the copy is, which is afterwards as it was.
+    """
+    path = folder / defect.file
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(defect.old, defect.new), "utf-8")
+    try:
+        return not passes(defect.test, folder)
+    finally:
+        path.write_text(text, "utf-8")
+
+
+def passes(test: str, folder: Path) -> bool:
+    """Whether a test passes in a copy of the tree."""
+    # The copy comes before what pip installed, also in programs that a test starts.
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-m", "cluster or not cluster"]
+    call = [sys.executable, "-m", "pytest", *options, f"tests/{test}"]
+    ran = subprocess.run(
+        call, check=False, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    # A test that was skipped finds nothing, and holds nothing.
+    if ran.returncode not in (0, 1) or not re.search(r"\d (passed|failed|error)", ran.stdout):
+        raise SystemExit(f"{test} was not run:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
+    return ran.returncode == 0
+
+
+def main(names: Sequence[str]) -> int:
+    """Try the defects of some promises, or of all; return 1 where one was not found."""
+    missed = 0
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-promises-") as place:
+        folder = Path(place)
+        for name in _COPIED:
+            source = ROOT / name
+            how = shutil.copytree if source.is_dir() else shutil.copyfile
+            how(source, folder / name)
+        for promise in names or PROMISES:
+            for defect in PROMISES[promise].defects:
+                if not passes(defect.test, folder):
+                    raise SystemExit(f"{defect.test} fails without any defect.")
+                found = is_found(defect, folder)
+                missed += not found
+                print(f"{promise:4} {'found' if found else 'MISSED'}: {defect.words}", flush=True)
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
