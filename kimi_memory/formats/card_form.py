@@ -87,7 +87,7 @@ def _build_card(keys: Keys, body: Body) -> Card:
 
 
 def _clean_card(card: Card) -> Card:
-    return replace(
+    return note_format.with_fields(
         card,
         **note_format.clean_common(card),
         **note_format.clean_lines(card, "title", "key", "project", "scope"),

@@ -88,7 +88,7 @@ def _build_event(keys: Keys, body: Body) -> Event:
 
 
 def _clean_event(event: Event) -> Event:
-    return replace(
+    return note_format.with_fields(
         event,
         **note_format.clean_common(event),
         **note_format.clean_lines(event, "title", "key", "project", "scope"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Generic, TypedDict, TypeVar
@@ -206,6 +207,14 @@ def clean_common(note: Note) -> Common:
         "sources": note.sources,
         "lang": note.lang,
     }
+
+
+def with_fields(note: N, **fields: Any) -> N:
+    """Return a note that has these fields; itself where it has them already."""
+    # To make a card takes longer than to see that it is clean, and nearly all are.
+    if all(getattr(note, name) == value for name, value in fields.items()):
+        return note
+    return replace(note, **fields)
 
 
 def lines(texts: Iterable[str]) -> tuple[str, ...]:

@@ -83,6 +83,9 @@ def typed(text: str) -> bool | int | float | str | None:
 
 
 def _is_plain(text: str, *, flow: bool) -> bool:
+    # The quick way for most words; nothing of what follows but a trap could be one.
+    if text.isascii() and text.isalpha():
+        return text.lower() not in _TRAPS
     if not text or text[0] in _NOT_FIRST or _NEVER_PLAIN.search(text):
         return False
     if text.lower() in _TRAPS or (flow and _FLOW_MARK.search(text)):

@@ -84,7 +84,7 @@ def _find_made(merger: Merger, commit: str, known: set[str], merged: Joined) -> 
     if not new and not ids:
         return set()
     # A version that lost may lie anywhere: somebody may have moved it since.
-    there = merger.read([commit], whole=bool(ids), also=new).trees[0]
+    there = merger.read([commit], also=new | merger.find_texts(commit, ids)).trees[0]
     notes = (path for path in there if path.endswith(".md")) if ids else ()
     found = {path for path in notes if find_id(there[path], path) in ids}
     return (found | (new & there.keys())) - known

@@ -101,15 +101,17 @@ def merge_note_files(base: NoteFiles, ours: NoteFiles, theirs: NoteFiles) -> Mer
         else:
             merged.joined.append(id)
             said += _merge_pair(merged, old, one, other)
-    for note in said:
-        _place_variants(merged, note, (ours, theirs))
+    placed = [_place_variants(merged, note, (ours, theirs)) for note in said]
+    drop = {id for ids, _ in placed for id in ids}
+    merged.wanted = [one for one in merged.wanted if one.id not in drop]
+    merged.wanted += [one for _, variants in placed for one in variants]
     return merged
 
 
 def _place_variants(
     merged: MergedNotes, said: MergedNote, sides: tuple[NoteFiles, NoteFiles]
-) -> None:
-    """Add the versions that would be lost: each once, and none that the note says now.
+) -> tuple[set[str], list[Wanted]]:
+    """Return the versions that would be lost, and what goes: each is there once, if at all.
 
     Three copies make them in any order: one may be there already, of a merge with the third, or
     say what won over both since.
@@ -126,10 +128,8 @@ def _place_variants(
         merged.sought.add(id)
         if all(_is_untouched(side[id]) for side in sides if id in side):
             drop.add(id)
-    merged.wanted = [one for one in merged.wanted if one.id not in drop]
-    for variant in (one for one in said.variants if one.id in drop):
-        content = codec.render(variant).encode()
-        merged.wanted.append(Wanted(_marked_place(variant), content, variant.id))
+    made = (one for one in said.variants if one.id in drop)
+    return drop, [Wanted(_marked_place(one), codec.render(one).encode(), one.id) for one in made]
 
 
 def _is_untouched(file: NoteFile) -> bool:

@@ -39,7 +39,8 @@ def merge_note_texts(
     """Return the text that says `note` and holds the unknown keys, comments and prose of both."""
     # Nobody wrote anything around either note.
     if all(codec.render(side.note) == side.text for side in (ours, theirs)):
-        return MergedText(codec.render(note))
+        same = (side.text for side in (ours, theirs) if side.note == note)
+        return MergedText(next(same, "") or codec.render(note))
     form = pick(base and _form_of(base.text), _form_of(ours.text), _form_of(theirs.text), max)
     sides = [NoteText(_plain(side.text), side.note) for side in (ours, theirs)]
     first = base and NoteText(_plain(base.text), base.note)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from kimi_memory.domain.note import Card, Link, Note, Quote, Rel, Source, Status
 from kimi_memory.domain.pages import Event, Todo
+from kimi_memory.formats.note_format import with_fields
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.lines import keep_both
 from kimi_memory.merge.statements import PLACE, REGISTER, WORDS, merge_statements
@@ -50,10 +51,13 @@ def merge_notes(base: Note | None, ours: Note, theirs: Note) -> MergedNote:
     whole = {*WORDS.get(ours.kind, ()), *REGISTER.get(ours.kind, ())}
     merged: dict[str, Any] = {}
     for field in (f.name for f in fields(ours) if f.name not in whole):
-        rule = _RULES.get(field, _pick_greatest)
         old = None if base is None else getattr(base, field)
-        merged[field] = rule(old, getattr(ours, field), getattr(theirs, field))
-    return MergedNote(replace(stays, **merged), variants)
+        one, other = getattr(ours, field), getattr(theirs, field)
+        # Nobody changed most of the fields, and most lists are empty.
+        if one == other == old and (not one or not isinstance(one, tuple)):
+            continue
+        merged[field] = _RULES.get(field, _pick_greatest)(old, one, other)
+    return MergedNote(with_fields(stays, **merged), variants)
 
 
 def keep_edit(base: Note, edit: Note) -> Note | None:

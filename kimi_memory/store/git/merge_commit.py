@@ -24,7 +24,7 @@ from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.log import ident, message
-from kimi_memory.store.git.merge_trees import Versions, read_versions
+from kimi_memory.store.git.merge_trees import Versions, find_texts, read_versions
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.read import find_jobs, find_types, resolve
@@ -324,6 +324,10 @@ class Merger:
     ) -> Versions:
         """Return files that differ between commits and those at `also`; all where `whole`."""
         return read_versions(self._git, self._list, list(commits), also=also, whole=whole)
+
+    def find_texts(self, commit: str, texts: Collection[str]) -> set[str]:
+        """Return the paths of a commit whose files hold one of some words."""
+        return find_texts(self._git, commit, texts)
 
     def commit(self, theirs: str, files: Mapping[str, bytes | None]) -> str:
         """Make the commit that joins both sides; `publish` makes it the current one.

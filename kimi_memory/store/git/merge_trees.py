@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.command import Git, decode, refusal
 from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.read import read_blobs
-from kimi_memory.store.git.tree import differences
+from kimi_memory.store.git.tree import differences_from
 
 ListTree = Callable[[str], Mapping[str, Entry]]
 """Returns every path of a commit."""
@@ -46,18 +46,33 @@ def read_versions(
     )
 
 
+def find_texts(git: Git, commit: str, texts: Collection[str]) -> set[str]:
+    """Return the paths of a commit whose files hold one of some words, of letters and dashes."""
+    if not texts:
+        return set()
+    # Git reads a whole memory in a tenth of the time in which it hands it over, and a list of
+    # words takes it several times as long as one pattern.
+    plain = ("-l", "-z", "--text", "--full-name", "--no-recurse-submodules", "--threads=1")
+    wanted = ("grep", *plain, "-E", "-f", "-", commit)
+    found = git.call(*wanted, feed="|".join(sorted(texts)).encode())
+    if found.code > 1:
+        raise refusal(wanted, found.err)
+    rows = found.out.split(b"\0")[:-1]
+    return {decode(row.removeprefix(f"{commit}:".encode())) for row in rows}
+
+
 def _list_changed(
     git: Git, list_tree: ListTree, commits: Sequence[str], also: Collection[str]
 ) -> Iterator[Mapping[str, Entry | None]]:
     """Yield of each commit the paths in which they differ, and those at `also`."""
     # To list whole trees takes longer than to merge what differs.
     first, *others = commits
-    changed = [differences(git, first, other) for other in others]
+    changed = differences_from(git, first, others) if others else {}
     known = list_tree(first) if also else {}
     base = {path: known.get(path) for path in also}
-    base |= {one.path: one.old for rows in changed for one in rows}
+    base |= {one.path: one.old for rows in changed.values() for one in rows}
     yield base
-    yield from (base | {one.path: one.new for one in rows} for rows in changed)
+    yield from (base | {one.path: one.new for one in changed[other]} for other in others)
 
 
 def _keep_plain(tree: Mapping[str, Entry | None]) -> dict[str, str]:
