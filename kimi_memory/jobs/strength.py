@@ -71,22 +71,25 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     return replace(draft, weak=is_led_in(turn.text, at))
 
 
-def with_chat_doubt(draft: Draft) -> Draft:
+def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:
     """Return a draft of a chat with an assistant marked weak, but where its act is plain.
 
     Who has a text written, plays a game or thinks aloud picks options, tells of things and
     names days all the time: of the cards of such talk that readers judged, hardly one was worth
     it. Plain are an order by its form, what fills a slot of the list, a taste, a decision in one
     sentence, and what was asked to be remembered.
+
+    Args:
+        draft: what was proposed.
+        scene: whether the talk is a game or a scene, where only what was asked for is so.
     """
     proven = draft.stated and not {CHANGE, DATED} & set(draft.tags)
     if draft.weak or proven or draft.gone or draft.origin is not Origin.HUMAN or not draft.quotes:
         return draft
-    if draft.type in (CardType.PREFERENCE, CardType.ENTITY, CardType.TASK_STATE):
-        return draft
     if any(_ASKED.search(quote.text) for quote in draft.quotes):
         return draft
-    return replace(draft, weak=not _is_plain(draft))
+    apart = draft.type in (CardType.PREFERENCE, CardType.ENTITY, CardType.TASK_STATE)
+    return replace(draft, weak=scene or not (apart or _is_plain(draft)))
 
 
 def _is_plain(draft: Draft) -> bool:

@@ -12,6 +12,7 @@ an agent at work what it says it found and did. A clause is weighed by what it n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from kimi_memory import hookimpl
@@ -48,6 +49,7 @@ from kimi_memory.nlp.rules.own_clauses import (
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.praise import gives_thanks, praises
 from kimi_memory.nlp.rules.reports import reports_in
+from kimi_memory.nlp.rules.role_play import sets_scene
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
 from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, refuses, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
@@ -77,6 +79,8 @@ LEAST = {"work": 0.3, "chat": 0.3, "people": 3.5}
 SHORT, BRIEF, NAMED = 160, 48, 300
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
 one that consists of a line of it may be as long as that."""
+OPENING = 3
+"""In so many turns of a person a game or a scene is opened."""
 LONG = 3000
 """A person's turn above this length is a document."""
 POINTING = 1.5
@@ -143,6 +147,9 @@ class _Reader:
         self._kind = (
             "people" if self._named else "work" if transcript.has_agent_at_work() else "chat"
         )
+        spoken_first = (turn for turn in self._turns if turn.role is Role.USER)
+        scene = any(sets_scene(turn.text) for turn in islice(spoken_first, OPENING))
+        self._sort = "scene" if scene and self._kind == "chat" else self._kind
         errands = sum(turn.by_person for turn in self._turns)
         usual, each = ROOM[self._kind]
         self._room = min(MOST, BUDGET + max(0, errands - usual) * each)
@@ -150,7 +157,7 @@ class _Reader:
 
     def lines(self) -> list[DigestLine]:
         """Return the lines in the order of their sections and turns."""
-        return choose_lines(list(self._yield_bits()), self._kind, self._room)
+        return choose_lines(list(self._yield_bits()), self._sort, self._room)
 
     def _yield_bits(self) -> Iterator[Bit]:
         asked = self._kind == "people"
@@ -199,14 +206,23 @@ class _Reader:
         about, offer, by = offered
         words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
         # "Want me to add a test?" – "yes" sets an agent to work, and decides nothing.
-        errand = self._kind == "work" and (is_task(turn.text) or offers_act(offer))
-        part = self._choose_part(kept, bool(offer) and not errand, first=first)
+        errand = is_task(turn.text) or offers_act(offer)
+        decides = bool(offer) and not (errand if self._kind == "work" else self._kind == "chat")
+        part = self._choose_part(kept, decides, first=first)
         said = (about, offer, "" if offer and words in offer else words)
         text = ARROW.join(close_arrows(one) for one in said if one)
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
-        worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
+        worth += 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
+        worth += self._weigh_offer(f"{about} {offer}".strip()) if offer else 0.0
         line = DigestLine(part, text, by or turn.n, turn.n, turn.speaker if self._named else "")
         return Bit(at, worth, text, line.first, line)
+
+    def _weigh_offer(self, offer: str) -> float:
+        """Return what a picked offer adds to its answer: in a chat most are moves of the hour."""
+        if self._kind != "chat":
+            return 2.0
+        odds = _MIXES["chat"].odds_of(offer, weight_of(traits_of(offer)))
+        return max(0.0, EVEN + STEP * odds)
 
     def _question_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
         """Yield the question that an agent at work answered: it says what its answer is about."""

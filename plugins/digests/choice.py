@@ -22,7 +22,7 @@ EVEN, STEP = 3.5, 2.5
 LIKELY, LEFT_OPEN, ALONE = 0.6, 0.45, 0.4
 """At work a line stands if so many readers would keep some of it, or so many of what is left open
 at the end, or of the only line of a session; else if its heaviest words …"""
-LEAST_LINE, LEAST_DECISION = {"chat": 2.8, "people": 3.5}, 3.0
+LEAST_LINE, LEAST_DECISION = {"chat": 2.8, "people": 3.5, "scene": 6.0}, 3.0
 """… weigh so much, by the sort of session, or decide something and weigh so much."""
 
 
@@ -49,7 +49,8 @@ def choose_lines(bits: list[Bit], sort: str, room: int) -> list[DigestLine]:
 
     Args:
         bits: all words that may stand in one.
-        sort: ``work`` with an agent, a ``chat`` with one, or talk of several ``people``.
+        sort: ``work`` with an agent, a ``chat`` with one, the ``scene`` of a game, or talk of
+            several ``people``.
         room: most tokens.
     """
     told: dict[int, list[Bit]] = {}
@@ -96,7 +97,7 @@ def _tells(bits: list[Bit], sort: str) -> bool:
         return True
     if sort == "work" and part is not Part.DECIDED:
         return _chance(bits) >= (LIKELY if bits[0].exchange != OPEN_END else LEFT_OPEN)
-    least = LEAST_DECISION if part is Part.DECIDED else LEAST_LINE[sort]
+    least = LEAST_DECISION if part is Part.DECIDED and sort != "scene" else LEAST_LINE[sort]
     return max(bit.worth for bit in bits) >= least
 
 

@@ -158,3 +158,16 @@ def test_what_is_said_by_the_way_waits_as_a_candidate(memory: Memory, text: str)
 def test_an_option_picked_in_a_chat_waits_as_a_candidate(memory: Memory) -> None:
     picked = [("user", "the shed roof leaks"), ("assistant", OFFER), ("user", "B, it should last")]
     assert (CardType.DECISION, Status.CANDIDATE) in talk(memory, *picked)
+
+
+def test_who_somebody_is_in_a_game_waits_and_what_they_ask_to_remember_counts(
+    memory: Memory,
+) -> None:
+    played = talk(
+        memory,
+        ("user", "You are the dungeon master. I'm a blacksmith from the north."),
+        ("assistant", "Welcome."),
+        ("user", "Remember that we play on the terrace when it is warm."),
+    )
+    active = [value for (_, status), value in played.items() if status is Status.ACTIVE]
+    assert len(active) == 1 and "terrace" in active[0]

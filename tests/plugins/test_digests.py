@@ -17,6 +17,16 @@ ROLES = {"user": Role.USER, "agent": Role.ASSISTANT, "tool": Role.TOOL}
 ORIGINS = {"user": Origin.HUMAN, "agent": Origin.AGENT, "tool": Origin.TOOL}
 
 
+WORKING = [
+    ("user", "Please mend `reader.py`."),
+    ("agent", "Reading `reader.py`."),
+    ("agent", "Reading on."),
+    ("agent", "Found 1 thing."),
+    ("agent", "Mending it."),
+]
+"""How a session with an agent at work begins."""
+
+
 def digest(*spoken: tuple[str, str]) -> list[DigestLine]:
     """Return the digest of turns given as (who, words); any other name is a person's."""
     turns = tuple(
@@ -61,14 +71,15 @@ def test_an_order_has_a_section_of_its_own() -> None:
 
 
 def test_an_answer_stands_beside_the_offer_it_picks() -> None:
+    steel = "New sheets of steel from the yard of my uncle Karl in Ystad, 40 years of warranty."
     lines = digest(
         ("user", "our shed roof leaks above the freezer"),
-        ("agent", "Two ways:\n\nOption A: Patch it with bitumen.\nOption B: New sheets of steel."),
+        ("agent", f"Two ways:\n\nOption A: Patch it with bitumen.\nOption B: {steel}"),
         ("user", "B, it should last"),
         ("agent", "Fine."),
     )
-    (line,) = (line for line in lines if line.part is Part.DECIDED)
-    assert (line.text, line.first, line.last) == ("New sheets of steel. → B, it should last", 2, 3)
+    (line,) = (line for line in lines if line.last == 3)
+    assert (line.text, line.first) == (f"{steel} → B, it should last", 2)
 
 
 def test_an_agent_at_work_accounts_for_what_was_wanted() -> None:
@@ -137,6 +148,7 @@ def test_each_errand_of_an_agent_at_work_makes_room_for_its_outcome() -> None:
 
 def test_a_picked_option_stands_with_what_was_asked() -> None:
     lines = digest(
+        *WORKING,
         ("user", "I write a reader for the sonar files of the survey ship Orla."),
         (
             "agent",
@@ -365,18 +377,17 @@ def test_what_the_agent_says_twice_stands_once() -> None:
 
 
 def test_what_was_agreed_to_stands_beside_the_yes() -> None:
+    offer = "I recommend oak from the yard of your uncle Karl in Graz, as it lasts 40 years."
     lines = digest(
-        ("user", "show the build number in the footer"),
-        ("agent", "Done in `footer.ts`.\n\nIf you want, I can also show the date of the build."),
-        ("user", "yes please"),
+        ("user", "which wood for the deck of my sailboat?"), ("agent", offer), ("user", "yes please")
     )
-    assert lines[-1].part is Part.DECIDED
-    assert lines[-1].text == "If you want, I can also show the date of the build. → yes please"
+    assert lines[-1].text == f"{offer} → yes please"
 
 
 def test_a_pasted_option_is_decided_in_its_own_words() -> None:
     offer = "How should old rows go?\n\n- Delete them after a year\n- Move them to cold storage"
     lines = digest(
+        *WORKING,
         ("user", "our table grows too fast"),
         ("agent", offer),
         ("user", "Move them to cold storage"),

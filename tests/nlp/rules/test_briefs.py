@@ -22,6 +22,7 @@ from kimi_memory.nlp.rules.briefs import brief_in, tells_brief
         "This project aims to translate field notes",
         "我想做一个养蜂记录的小程序",
         "帮我开发一款给合唱团用的排练软件",
+        "今天开个新坑：想做一个拼车的小程序",
         "这个系统是用来管理仓库借还的",
         "本项目旨在开发一个展览预约平台",
     ],
