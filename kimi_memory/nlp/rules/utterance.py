@@ -89,9 +89,12 @@ _CONTINUES = regex(
 """How a part of a sentence begins that says more of what stands before it."""
 _MARK = regex(r"[?？][”’\"'」』)）\]]*\s*$")
 
-_DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|add?ress|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|do(?! (?:i|you|we|they)\b))"
+_DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|add?ress|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|elaborate|expand|craft|compose|rephrase|reword|produce|choose|repeat|simulate|act (?:as|like)|link me|do(?! (?:i|you|we|they)\b))"
+_TEXT = r"(?:campaigns?|outlines?|posts?|scripts?|e-?mails?|articles?|prompts?|captions?|taglines?|slogans?|blogs?|summar(?:y|ies)|titles?|headlines?|tweets?|lists?|paragraphs?|poems?|songs?|essays?|letters?|descriptions?|bios?|slides?|pitch(?:es)?|ads?|newsletters?|press releases?)"
+"""What a person has written for them."""
 _REQUEST_EN = regex(
     rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u)\b|(?:i(?:'d| would) (?:like|love|appreciate)|i (?:want|need)) (?:you (?:to )?|some |your |help|advice|a hand)"
+    rf"|(?:i|we)(?: also| now| still)? (?:need|want) (?:an?|another|some|\d+) (?:[\w'-]+ ){{0,4}}{_TEXT}\b"
     rf"|i(?:'m| am) (?:hoping|looking for|trying to (?:figure|understand|decide))"
     rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go(?! (?:with|for) (?!it\b|that\b|this\b))|plan|fix|talk|move|walk|discuss|review|check)\b"
     rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|of\b|and\b|s\b|(?:\w+ )?(?:is|are|was|were|will|has|have|had|stands?|goes|went|became|changed|moved)\b)))"
