@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Origin, Role
@@ -23,6 +22,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.learned.worth import Said, odds_of
 from kimi_memory.nlp.rules import small_talk
+from kimi_memory.nlp.rules.announcements import is_under_way
 from kimi_memory.nlp.rules.briefs import brief_in, tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
@@ -55,6 +55,7 @@ from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, ref
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 from .choice import EVEN, OPEN_END, ORDER_LINES, STEP, Bit, choose_lines
+from .odds import ANSWERS, MIXES
 
 BUDGET, MOST = 400, 1000
 """Most tokens of a digest, and of that of a long session."""
@@ -89,25 +90,6 @@ DEFECT, ERRANDS = 1.2, {"work": 0.25, "chat": 0.6}
 """What a clause loses that tells what fails, or asks for one thing now."""
 
 
-class _Mix(NamedTuple):
-    """How the log odds that a reader keeps a text follow from its words and from what it names."""
-
-    said: Said
-    words: float
-    """The share of the odds by its words (`kimi_memory.nlp.learned.worth`)."""
-    names: float
-    """The share of its weight by what it names."""
-    even: float
-
-    def odds_of(self, text: str, weight: float) -> float:
-        """Return the log odds."""
-        return self.words * odds_of(text, self.said) + self.names * weight + self.even
-
-
-# Fitted by a logistic regression to clauses and sentences that were judged one by one; that of
-# chats leans more on names than the fit (0.73, 0.5, -1.6), as few of those were about a life.
-_MIXES = {"work": _Mix(Said.WORK, 1.22, 0.15, -0.16), "chat": _Mix(Said.CHAT, 0.5, 0.6, -2.1)}
-_ANSWERS = _Mix(Said.ANSWER, 0.93, 0.15, -0.37)
 LASTS = 0.6
 """What a clause of a chat gains that tells of health, home, work or family."""
 MADE = 1.2
@@ -221,7 +203,7 @@ class _Reader:
         """Return what a picked offer adds to its answer: in a chat most are moves of the hour."""
         if self._kind != "chat":
             return 2.0
-        odds = _MIXES["chat"].odds_of(offer, weight_of(traits_of(offer)))
+        odds = MIXES["chat"].odds_of(offer, weight_of(traits_of(offer)))
         return max(0.0, EVEN + STEP * odds)
 
     def _question_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
@@ -284,7 +266,7 @@ class _Reader:
         if self._named:
             return told - small_talk.cheer_of(clause.text, traits)
         told -= DEFECT * (self._kind == "work" and reports_trouble(clause.text))
-        odds = _MIXES[self._kind].odds_of(clause.text, told)
+        odds = MIXES[self._kind].odds_of(clause.text, told)
         odds += MADE * tells_brief(clause.text)
         odds += LASTS * (self._kind == "chat" and (is_lasting(clause.text) or traits.kin))
         return EVEN + STEP * (odds - ERRANDS[self._kind] * (clause.act is Act.REQUEST))
@@ -389,8 +371,8 @@ def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Itera
         if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
             continue
         for at, report in enumerate(reports_in(turn.text)):
-            odds = _ANSWERS.odds_of(report.text, report.worth) + MADE * tells_brief(report.text)
-            if odds < UNLIKELY:
+            odds = ANSWERS.odds_of(report.text, report.worth) + MADE * tells_brief(report.text)
+            if odds < UNLIKELY or is_under_way(report.text):
                 continue
             worth = EVEN + STEP * odds + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)
             # What is to do next is out of date with the next message, but for the last one.

@@ -379,7 +379,9 @@ def test_what_the_agent_says_twice_stands_once() -> None:
 def test_what_was_agreed_to_stands_beside_the_yes() -> None:
     offer = "I recommend oak from the yard of your uncle Karl in Graz, as it lasts 40 years."
     lines = digest(
-        ("user", "which wood for the deck of my sailboat?"), ("agent", offer), ("user", "yes please")
+        ("user", "which wood for the deck of my sailboat?"),
+        ("agent", offer),
+        ("user", "yes please"),
     )
     assert lines[-1].text == f"{offer} → yes please"
 

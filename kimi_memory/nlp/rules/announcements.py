@@ -49,6 +49,13 @@ _MARKER = regex(
     r"^\s*\[(?:request interrupted|no response|image|local command|command output)[^\]]{0,80}\]\s*$",
     2,
 )
+_UNDER_WAY = regex(
+    _LEAD
+    + r"(?:i'm |i am |currently )?(?:creat|implement|updat|add|fix|remov|modify|prepar|provid|organi[sz]|inspect|consider|plann|review|check|runn|start|scann|search|evaluat|simplify|mov|delet|deploy|install|refactor|build|test|verify|analy[sz]|explor|investigat|sett|rewrit|generat|committ|push|read|look|wir|apply|proceed|mak|writ|mark|finali[sz]|complet|restructur|adjust|clean|replac|renam|convert|integrat|fetch|locat|identify|examin|document|summari[sz])ing\b"
+    # "Adding it by hand creates two attempts" tells what comes of it.
+    r"(?!.{0,240}\b(?:is|are|was|were|has|have|would|will|creates?|causes?|ensures?|means|requires?|allows?|helps?|gives?|makes?|fixe[sd]|solved|works|breaks|needs?|because|since)\b)",
+    2,
+)
 
 
 def is_marker(text: str) -> bool:
@@ -72,3 +79,8 @@ def only_echoes(text: str) -> bool:
     if lines and _ECHO.search(lines[0]) and len(text) <= 2 * LONGEST:
         return True
     return len(lines) > 1 and all(_NAME.match(line) for line in lines)
+
+
+def is_under_way(text: str) -> bool:
+    """Whether a sentence only says what is being done: "Updating the version strings"."""
+    return _UNDER_WAY.search(text.replace("’", "'")) is not None

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.announcements import is_marker, only_announces, only_echoes
+from kimi_memory.nlp.rules.announcements import (
+    is_marker,
+    is_under_way,
+    only_announces,
+    only_echoes,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +98,30 @@ def test_what_a_tool_found_stays(text: str) -> None:
 def test_what_a_program_wrote_for_the_person_is_a_marker() -> None:
     assert is_marker("[Request interrupted by user for tool use]")
     assert not is_marker("[x] the request was interrupted")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Updating the version strings",
+        "Now, checking the logs of the pump.",
+        "I'm adding the flag to `sync`.",
+        "Planning the change of the settings",
+    ],
+)
+def test_what_is_being_done_is_under_way(text: str) -> None:
+    assert is_under_way(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Adding it by hand creates two attempts at once.",
+        "Reading twice was the cause.",
+        "Added the flag to `sync`.",
+        "Missing index: `orders` has none on `day`.",
+        "The building has 3 pumps.",
+    ],
+)
+def test_what_came_of_it_is_not(text: str) -> None:
+    assert not is_under_way(text)
