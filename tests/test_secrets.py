@@ -23,7 +23,9 @@ from kimi_memory.errors import UsageError
 from kimi_memory.frameworks.talk import Talk, unnamed
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import import_store
+from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.routes import ROUTES
+from kimi_memory.server.simple import append
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.wipe_caches import scan
@@ -362,17 +364,27 @@ def test_no_job_is_known_by_a_digest_of_a_secret(tmp_path: Path, clock: Callable
     assert forgets("mine", "green boats") == forgets("theirs", "green boats")
 
 
+def _remember_for(memory: Memory, name: str, words: str) -> None:
+    memory.remember("The door has a lock.", **{name: words})
+
+
+def _note_for(memory: Memory, name: str, words: str) -> None:
+    caller = Caller("reader", frozenset(Scope), Namespace(**{name: words}))
+    append(memory, caller, {"path": "", "content": "The door has a lock.", "ref": ""})
+
+
 @pytest.mark.parametrize("name", ["project", "agent", "user"])
-def test_no_session_of_statements_is_known_by_a_digest_of_a_secret(
-    tmp_path: Path, clock: Callable[[], Any], name: str
+@pytest.mark.parametrize("store", [_remember_for, _note_for])
+def test_no_session_of_a_day_is_known_by_a_digest_of_a_secret(
+    tmp_path: Path, clock: Callable[[], Any], store: Callable[[Memory, str, str], None], name: str
 ) -> None:
     def mark(home: str, words: str) -> str:
         where = Home(tmp_path / home / "config", tmp_path / home / "state")
         opening = Opening(home=where, clock=clock, background=False)
         with Memory.create(tmp_path / home / words[-3:], opening=opening) as memory:
-            memory.remember("The door has a lock.", **{name: words})
+            store(memory, name, words)
             [session] = sessions.places(memory.store)
-            return session.id[-10:]  # Before it stands of which copy it is.
+            return session.id[-10:]  # Before it stands of which day and copy it is.
 
     assert mark("mine", "pin: 482913") != mark("theirs", "pin: 482913")
     assert mark("mine", "green boats") == mark("theirs", "green boats")

@@ -155,7 +155,7 @@ class SessionLog:
         self._store, self._host, self._screen, self._actor = store, host, screen, actor
         self._keyed = store.journal.keyed
         self._views, self._limits = views or Views(store), limits or CaptureTable()
-        self._size = -1
+        self._size, self._inode = -1, 0
         self._context = ""
         self._refs: set[str] = set()
         self._first = 1
@@ -306,9 +306,9 @@ class SessionLog:
 
     def _reload_if_changed(self) -> None:
         """Catch up with the file if another process wrote to it since we did."""
-        size = self._store.size(self.path)
-        # A file that only grows has changed if its size has.
-        if size == self._size:
+        size, inode = self._store.extent(self.path)
+        # A file that grows has changed if its size has; a purge puts another in its place.
+        if (size, inode) == (self._size, self._inode):
             return
         content = self._store.read(self.path)
         seen = sessions.parse(content, self.path)
@@ -322,7 +322,7 @@ class SessionLog:
                 self._context = context_of(self._context, line)
         self._first, self._before = earlier[-1].n + 1 if earlier else 1, earlier[-2:]
         self._seen = replace(seen, turns=tuple(last_rounds(seen.turns)))
-        self._size = size
+        self._size, self._inode = size, inode
 
     def _earlier_turns(self, session: Session) -> tuple[Turn, ...]:
         """Return the turns of the ended sessions this one continues."""

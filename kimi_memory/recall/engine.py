@@ -315,7 +315,9 @@ def _attach_related(searcher: Searcher, hits: list[Hit], query: Query) -> list[H
         return hits
 
     asked = Query(text="", valid_at=query.valid_at, within=query.within)
-    return with_related(searcher, hits, holding(searcher, asked) & visible_rows(searcher, asked))
+    return with_related(
+        searcher, hits, lambda: holding(searcher, asked) & visible_rows(searcher, asked)
+    )
 
 
 def _as_then(unit: Unit, query: Query) -> Unit:

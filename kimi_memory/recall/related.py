@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -12,7 +12,6 @@ from kimi_memory.domain.graph import Edge, Graph, name_of
 from kimi_memory.domain.note import Link
 from kimi_memory.domain.search_types import Hit, Related
 from kimi_memory.index.searcher import Bools, Searcher
-from kimi_memory.recall.filters import standing
 
 STARTS = 5
 """Links are followed from so many of the best hits."""
@@ -24,19 +23,32 @@ LANE = "graph"
 
 
 def with_related(
-    searcher: Searcher, hits: Sequence[Hit], holding: Bools | None = None
+    searcher: Searcher, hits: Sequence[Hit], holding: Callable[[], Bools]
 ) -> list[Hit]:
     """Return the hits, each with the notes it is linked with most strongly.
 
     Args:
         searcher: the memory.
         hits: what was found.
-        holding: the only rows that may be shown; those that hold now where not given.
+        holding: returns the only rows that may be shown; most hits are linked with none.
     """
     graph = graph_of(searcher)
-    holding = standing(searcher) if holding is None else holding
-    found = ((hit, tuple(_yield_neighbours(searcher, graph, holding, hit.unit.id))) for hit in hits)
-    return [replace(hit, related=related[:SHOWN]) if related else hit for hit, related in found]
+    near = {hit.unit.id: found for hit in hits if (found := graph.near(hit.unit.id))}
+    if not near:
+        return list(hits)
+    rows, titles, shown = find_note_rows(searcher), searcher.column("title"), holding()
+    related = {
+        id: tuple(
+            Related(one.id, titles[row], one.rel, one.weight, one.hops)
+            for one in found
+            if (row := rows.get(one.id)) is not None and shown[row]
+        )[:SHOWN]
+        for id, found in near.items()
+    }
+    return [
+        replace(hit, related=related[hit.unit.id]) if related.get(hit.unit.id) else hit
+        for hit in hits
+    ]
 
 
 def followed(
@@ -79,16 +91,6 @@ def graph_of(searcher: Searcher) -> Graph:
     """Return the graph over all notes, by ids and by the names that wikilinks use."""
     found: Graph = searcher.once("graph", lambda: Graph.from_edges(_yield_edges(searcher)))
     return found
-
-
-def _yield_neighbours(
-    searcher: Searcher, graph: Graph, holding: Bools, id: str
-) -> Iterator[Related]:
-    rows, titles = find_note_rows(searcher), searcher.column("title")
-    for near in graph.near(id):
-        row = rows.get(near.id)
-        if row is not None and holding[row]:
-            yield Related(near.id, titles[row], near.rel, near.weight, near.hops)
 
 
 def find_note_rows(searcher: Searcher) -> dict[str, int]:

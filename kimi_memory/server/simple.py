@@ -145,7 +145,7 @@ def _write_line(memory: Memory, path: str, before: str, id: str) -> None:
 
 
 def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kept:
-    id = _diary_session_id(space, day)
+    id = _diary_session_id(memory, space, day)
     if day >= memory.now().date():
         _end_earlier(memory, space, day)
     handle = memory.session(
@@ -166,7 +166,7 @@ def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kep
 
 def _end_earlier(memory: Memory, space: Namespace, day: date) -> None:
     """End the notes of days that are over, so that the daily job distils them."""
-    past = _diary_session_id(space, day)
+    past = _diary_session_id(memory, space, day)
     for place in list(sessions.places(memory.store)):
         # `diary-2026-02-27` has 16 characters; what follows says whose it is.
         whose = place.root.startswith("diary-") and place.root[16:] == past[16:]
@@ -175,7 +175,7 @@ def _end_earlier(memory: Memory, space: Namespace, day: date) -> None:
 
 
 def _read_diary(memory: Memory, space: Namespace, day: date, asked: str) -> str:
-    parts = sessions.parts(memory.store, _diary_session_id(space, day))
+    parts = sessions.parts(memory.store, _diary_session_id(memory, space, day))
     if not parts:
         raise NotFoundError("note or file", asked)
     read = [sessions.read(memory.store, part.path) for part in parts]
@@ -192,9 +192,11 @@ def _parse_diary_day(path: str) -> date | None:
         raise UsageError(f"{found[1]!r} is no day of the calendar.") from None
 
 
-def _diary_session_id(space: Namespace, day: date) -> str:
+def _diary_session_id(memory: Memory, space: Namespace, day: date) -> str:
     if space.session:
         raise denied("A token that is bound to a session keeps no diary. Store turns in it.")
+    # Screened before they are hashed: who sees the id could try all secrets on it.
+    project, agent, user = map(memory.screen.pass_name, (space.project, space.agent, space.user))
     # Zero bytes between the names: `a` and `bc` must not be `ab` and `c`.
-    whose = f"{space.project}\0{space.agent}" + (f"\0{space.user}" if space.user else "")
+    whose = f"{project}\0{agent}" + (f"\0{user}" if user else "")
     return f"diary-{day}" + (f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if space else "")

@@ -252,11 +252,16 @@ class Reading:
 
     def size(self, path: str) -> int:
         """Return the size of a file in bytes, 0 where there is none."""
+        return self.extent(path)[0]
+
+    def extent(self, path: str) -> tuple[int, int]:
+        """Return the size of a file in bytes and its inode, zeros where there is none."""
         try:
             place = self._tree.spot(path)
-            return self._disk.stat(place.name, place.folder).st_size
+            found = self._disk.stat(place.name, place.folder)
+            return found.st_size, found.st_ino
         except FileNotFoundError:
-            return 0
+            return 0, 0
         except OSError as error:
             raise refusal(path, error) from error
 

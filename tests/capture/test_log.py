@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -143,11 +145,13 @@ def test_an_injected_block_alone_is_no_turn(memory: Memory) -> None:
     assert len(lines(memory, "s")) == 1
 
 
-def test_two_handles_share_one_numbering(memory: Memory) -> None:
-    first, second = memory.session("s"), memory.session("s")
-    for _ in range(3):
-        first.turn("user", "from the first")
-        second.turn("assistant", "from the second")
+@pytest.mark.parametrize("far", [False, True], ids=["one memory", "two processes"])
+def test_two_handles_share_one_numbering(memory: Memory, opening: Opening, far: bool) -> None:
+    with Memory.open(memory.root, opening) as other:
+        first, second = memory.session("s"), (other if far else memory).session("s")
+        for _ in range(3):
+            first.turn("user", "from the first")
+            second.turn("assistant", "from the second")
     assert [line.get("n") for line in lines(memory, "s")[1:]] == [1, 2, 3, 4, 5, 6]
     assert sessions.chain_problems(memory.store, "short-term/session_s.jsonl") == []
 
@@ -244,9 +248,12 @@ def test_a_bare_secret_after_a_question_for_it_is_masked(memory: Memory, asked: 
     assert not any(value.encode() in content for content in held)
 
 
-def test_a_bare_secret_is_masked_across_processes_and_parts(memory: Memory) -> None:
+def test_a_bare_secret_is_masked_across_processes_and_parts(
+    memory: Memory, opening: Opening
+) -> None:
     value = "hunter2-" + "Zx9!kk"
-    memory.session("s").turn("user", "下面是我的密码")
+    with Memory.open(memory.root, opening) as other:
+        other.session("s").turn("user", "下面是我的密码")
     [said] = [memory.session("s").turn("user", value)]
     assert said is not None and value not in said.text
     memory.session("s").turn("assistant", "What is the password?")
@@ -260,3 +267,18 @@ def test_a_bare_answer_to_another_question_stays(memory: Memory) -> None:
     session.turn("assistant", "Which version do you use?")
     turn = session.turn("user", "hunter2-" + "Zx9!kk")
     assert turn is not None and turn.masked == 0
+
+
+def test_another_file_of_the_same_size_is_read_again(tmp_path: Path, opening: Opening) -> None:
+    """As where a purge leaves a session as long as it was."""
+    fixed = replace(opening, clock=lambda: datetime(2026, 2, 27, 9, tzinfo=UTC))
+    first, other = (Memory.create(tmp_path / name, opening=fixed) for name in ("a", "b"))
+    with first, other:
+        paths = [one.root / "short-term/session_s.jsonl" for one in (first, other)]
+        for memory, ref in ((first, "m1"), (other, "m2")):
+            memory.session("s").turn("user", "hello", ref=ref)
+        assert paths[0].stat().st_size == paths[1].stat().st_size
+        paths[1].replace(paths[0])
+        assert first.session("s").turn("user", "hello", ref="m2") is None
+        assert first.session("s").turn("user", "hello", ref="m1") is not None
+        assert sessions.chain_problems(first.store, "short-term/session_s.jsonl") == []

@@ -268,6 +268,17 @@ def test_the_nearest_folder_above_is_found(
     assert answer(capsys, "status")["root"] == str(folder)
 
 
+def test_status_shows_what_the_parts_of_a_memory_take(folder: Path, capsys) -> None:
+    assert run(["remember", "The staging port is 6543."]) == 0
+    capsys.readouterr()
+    assert run(["status"]) == 0
+    [line] = re.findall(r"^Size +(.*)$", capsys.readouterr().out, re.MULTILINE)
+    whole, parts = re.fullmatch(r"([\d.]+ (?:KiB|MiB)) \((.*)\)", line).groups()
+    named = dict(part.split(" ", 1) for part in parts.split(", "))
+    assert {"history", "derived", "page", "semantic", "short-term"} <= set(named)
+    assert whole != named["history"]
+
+
 @pytest.mark.parametrize("steps", ["session list", "serve token list", "branch list"])
 def test_what_every_command_takes_may_stand_before_and_behind_its_step(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys, steps: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+import time
 
 import pytest
 
@@ -71,6 +72,8 @@ def test_filters_cut(filled, capsys, words: list[str], count: int) -> None:
         (["tea tier:gold"], "'tier:gold' at character 5: there is no tier 'gold'."),
         ([], "There is nothing to look for."),
         (["tea", "--limit", "-1"], "--limit is below zero."),
+        (["tea", "--vector-weight", "11"], "A vector weight of 11 is out of range."),
+        (["tea", "--fusion", "70/30", "--vector-weight", "1.7"], "1.7 is not. Give 0 to 1."),
     ],
 )
 def test_errors_are_one_line_with_place_and_remedy(
@@ -89,7 +92,9 @@ def test_a_least_score_cuts(filled, capsys) -> None:
 
 
 def test_json_explains_each_score(filled, capsys) -> None:
+    began = time.perf_counter()
     found = answer(capsys, "recall", "数据库用什么", "--explain")
+    assert 0 < found["took_ms"] < (time.perf_counter() - began) * 1000
     assert set(found) == {"hits", "lanes", "notes", "took_ms", "words", "weights"}
     assert sum(found["weights"].values()) == pytest.approx(1)
     assert "数据" in found["words"]

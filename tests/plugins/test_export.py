@@ -234,6 +234,18 @@ def test_an_export_comes_back_whole(
     assert shape(varied) == before
 
 
+def test_a_card_that_stands_twice_in_an_export_comes_back_once(
+    varied: Memory, tmp_path: Path, opening: Opening
+) -> None:
+    place = tmp_path / "out.json"
+    export_json(varied, place)
+    document = json.loads(place.read_text("utf-8"))
+    place.write_text(json.dumps({**document, "cards": document["cards"] * 2}), "utf-8")
+    with Memory.create(tmp_path / "other", opening=opening) as other:
+        assert import_store(other, place).seen == 3
+        assert shape(other) == shape(varied)
+
+
 @pytest.mark.parametrize("form", ["index", "graphml"])
 def test_an_export_for_reading_says_so_when_it_is_imported(
     varied: Memory, tmp_path: Path, form: str

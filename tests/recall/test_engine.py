@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from folders import NOW, QUERIES, Folder, fill, make_host, seen
@@ -235,6 +236,32 @@ def test_a_model_finds_what_shares_no_word(folder: Folder) -> None:
     assert answer.lanes == ("keyword", "vector")
     assert all("vector" in hit.lanes and hit.parts["vector"] > 0 for hit in answer.hits)
     assert all(total(hit.parts) == pytest.approx(hit.score) for hit in answer.hits)
+
+
+@pytest.mark.parametrize(
+    ("asked", "vector"),
+    [
+        ({}, 0.3 / 1.3),
+        ({"vector_weight": 3.0}, 0.75),
+        ({"vector_weight": 0.0}, 0.0),
+        ({"fusion": "70/30"}, 0.7),
+        ({"fusion": "70/30", "vector_weight": 0.2}, 0.2),
+        ({"fusion": "rrf"}, 0.5),
+    ],
+)
+def test_a_question_has_its_own_weights_and_the_answer_says_them(
+    folder: Folder, asked: dict[str, Any], vector: float
+) -> None:
+    folder = Folder(folder.root, make_host((Meaning(), "meaning")))
+    folder.session("x", [("user", "My cat sleeps."), ("user", "A stone lies there.")])
+    folder.index().refresh()
+    answer = folder.ask("feline stone", **asked)
+    assert answer.weights.get("vector", 0.0) == pytest.approx(vector)
+    assert sum(answer.weights.values()) == pytest.approx(1)
+    assert set(answer.lanes) == set(answer.weights)
+    # The nearest line has all that its lane can give.
+    nearest = max((hit.parts.get("vector", 0.0) for hit in answer.hits), default=0.0)
+    assert nearest == pytest.approx(vector)
 
 
 def test_only_new_units_are_embedded_and_another_model_embeds_all(folder: Folder) -> None:

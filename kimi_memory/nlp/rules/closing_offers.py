@@ -122,8 +122,12 @@ def line_named(answer: str, message: str) -> tuple[str, str]:
     said = _PICK_TAIL.sub("", _PICK_LEAD.sub("", answer.strip(), count=1), count=1)
     # "Sidebar First" is a label, and "sidebar first" a wish for what comes first.
     cores = {core for core in (_tight(said), _tight(answer)) if len(core) >= _LEAST[_is_han(core)]}
+    # Most answers stand nowhere in the message, which is quick to see.
+    whole = _tight(message)
+    cores = {core for core in cores if core in whole}
     if not cores or not _may_name(answer):
         return "", ""
+    parts = [core for core in cores if len(core) >= _PART[_is_han(core)]]
     asked = ""
     found: list[tuple[str, str]] = []
     for line in unfenced_lines(message):
@@ -131,7 +135,7 @@ def line_named(answer: str, message: str) -> tuple[str, str]:
         listed = _LISTED.match(line) is not None
         if listed and any(_is_named(core, plain) for core in cores):
             found.append((asked, plain[:MOST]))
-        elif any(core in _tight(plain) and len(core) >= _PART[_is_han(core)] for core in cores):
+        elif any(core in _tight(plain) for core in parts):
             found.append(("", answer.strip()))
         asked = asked if listed else plain
     # The same words in two lines name none of them.

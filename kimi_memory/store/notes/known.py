@@ -135,8 +135,8 @@ class Known:
         # To write the line of a card takes ten times as long as to see where it is ranked.
         first = _first_of_sections(heads)
         own = [digest for digest in self.digests if whose.sees(digest)]
-        names = self.name_people(first, own)
-        points = [_card_point(head, zone, names.get(head.id, "")) for head in first]
+        names = self.name_people((head for _, head in first), own)
+        points = [_card_point(head, rank, zone, names.get(head.id, "")) for rank, head in first]
         points += self._page_points(lang, zone, whose, own, names)
         return Candidates(points, len(heads) - len(first) + self.beyond)
 
@@ -266,19 +266,19 @@ def _heading_of(line: DigestLine) -> Section:
     return Section.WHO if about else Section.LATELY
 
 
-def _first_of_sections(heads: Iterable[Head]) -> list[Head]:
-    """Return the cards of each section that are ranked first; more of them never have room."""
-    sections: dict[Section, list[Head]] = defaultdict(list)
+def _first_of_sections(heads: Iterable[Head]) -> list[tuple[tuple[float, ...], Head]]:
+    """Return the ranks and cards of each section that come first; more never have room."""
+    sections: dict[Section, list[tuple[tuple[float, ...], Head]]] = defaultdict(list)
     for head in heads:
-        sections[card_section(head)].append(head)
-    ranked = (nsmallest(MOST, of, key=lambda h: (card_rank(h), h.id)) for of in sections.values())
-    return [head for first in ranked for head in first]
+        sections[card_section(head)].append((card_rank(head), head))
+    ranked = (nsmallest(MOST, of, key=lambda one: (one[0], one[1].id)) for of in sections.values())
+    return [one for first in ranked for one in first]
 
 
-def _card_point(head: Head, zone: Zone, name: str) -> Point:
+def _card_point(head: Head, rank: tuple[float, ...], zone: Zone, name: str) -> Point:
     """Return the line of a card, with the name of who said it where several people speak."""
     plain = labelled(head.text, head.labels(zone, name), head.lang)
-    shown, rank = f"{plain} ^{head.id}", card_rank(head)
+    shown = f"{plain} ^{head.id}"
     return Point(card_section(head), head.id, head.text, shown, rank, plain, (), name)
 
 

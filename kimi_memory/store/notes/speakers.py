@@ -45,6 +45,7 @@ class Speakers:
         # the time in which a statement is kept.
         self._names: dict[str, str] = {}
         self._private: dict[str, bool] = {}
+        self._joined: dict[tuple[str, ...], str] = {}
 
     def of_card(self, id: str, scope: str = SHARED) -> str:
         """Return the names of those who said what a card rests on; empty where none is known.
@@ -55,13 +56,21 @@ class Speakers:
         """
         card = self._new.get(id)
         if isinstance(card, Card):
-            sessions = [quote.session for quote in card.quotes]
+            sessions = dict.fromkeys(quote.session for quote in card.quotes)
         else:
             entry = self._shelf.entries().get(id)
-            sessions = [quote.split("#", 1)[0] for quote in entry.quotes] if entry else []
-        if scope == SHARED:
-            sessions = [id for id in sessions if not self._is_private(id)]
-        names = dict.fromkeys(filter(None, map(self.of_session, sessions)))
+            quotes = entry.quotes if entry else ()
+            sessions = dict.fromkeys(quote.partition("#")[0] for quote in quotes)
+        # Most cards rest on the one session of their day.
+        shared = scope == SHARED
+        asked = ("shared" if shared else "", *sessions)
+        if asked not in self._joined:
+            self._joined[asked] = self._join_names(sessions, shared=shared)
+        return self._joined[asked]
+
+    def _join_names(self, sessions: Iterable[str], *, shared: bool) -> str:
+        open_to_all = (id for id in sessions if not (shared and self._is_private(id)))
+        names = dict.fromkeys(filter(None, map(self.of_session, open_to_all)))
         return " & ".join(islice(names, _MOST))
 
     def of_session(self, id: str) -> str:
