@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from shlex import quote
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.filter_options import add_as_of, find_moment, open_exactly
@@ -76,13 +77,19 @@ def run(arguments: Namespace) -> int:
 
 
 def _explain_empty(arguments: Namespace) -> None:
-    show_note(say("The block is empty: the memory is not likely to have to do with this."))
-    [word] = arguments.query if len(arguments.query) == 1 else [""]
-    if word == "start":
+    query = " ".join(arguments.query)
+    if arguments.purpose != "task":
+        show_note(say("The block is empty: the memory has nothing to say here yet."))
+        return
+    if query in ("", "start"):
+        show_note(say("The block is empty: say what the task is about."))
         show_note(say("At the start of a session: kimi-memory context --for start"))
-    elif arguments.query:
-        # A one-word query is often below the relevance threshold of a block; `recall` has none.
-        show_note(say("All that holds the words: kimi-memory recall …"))
+        return
+    # A one-word query is often below the relevance threshold of a block; `recall` has none.
+    show_note(
+        say("The block is empty: these words do not show that the memory has to do with them.")
+    )
+    show_note(say("All that holds the words: kimi-memory recall {words}", words=quote(query)))
 
 
 def _build(arguments: Namespace, memory: Memory, as_of: str) -> Context:

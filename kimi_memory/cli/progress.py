@@ -7,6 +7,7 @@ import time
 from typing import Self
 
 from kimi_memory.cli.shared import on_terminal
+from kimi_memory.cli.words import say
 
 _WIDTH = 24
 _PAUSE = 0.1
@@ -17,20 +18,23 @@ class Progress:
 
     def __init__(self, unit: str) -> None:
         self._unit, self._shown = unit, 0.0
-        self._count = 0
+        self._count, self._began = 0, time.monotonic()
         # In a log file, a line that rewrites itself is one long line of control characters.
         self._visible = on_terminal()
 
     def add(self, count: int) -> None:
         """Count some more of an unknown total."""
         self._count += count
-        self._print_line(f"{self._count} {self._unit}")
+        self._print_line(f"{self._count} {say(self._unit)}")
 
     def set(self, done: int, total: int) -> None:
         """Show a bar: so many done of so many."""
         filled = _WIDTH * done // max(1, total)
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        self._print_line(f"{bar} {done}/{total} {self._unit}", last=done == total)
+        left = (time.monotonic() - self._began) * (total - done) / max(1, done)
+        self._print_line(
+            f"{bar} {done}/{total} {say(self._unit)} · {_format_left(left)}", last=done == total
+        )
 
     def _print_line(self, text: str, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -45,3 +49,9 @@ class Progress:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._visible and self._shown:
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+
+
+def _format_left(seconds: float) -> str:
+    if seconds < 90:
+        return say("{seconds} s left", seconds=round(seconds))
+    return say("{minutes} min left", minutes=round(seconds / 60))

@@ -110,6 +110,11 @@ class Index:
                 self._open_current()
         return self._make_report(made)
 
+    @property
+    def file_count(self) -> int:
+        """How many searchable files there were at the last look."""
+        return len(self._sync.stats)
+
     def hint(self, paths: Iterable[str]) -> None:
         """Have these files looked at by the next search, as who saw them change may know."""
         with self.guard:

@@ -92,11 +92,12 @@ class Room:
     def opened_percent(self) -> int:
         """How much of that is done; 0 where it takes seconds, or has just begun."""
         done, total = self._indexed
-        if not total:
-            return 0
-        # First all files are read into the index, then their heads are read.
-        heads = Catalog.from_store(self.desk.memory.store).news
-        return min(99, 60 * done // total + 40 * min(heads, total) // total)
+        memory = self.desk.memory
+        files, heads = memory.index.file_count, Catalog.from_store(memory.store).news
+        # First files are read into the index, where it lacks them, then the heads of all.
+        share = 60 if total else 0
+        found = share * done / (total or 1) + (100 - share) * heads / (files or 1)
+        return min(99, int(found))
 
     async def admit(self, caller: Caller, request: Guarded) -> Caller:
         """Return who asks, as the member of a space that it is, where the memory is in one.

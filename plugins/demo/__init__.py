@@ -112,7 +112,7 @@ def _show_steps(memory: Memory) -> Iterator[str]:
     yield "2 · Two conversations come in; secrets are masked before the first byte is written"
     for report in memory.ingest(_load_transcripts()):
         masked = sum(captured.turn.masked for captured in report.captured)
-        yield f"    {report.session}: {report.stored} turns stored, {masked} secrets masked"
+        yield f"    {report.session}: {report.stored} turns stored, secrets masked: {masked}"
         distilled = memory.end(report.session)
         yield f"    … ended and distilled: {_format_counts(distilled.counts)}"
     again = sum(report.stored for report in memory.ingest(_load_transcripts()))
@@ -167,7 +167,8 @@ def _show_trace(memory: Memory) -> Iterator[str]:
         mark = "stands there" if evidence.verified else "does NOT stand there"
         yield f"    quote “{evidence.quote[:80]}” {mark}"
         for turn in evidence.turns:
-            yield f"    said {turn.at:%Y-%m-%d %H:%M} by {turn.speaker or turn.role}"
+            at = turn.at.astimezone(memory.now().tzinfo)
+            yield f"    said {at:%Y-%m-%d %H:%M} by {turn.speaker or turn.role}"
         yield f"    in {evidence.path}#L{evidence.line}"
     for commit in trace.commits:
         yield f"    commit {commit.hash[:10]} {commit.subject}"
