@@ -46,11 +46,13 @@ WORDS = [
     "cache",
     "window",
 ]
+PAGE, SHOWN = "MEMORY.md", 20
+"""A page that shows so many cards."""
 TARGETS = {
     "table by a full index": 1.0,
     "catching up by git log --raw of the new commits": 3.0,
     "blame of a card by git blame": 2.0,
-    "blame of a page by git blame": 1.0,
+    "blame of 20 cards on a page by git blame": 1.0,
     "timeline by git log of the path": 2.0,
     "as of, warm, by recall warm": 2.0,
     "first as of 10 commits back, by the command recall": 1.5,
@@ -151,8 +153,7 @@ def fill(memory: Memory, clock: Clock, notes: int, commits: int) -> list[str]:
         full.parent.mkdir(parents=True, exist_ok=True)
         full.write_text(codec.render(card), encoding="utf-8")
         paths.append(path)
-    lines = (f"- {WORDS[number % 10]} {number} ^card-{number:08d}\n" for number in range(20))
-    (memory.root / "MEMORY.md").write_text(f"# Memory\n\n{''.join(lines)}", encoding="utf-8")
+    write_page(memory, paths)
     memory.history.commit("Cards")
     for number in range(commits):
         change(memory, clock, paths, number)
@@ -168,8 +169,21 @@ def change(memory: Memory, clock: Clock, paths: Sequence[str], number: int) -> N
         full = memory.root / path
         text = full.read_text(encoding="utf-8").rpartition(" is at ")
         full.write_text(f"{text[0]} is at {number + 1000}.\n", encoding="utf-8")
+    if chosen.intersection(paths[:SHOWN]):
+        write_page(memory, paths)
+        chosen.add(PAGE)
     trailers = {"Job": f"daily-{number:012x}", "Kind": "daily"}
     memory.history.commit(f"daily: {number}", trailers=trailers, only=chosen)
+
+
+def write_page(memory: Memory, paths: Sequence[str]) -> None:
+    """Write the page that shows the first cards, as a daily job does when one of them changed."""
+    shown = []
+    for number, path in enumerate(paths[:SHOWN]):
+        said = (memory.root / path).read_text(encoding="utf-8").rpartition(": ")[2]
+        shown.append(f"- {said.strip()} ^card-{number:08d}\n")
+    page = f"# Memory\n\n{''.join(shown)}"
+    (memory.root / PAGE).write_text(page, encoding="utf-8")
 
 
 def measure_catching_up(
@@ -194,10 +208,15 @@ def measure_look_ups(memory: Memory, path: str, watch: Stopwatch) -> dict[str, f
     blame, git_blame = watch.compare(
         lambda: memory.blame(path), git("blame", "--porcelain", "HEAD", path), watch.runs
     )
-    page, git_page = watch.compare(
-        lambda: memory.blame("MEMORY.md"),
-        git("blame", "--porcelain", "HEAD", "MEMORY.md"),
+    # Below its heading: of a line that shows no card, the memory itself asks git.
+    first, last = 3, SHOWN + 2
+    cards, git_cards = watch.compare(
+        lambda: memory.blame(f"{PAGE}:{first}-{last}"),
+        git("blame", "--porcelain", f"-L{first},{last}", "HEAD", PAGE),
         watch.runs,
+    )
+    page, git_page = watch.compare(
+        lambda: memory.blame(PAGE), git("blame", "--porcelain", "HEAD", PAGE), watch.runs
     )
     timeline, git_log = watch.compare(
         lambda: memory.timeline("card-00000000"), git("log", "--format=%H", "--", path), watch.runs
@@ -205,7 +224,8 @@ def measure_look_ups(memory: Memory, path: str, watch: Stopwatch) -> dict[str, f
     return {
         "blame, milliseconds": blame * 1000,
         "blame of a card by git blame": blame / git_blame,
-        "blame of a page by git blame": page / git_page,
+        "blame of 20 cards on a page by git blame": cards / git_cards,
+        "blame of the whole page by git blame": page / git_page,
         "timeline, milliseconds": timeline * 1000,
         "timeline by git log of the path": timeline / git_log,
     }
@@ -214,6 +234,9 @@ def measure_look_ups(memory: Memory, path: str, watch: Stopwatch) -> dict[str, f
 def measure_as_of(memory: Memory, commits: int, watch: Stopwatch) -> dict[str, float]:
     """Return what a question as of an earlier version costs, first and again."""
     memory.index.refresh()
+    # As a commit of the memory does, which looks at all files: it reads again what was committed
+    # in the same tick of the clock in which it was written.
+    memory.history.commit("Nothing")
     memory.history.close()  # What it knows of the last commit is for other processes, too.
     question = "where is the harbour 15"
     plain_query = parse(question, memory.now())

@@ -24,6 +24,7 @@ CARD = "join of one card by git merge-file"
 CONFLICTS = "files that a join leaves with marks"
 ASKED = "versions that a bisect asks"
 SIGNED = "commit that is signed by one that is not"
+KEYGEN = "ssh-keygen alone by a commit that is not signed"
 VERIFIED = "verify --history, first, by git verify-commit of each"
 KNOWN = "verify --history, again, by git verify-commit of each"
 TARGETS = {JOIN: 4.0, CARD: 1.0, CONFLICTS: 0.0, ASKED: 12.0, SIGNED: 1.2, VERIFIED: 1.1}
@@ -124,6 +125,13 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
 
         runs = max(watch.runs, _SIGNED)
         with_key, without = watch.compare(lambda: commit(signed), lambda: commit(plain), runs)
+        payload = place / "payload"
+        payload.write_text(f"{place}\n", encoding="utf-8")
+        sign = ("ssh-keygen", "-q", "-Y", "sign", "-n", "git", "-f", str(key))
+        with payload.open("rb") as said:
+            alone = watch.measure(
+                lambda: subprocess.run(sign, stdin=said, check=True, capture_output=True), runs
+            )
         names = git(signed.root, "rev-list", "HEAD").split()
         allowed = ("-c", f"gpg.ssh.allowedSignersFile={signers}", "-c", "gpg.format=ssh")
         each = watch.measure(
@@ -132,6 +140,7 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
         checks = [watch.spend(lambda: verify_history(signed)) for _ in range(2)]
     return {
         SIGNED: with_key / without,
+        KEYGEN: alone / without,
         VERIFIED: checks[0] / (each * len(names) / runs),
         KNOWN: checks[1] / (each * len(names) / runs),
     }

@@ -185,7 +185,7 @@ COSTS: dict[str, tuple[str, ...]] = {
     ),
     "C4: blame of a card and of a page": (
         f"{ROWS}::blame of a card by git blame",
-        f"{ROWS}::blame of a page by git blame",
+        f"{ROWS}::blame of 20 cards on a page by git blame",
         f"{PROCESSES}::test_blame_of_a_page_asks_of_all_its_cards_at_once",
     ),
     "C5: a timeline": (f"{ROWS}::timeline by git log of the path",),

@@ -144,6 +144,8 @@ def seen_from(rel: LinkRel, *, forwards: bool) -> str:
 
 def mentions(text: str) -> list[str]:
     """Return the targets of the wikilinks in a text, each once, in order."""
+    if "[[" not in text:
+        return []
     # What is shown as an arrow follows from what the notes state, and states nothing itself.
     links = (found for found in _WIKILINK.finditer(text) if "|→" not in found[0])
     return list(dict.fromkeys(found[1].strip() for found in links))

@@ -11,6 +11,7 @@ from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import body_layout, body_patch, frontmatter
 from kimi_memory.formats.body_layout import Body
+from kimi_memory.formats.frontmatter import FrontMatter
 from kimi_memory.formats.frontmatter_patch import patch_values
 from kimi_memory.formats.note_format import Keys, Shape
 from kimi_memory.formats.scalar import Value, entry, lines_of
@@ -80,7 +81,15 @@ def _parse_cached_note(text: str, path: str) -> Note:
 
 
 def _parse_note(text: str, path: str) -> Note:
-    front = frontmatter.read(text, path)
+    return build_note(frontmatter.read(text, path), path)
+
+
+def build_note(front: FrontMatter, path: str) -> Note:
+    """Return the note of a file whose front matter was read already.
+
+    Raises:
+        FormatError: The file holds no note of a known kind, or a broken one.
+    """
     if path == IDENTITY_PATH and not front.values.get("id"):
         # People write this page in their own form, without a head.
         front = front._replace(values={**IDENTITY_HEAD, **front.values})

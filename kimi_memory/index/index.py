@@ -25,6 +25,7 @@ from kimi_memory.index.verify import IndexReport, IndexStatus
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.dates.zone import Zone
 from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.reading import Served
 from kimi_memory.store.store import Store
 
@@ -177,8 +178,7 @@ class Index:
         """
         with self.guard:
             self.searcher()
-            known = self._sync.compare_folder(self._base_table)
-            found = lay_over(known, earlier, hidden, self.words, self._split_page)
+            found = lay_over(self._sync.last, earlier, hidden, self.words, self._split_page)
             parts = self._parts_of(found, found.overlay(), self._base)
             lane = self._base.lane if self._base else None
             view = PastSearcher(parts, self.words, files, self._split_page, lane=lane)
@@ -260,6 +260,11 @@ class Index:
         """Release the files of the index."""
         with self.guard:
             self._close_base()
+
+    @property
+    def looks(self) -> Stats:
+        """How the searchable files looked at the last look."""
+        return self._sync.stats
 
     def _split_page(self, text: str) -> list[Chunk]:
         return list(self._host.answer("split_note", text=text, sizes=self._sizes) or ())

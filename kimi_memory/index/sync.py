@@ -139,7 +139,8 @@ class Sync:
         self._known: dict[str, Read] = {}
         self._same: dict[str, Stat] = {}
         """How files look now that hold what the table has of them all the same."""
-        self._last = Difference({}, {})
+        self.last = Difference({}, {})
+        """What the last look found."""
         self._laid: tuple[dict[str, Read], Overlay] = {}, Overlay()
         self._hints: set[str] = set()
         self._scanned = False
@@ -203,15 +204,15 @@ class Sync:
                 fresh[path] = found
             if (found is not None or stat is None) and table.number(path) >= 0:
                 dead.add(path)
-        same = dead == self._last.dead and _file_states(fresh) == _file_states(self._last.fresh)
+        same = dead == self.last.dead and _file_states(fresh) == _file_states(self.last.fresh)
         # A view of the same difference is still right and is not made again.
-        version = self._last.version + (not same)
+        version = self.last.version + (not same)
         self._known = fresh
         weight = len(dead - fresh.keys()) + sum(
             max(1, abs(len(read.units) - table.size(path))) for path, read in fresh.items()
         )
-        self._last = Difference(self._folder.stats, fresh, frozenset(dead), version, weight)
-        return self._last
+        self.last = Difference(self._folder.stats, fresh, frozenset(dead), version, weight)
+        return self.last
 
     def overlay(self, found: Difference) -> Overlay:
         """Return the fresh files as an index in memory, made of the last one where that grew."""

@@ -21,7 +21,7 @@ from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.frontmatter import decode, read
+from kimi_memory.formats.frontmatter import FrontMatter, decode, read
 from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.wikilinks import unlinked
@@ -44,13 +44,18 @@ def tier_of(path: str) -> str:
     return head if head in TIERS else "page"
 
 
-def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
+def read_note(path: str, text: str, matter: FrontMatter) -> list[Unit] | dict[str, Any]:
     """Return the units of a note, or what its head says of every chunk of its body.
+
+    Args:
+        path: of its file.
+        text: of its file.
+        matter: the front matter of the text.
 
     Raises:
         FormatError: the note cannot be parsed.
     """
-    note = codec.parse(text, path)
+    note = codec.build_note(matter, path)
     match note:
         case Card():
             return [_card_unit(note, path, text)]
@@ -165,14 +170,15 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
-    head: dict[str, Any] = {"kind": "page", **_page_claims(matter.values)}
     if matter.values.get("id") and kind:
         # Most pages of people are no notes; what parses notes is loaded for the first one.
 
-        found = read_note(path, text)
+        found = read_note(path, text, matter)
         if isinstance(found, list):
             return found
         head = {**found, **_page_owner(matter.values)}
+    else:
+        head = {"kind": "page", **_page_claims(matter.values)}
     # Pages repeat cards and turns line by line; the card or the turn itself is the unit.
     told = unlinked(matter.body)
     body = _REPEAT.sub("", told)

@@ -142,7 +142,7 @@ class Rollback:
     def _is_sure(self, path: str, content: bytes | None) -> bool:
         """Whether an earlier version counted then; a file that nobody confirmed stays away."""
         vetting = self._store.vetting
-        if content is None or vetting is None or not vetting.is_unconfirmed(path, content):
+        if content is None or vetting is None or not vetting.find_unconfirmed([(path, content)]):
             return True
         self._left_out.append(f"{path}: nobody confirmed what it said then")
         return False

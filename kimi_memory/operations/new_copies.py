@@ -127,7 +127,16 @@ def read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]
         one.path for one in read_notes(_list_pages(files), {}, {}).values() if gate.note(one.note)
     }
     kept = {path: content for path, content in files.items() if path not in barred}
-    return point, merger, {path: _judge(memory, path, one) for path, one in kept.items()}
+    vetting = memory.store.vetting
+    waiting = vetting.find_unconfirmed(kept.items()) if vetting is not None else ()
+    return (
+        point,
+        merger,
+        {
+            path: _judge(memory, path, one) if (path, one) in waiting else File(one, one)
+            for path, one in kept.items()
+        },
+    )
 
 
 def _list_pages(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -135,10 +144,7 @@ def _list_pages(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _judge(memory: Memory, path: str, content: bytes) -> File:
-    """Return a file with the version of it that counts."""
-    vetting = memory.store.vetting
-    if vetting is None or not vetting.is_unconfirmed(path, content):
-        return File(content, content)
+    """Return a file that waits with the version of it that counts."""
     here = memory.store.exists(path) and memory.store.read(path) == content
     served = memory.store.served(path) if here else None
     return File(content, served.content if served and served.cap is None else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -24,7 +24,6 @@ from kimi_memory.past.note_states import is_barred
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import SHOWN, PastReader
 from kimi_memory.past.table import PastTable, State
-from kimi_memory.store.git.read import LineOrigin
 from kimi_memory.store.notes.note_index import may_be_note, read_entry
 
 # `notes/plan.md:12` or `notes/plan.md:12-14`.
@@ -209,33 +208,35 @@ class Blame:
         """
         session = place.path.rpartition("session_")[2].removesuffix(".jsonl")
         scopes = {"memory", f"session:{session}"}
-        origins = self._reader.history.blame(place.commit, place.path, numbers[0], numbers[-1])
-        origins = [one for one in origins if not self._hides(one.text, scopes)]
-        causes = self._causes_of({one.commit for one in origins})
-        owned = self._find_cards(place, origins)
+        lines = place.content.decode("utf-8", "replace").split("\n")
+        said = {number: lines[number - 1] for number in numbers if number <= len(lines)}
+        said = {number: text for number, text in said.items() if not self._hides(text, scopes)}
+        owned = self._find_cards(place, said)
         cards = dict(zip(owned, self._blame_fields(list(owned.values()), ""), strict=True))
-        for origin in origins:
-            if origin.number not in cards:
-                turns = _turn_in(place, origin) if place.path.endswith(".jsonl") else ()
-                cause = causes.get(origin.commit)
-                yield BlameLine(place.path, origin.number, origin.text, "", "", cause, tuple(turns))
-            elif (found := cards[origin.number]) is not None:
-                yield replace(found, path=place.path, line=origin.number, text=origin.text)
+        # Git goes through the history only for lines that are no card's.
+        plain = [number for number in said if number not in cards]
+        origins = self._reader.history.blame(place.commit, place.path, plain)
+        causes = self._causes_of(set(origins.values()))
+        for number, text in said.items():
+            if number not in cards:
+                turns = _turn_in(place, number, text) if place.path.endswith(".jsonl") else ()
+                cause = causes.get(origins.get(number, ""))
+                yield BlameLine(place.path, number, text, "", "", cause, tuple(turns))
+            elif (found := cards[number]) is not None:
+                yield replace(found, path=place.path, line=number, text=text)
 
-    def _find_cards(self, place: _Place, lines: Iterable[LineOrigin]) -> dict[int, list[State]]:
+    def _find_cards(self, place: _Place, lines: Mapping[int, str]) -> dict[int, list[State]]:
         """Return the states of the cards that lines of a page show, by the numbers of the lines."""
         if not place.path.endswith(".md"):
             return {}
-        found = {}
-        for line in lines:
-            shown = SHOWN.search(line.text)
-            found[line.number] = self._table.states_of(shown["id"]) if shown else []
-        known = self._ancestors(place.commit)
-        there = {
-            number: [one for one in states if one.place in known]
-            for number, states in found.items()
+        marks = {number: SHOWN.search(text) for number, text in lines.items()}
+        known = self._ancestors(place.commit) if any(marks.values()) else set[int]()
+        found = {
+            number: [one for one in self._table.states_of(shown["id"]) if one.place in known]
+            for number, shown in marks.items()
+            if shown
         }
-        return {number: states for number, states in there.items() if states}
+        return {number: states for number, states in found.items() if states}
 
     def _states_before(self, states: list[State], commit: str) -> list[State]:
         """Return the states up to a commit."""
@@ -295,17 +296,17 @@ def _turns_in(one: Evidence) -> Iterator[BlameTurn]:
         )  # fmt: skip
 
 
-def _turn_in(place: _Place, origin: LineOrigin) -> Iterator[BlameTurn]:
+def _turn_in(place: _Place, number: int, text: str) -> Iterator[BlameTurn]:
     """Yield the turn that a line of a session is."""
     try:
-        record = unseal(origin.text.encode())
+        record = unseal(text.encode())
     except ValueError:
         return
     if record.get("kind") == "turn":
         session = place.path.rpartition("session_")[2].removesuffix(".jsonl")
         said, who = str(record.get("text", "")), str(record.get("speaker") or record.get("role"))
         source = f"session:{session}#{record.get('n')}"
-        yield BlameTurn(source, who, None, said, place.path, origin.number, "supports", True)
+        yield BlameTurn(source, who, None, said, place.path, number, "supports", True)
 
 
 def _yield_runs(values: list[str | None]) -> Iterator[int]:

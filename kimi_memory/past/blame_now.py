@@ -27,10 +27,10 @@ def add_now(
         point: at which they were blamed; None for the last commit.
         sees: whether the caller may see a note.
     """
-    graph = reader.points.graph()
+    graph, table = reader.points.graph(), reader.table()
     there = graph.ancestors(point.commit if point else graph.head)
     for line in found:
-        states = reader.table().states_of(line.note) if line.note else []
+        states = table.states_of(line.note) if line.note else []
         then = [one for one in states if one.place in there]
         last = states[-1] if states else None
         if not then or (then[-1] == last and last.status in LIVE):

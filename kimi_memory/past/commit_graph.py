@@ -24,6 +24,9 @@ class CommitGraph:
     def __init__(self, rows: Sequence[GraphRow]) -> None:
         self.rows = rows
         self.index = {row.commit: number for number, row in enumerate(rows)}
+        self._parents = [
+            [self.index[one] for one in row.parents if one in self.index] for row in rows
+        ]
         self.versions = self._count_versions()
         self.known = self._correct_clocks()
         """The moment of each commit, in seconds; never before that of a parent."""
@@ -63,16 +66,13 @@ class CommitGraph:
             number = waiting.pop()
             if number not in found:
                 found.add(number)
-                waiting += self._parents(number)
+                waiting += self._parents[number]
         return found
-
-    def _parents(self, number: int) -> list[int]:
-        return [self.index[one] for one in self.rows[number].parents if one in self.index]
 
     def _count_versions(self) -> list[int]:
         found: list[int] = []
-        for number in range(len(self.rows)):
-            found.append(1 + max((found[one] for one in self._parents(number)), default=0))
+        for parents in self._parents:
+            found.append(1 + max((found[one] for one in parents), default=0))
         return found
 
     def _follow_line(self) -> list[int]:
@@ -80,7 +80,7 @@ class CommitGraph:
             return []
         number = len(self.rows) - 1
         found = [number]
-        while parents := self._parents(number):
+        while parents := self._parents[number]:
             number = max(parents, key=lambda one: self.versions[one])  # the first of equals
             found.append(number)
         return found[::-1]
@@ -96,11 +96,11 @@ class CommitGraph:
         latest = [inf] * len(self.rows)
         for number in range(len(self.rows) - 1, -1, -1):
             bound = self.rows[number].seconds if number in sure else latest[number]
-            for parent in self._parents(number):
+            for parent in self._parents[number]:
                 latest[parent] = min(latest[parent], bound)
         found: list[float] = []
         for number, row in enumerate(self.rows):
-            low = max((found[one] for one in self._parents(number)), default=-inf)
+            low = max((found[one] for one in self._parents[number]), default=-inf)
             found.append(max(low, min(row.seconds, latest[number])))
         return found
 

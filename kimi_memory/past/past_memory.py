@@ -23,13 +23,13 @@ from kimi_memory.past.labels import label_block, name_point
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
-from kimi_memory.recall.context import build
 from kimi_memory.recall.engine import Recall
 from kimi_memory.recall.filters import restrict_to_caller
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.recall.redaction import forgotten_ids
 from kimi_memory.recall.request import Request
 from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.git.earlier import read_earlier
 from kimi_memory.store.notes.note_index import may_be_note, read_entry
 from kimi_memory.store.reading import Served
 
@@ -131,7 +131,8 @@ class PastMemory:
         """
         if isinstance(query, str):
             query = parse(query, self.now(), limit=limit or self._settings.limit)
-        return name_point(self._engine_for(query).search(query), self.point)
+        with self._index.hold():
+            return name_point(self._engine_for(query).search(query), self.point)
 
     def context(self, request: Request) -> Context:
         """Return the block of memory that a task or a turn was given then.
@@ -141,6 +142,8 @@ class PastMemory:
         """
         if request.purpose == "start":
             raise UsageError("The block of a start is made of the files now. Ask for a task.")
+        from kimi_memory.recall.context import build  # A question needs no block.
+
         with self._index.hold():
             caller = request.narrowed(Query(text="", within=request.within))
             built = build(self._engine_for(caller), request)
@@ -191,22 +194,23 @@ class PastMemory:
     @cached_property
     def _forgotten(self) -> tuple[Tombstones, frozenset[str]]:
         # Asked once for thousands of notes: it reads a file, and looks where the branch is.
-        return self._reader.stones, self._reader.table().forgotten()
+        stones = self._reader.stones
+        return stones, self._reader.table().forgotten() if stones else frozenset()
 
     def _earlier_files(self) -> Iterator[tuple[str, Served | None]]:
         """Yield the searchable files that were otherwise."""
         if self._reader.points.is_present(self.point):
             return
-        for pair in self._reader.history.pairs(self.point.commit):
-            if not is_searchable(pair.path):
-                continue
-            content = pair.old
-            if content is None or not self._may_be_shown(pair.path, content, waiting=True):
-                yield pair.path, None
+        git, looks = self._reader.history.repository(), self._index.looks
+        earlier = read_earlier(git, self.point.commit, looks, is_searchable)
+        there = [(path, content) for path, content in earlier.items() if content is not None]
+        waits = {path for path, _ in self._reader.find_unconfirmed(there)}
+        for path, content in earlier.items():
+            if content is None or not self._may_be_shown(path, content, waiting=True):
+                yield path, None
             else:
-                waits = self._reader.is_unconfirmed(pair.path, content)
-                unseen = self._reader.find_unseen(pair.path, content)
-                yield pair.path, Served(content, Origin.REMOTE if waits else None, unseen=unseen)
+                cap = Origin.REMOTE if path in waits else None
+                yield path, Served(content, cap, unseen=self._reader.find_unseen(path, content))
 
     def _may_be_shown(self, path: str, content: bytes, *, waiting: bool = False) -> bool:
         """Whether a file holds no note that was forgotten, nor one that nobody confirmed."""

@@ -18,6 +18,7 @@ from kimi_memory.past.points import Point, Points
 from kimi_memory.past.table import PastFile, PastTable, State
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import parse_tombstones, tombstone_lines
+from kimi_memory.store.reading import OldFile
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import may_hold_unseen
 
@@ -62,8 +63,12 @@ class PastReader:
 
     def is_unconfirmed(self, path: str, content: bytes) -> bool:
         """Whether this content came from outside and nobody confirmed it."""
+        return bool(self.find_unconfirmed([(path, content)]))
+
+    def find_unconfirmed(self, files: Iterable[OldFile]) -> frozenset[OldFile]:
+        """Return which of some files came from outside and nobody confirmed them."""
         judge = self.store.vetting
-        return judge is not None and judge.is_unconfirmed(path, content)
+        return judge.find_unconfirmed(files) if judge is not None else frozenset()
 
     def find_unseen(self, path: str, content: bytes) -> frozenset[bytes]:
         """Return the lines of an earlier state of a session that nobody here saw being said."""
@@ -76,7 +81,12 @@ class PastReader:
         """Return the note of each state; None where it was removed or cannot be read."""
         listed = list(states)
         contents = self.history.blobs({one.blob for one in listed if one.blob})
-        return [self.read(one.path, contents.get(one.blob)) for one in listed]
+        files = [(one.path, contents.get(one.blob, b"")) for one in listed]
+        waiting = self.find_unconfirmed(set(files))
+        return [
+            read_note(*one) if one[1] and one[0].endswith(".md") and one not in waiting else None
+            for one in files
+        ]
 
     def is_barred(self, note: Note) -> bool:
         """Whether a person asked to forget what a note says."""

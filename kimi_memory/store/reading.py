@@ -32,6 +32,10 @@ WAITS = {f"{EXTERNAL}:{cap}": cap for cap in (Origin.AGENT, Origin.REMOTE)}
 """What the journal names as the origin of what waits, and the most that is trusted."""
 
 
+OldFile = tuple[str, bytes]
+"""A path, and what lay there at some time."""
+
+
 def marks_in(path: str, content: bytes) -> str:
     """Return why a file is not used, where a merge left its marks in it; empty elsewhere."""
     return WHY if has_marks(path, content) else ""
@@ -122,8 +126,8 @@ class Judge(Protocol):
     def version(self, path: str, mark: str) -> bytes | None:
         """Return an earlier content of a file by its mark; None where nothing has it."""
 
-    def is_unconfirmed(self, path: str, content: bytes) -> bool:
-        """Whether an earlier content of a file came from outside and nobody confirmed it."""
+    def find_unconfirmed(self, files: Iterable[OldFile]) -> frozenset[OldFile]:
+        """Return which of some earlier files came from outside and nobody confirmed them."""
 
 
 def is_judged(path: str) -> bool:

@@ -153,7 +153,7 @@ class Committer:
     ) -> str | None:
         """Return the new commit, an empty string for none, None when the branch moved."""
         ref, head = on
-        cache, unknown = _cache_at_commit(self._git, self._kept.load(), head)
+        cache, unknown = cache_at_commit(self._git, self._kept.load(), head)
         commit, raw = "", b""
         with Import(self._git) as objects:
             found = compare(self._git, cache.entries, objects.add, where.paths(cache))
@@ -200,7 +200,7 @@ class Committer:
                 left.unlink(missing_ok=True)
 
 
-def _cache_at_commit(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
+def cache_at_commit(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
     """Return what is known of a commit, and how much of it is news to a cache."""
     if cache.head == head:
         return cache, 0
@@ -234,7 +234,7 @@ def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
     head = checked_out(git)
     with tempfile.TemporaryDirectory(prefix="kimi-memory-") as place:
         aside = git.aside(Path(place))
-        cache, _ = _cache_at_commit(git, load_cache(side / "git-cache"), head)
+        cache, _ = cache_at_commit(git, load_cache(side / "git-cache"), head)
         made = ""
         with Import(aside) as objects:
             found = compare(git, cache.entries, objects.add)

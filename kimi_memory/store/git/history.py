@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,6 @@ from kimi_memory.store.git.head import read_branch_file
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, unreadable_history
 from kimi_memory.store.git.log import ident, message
-from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import (
     check_adoptable,
     check_owner,
@@ -37,6 +36,7 @@ from kimi_memory.store.git.repo_check import (
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.commit import Ship, Shipping
+    from kimi_memory.store.git.merge_commit import Merger
     from kimi_memory.store.git.signing_key import SigningKey
 
 __all__ = ["Commit", "History"]
@@ -167,6 +167,8 @@ class History:
             HistoryError: no repository of ours, one that lacks a part of its history, or a
                 person is in the middle of something.
         """
+        from kimi_memory.store.git.merge_commit import Merger  # Few processes merge.
+
         git = self.repository()
         check_whole(git)
         return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
@@ -212,13 +214,13 @@ class History:
         """Return files by commit and path; those that are not there are left out."""
         return read.read_files(self.repository(), places)
 
-    def blame(self, commit: str, path: str, first: int, last: int) -> list[read.LineOrigin]:
-        """Return the commit that each line of a file came with.
+    def blame(self, commit: str, path: str, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the commit that each of some lines of a file came with, by ascending numbers.
 
         Raises:
             HistoryError: the commit has no such file, or not so many lines.
         """
-        return read.read_blame(self.repository(), commit, path, first, last)
+        return read.read_blame(self.repository(), commit, path, numbers)
 
     def resolve(self, commit: str) -> str:
         """Return the full name of a commit.

@@ -299,23 +299,15 @@ def _diff_trees(git: Git, old: str, new: str, path: str) -> str:
     return git.run("diff-tree", *plain, old, new, "--", *only).decode("utf-8", "replace")
 
 
-class LineOrigin(NamedTuple):
-    """A line of a file and the commit it came with."""
-
-    number: int
-    text: str
-    commit: str
-
-
-def read_blame(git: Git, commit: str, path: str, first: int, last: int) -> list[LineOrigin]:
-    """Return the commit that each line of a file came with."""
+def read_blame(git: Git, commit: str, path: str, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the commit that each of some lines of a file came with, by their numbers."""
+    if not numbers:
+        return {}
+    starts = [number for number in numbers if number - 1 not in numbers]
+    ends = [number for number in numbers if number + 1 not in numbers]
+    spans = (f"-L{first},{last}" for first, last in zip(starts, ends, strict=True))
     # Programs that a repository names to show or to clean a file are not run.
-    plain = ("--porcelain", "--no-textconv", "-w", "--ignore-revs-file=", f"-L{first},{last}")
+    plain = ("--porcelain", "--no-textconv", "-w", "--ignore-revs-file=", *spans)
     out = git.run("blame", *plain, commit, "--", encode(path)).decode("utf-8", "replace")
-    found, origin, number = [], "", 0
-    for line in out.split("\n"):
-        if line.startswith("\t"):
-            found.append(LineOrigin(number, line[1:], origin))
-        elif mark := _BLAMED.match(line):
-            origin, number = mark[1], int(mark[2])
-    return found
+    marks = (_BLAMED.match(line) for line in out.split("\n"))
+    return {int(mark[2]): mark[1] for mark in marks if mark}

@@ -21,11 +21,13 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode, id_of
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.files.stat import state_of
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
     WAITS,
     WHY,
+    OldFile,
     Recorded,
     Served,
     Standing,
@@ -299,17 +301,27 @@ class Vetting:
         """Return an earlier content of a file by its mark; None where nothing has it."""
         return self._versions.of_mark(path, mark)
 
-    def is_unconfirmed(self, path: str, content: bytes) -> bool:
-        """Whether an earlier content of a file came from outside and nobody ever confirmed it."""
-        mark = digest(content)
-        if not is_judged(path) or self._is_known_content(mark):
+    def find_unconfirmed(self, files: Iterable[OldFile]) -> frozenset[OldFile]:
+        """Return which of some earlier files came from outside and nobody ever confirmed them."""
+        # Asked for thousands at once: what is known of the memory is looked up for all of them.
+        marks, arrived = self._read_marks(), self._arrived_blobs()
+        found = set()
+        for path, content in files:
+            mark = digest(content)
+            if not is_judged(path) or mark in marks.places:
+                continue
+            came = path in arrived and blob_of(content) in arrived[path]
+            if came or mark in marks.waits or self._waits_here(path, content):
+                found.add((path, content))
+        return frozenset(found)
+
+    def _waits_here(self, path: str, content: bytes) -> bool:
+        """Whether a file has this content now, and waits; it need not be journaled yet."""
+        look = state_of(self._store.root, path)
+        # A look tells of nearly every earlier file that it has another length.
+        if look is None or look[0] != len(content) or not self._store.exists(path):
             return False
-        arrived = self._arrived_blobs().get(path, ())
-        if mark in self._read_marks().waits or blob_of(content) in arrived:
-            return True
-        # What was written lately need not be journaled yet.
-        is_there = self._store.exists(path) and self._store.read(path) == content
-        return is_there and self.standing(path, content).cap is not None
+        return self._store.read(path) == content and self.standing(path, content).cap is not None
 
     def _trusts_all(self, path: str) -> bool:
         """Whether the setting says so, in a settings file that does not wait itself."""
@@ -337,7 +349,7 @@ class Vetting:
         if self._stands_here(path, content):
             return True
         merged = self._arrived_blobs(merged=True).get(path, ())
-        return self._is_known_content(digest(content)) and blob_of(content) not in merged
+        return digest(content) in self._read_marks().places and blob_of(content) not in merged
 
     def _arrived_blobs(self, *, merged: bool = False) -> Mapping[str, frozenset[str]]:
         since = self._store.journal.born() / 1e9
@@ -358,10 +370,6 @@ class Vetting:
             return False
         place = found.places.get(digest(content))
         return place is not None and found.latest.get(place) == digest(content)
-
-    def _is_known_content(self, mark: str) -> bool:
-        """Whether this content counted here at some time, wherever it lay."""
-        return mark in self._read_marks().places
 
     def _read_marks(self) -> Marks:
         extent = self._store.journal.extent()

@@ -488,4 +488,4 @@ def test_what_an_agent_wrote_has_no_past_until_it_is_confirmed(lived: Memory) ->
     assert not any("evil" in str(one) for one in lived.beliefs(before).changes)
     assert lived.timeline("mast.height")
     judge = lived.store.vetting
-    assert judge is not None and not judge.is_unconfirmed("USER.txt", b"x")
+    assert judge is not None and not judge.find_unconfirmed([("USER.txt", b"x")])
