@@ -82,16 +82,25 @@ class Issuer:
         self._asked = float("-inf")
         self._lock = threading.Lock()
 
-    def identify(self, token: str) -> Claims | None:
+    def identify(self, token: str, nonce: str = "") -> Claims | None:
         """Return who shows a token, by what the issuer signed; None where it is not to be believed.
 
         Checked are the signature, issuer, audience, expiry and beginning.
+
+        Args:
+            token: what is shown.
+            nonce: what was asked with, where it has to be the answer to that: a token that
+                somebody else got does not count then, nor one for a party that passes it on.
 
         Raises:
             ServerError: the issuer does not answer, and no keys of it are known.
         """
         try:
-            return self._read_claims(self._decode(token))
+            found = self._decode(token)
+            answers = (found.get("nonce"), found.get("azp", self._asking.audience))
+            if nonce and answers != (nonce, self._asking.audience):
+                raise _RefusedError("it is no answer to what was asked")
+            return self._read_claims(found)
         except (_RefusedError, self._jwt.PyJWTError, ValueError, RecursionError):
             return None  # The last two: of JSON that no issuer writes.
 

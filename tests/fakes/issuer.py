@@ -81,6 +81,7 @@ class LocalIssuer:
             "jwks_uri": f"{self.url}/keys",
             "device_authorization_endpoint": f"{self.url}/device",
             "token_endpoint": f"{self.url}/token",
+            "authorization_endpoint": f"{self.url}/authorize",
         }
 
     def publish(self) -> list[dict[str, Any]]:
