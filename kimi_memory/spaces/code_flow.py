@@ -100,15 +100,34 @@ class CodeFlow:
                 "code_verifier": begun.verifier,
             },
         )  # fmt: skip
-        token = found.get("id_token")
-        return self._issuer.identify(token, begun.nonce) if isinstance(token, str) else None
+        token, access = found.get("id_token"), found.get("access_token")
+        claims = self._issuer.verify(token, begun.nonce) if isinstance(token, str) else {}
+        if claims and isinstance(access, str):
+            claims = self._complete(claims, access)
+        return self._issuer.read_claims(claims)
 
-    def _find(self, name: str) -> str:
-        """Return an address of the issuer, by what it said of itself within the hour."""
+    def _complete(self, claims: Mapping[str, Any], access: str) -> Mapping[str, Any]:
+        """Return the claims of a person with those that an issuer tells only where it is asked.
+
+        OpenID Connect Core 1.0, section 5.3.
+        """
+        wanted = {self._asking.claim, *([self._asking.groups] if self._asking.groups else ())}
+        if wanted <= claims.keys() or not self._look_up("userinfo_endpoint"):
+            return claims
+        more = fetch(self._find("userinfo_endpoint"), token=access)
+        # An answer about somebody else is none.
+        return {**more, **claims} if more.get("sub") == claims["sub"] else claims
+
+    def _look_up(self, name: str) -> object:
+        """Return what the issuer said of itself within the hour."""
         now = self._clock()
         if now - self._about[0] > KEEP_SECONDS:
             self._about = now, discover(self._asking.issuer)
-        where = self._about[1].get(name)
+        return self._about[1].get(name)
+
+    def _find(self, name: str) -> str:
+        """Return an address of the issuer."""
+        where = self._look_up(name)
         try:
             check_address(where)
         except UsageError as error:

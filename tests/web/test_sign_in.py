@@ -25,6 +25,8 @@ from kimi_memory.spaces.space_folder import SpaceFolder
 from kimi_memory.web.sign_in import SENT_SECONDS, Sent
 
 CLIENT = "kimi-pages"
+LED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+"""What a browser says that another site leads to a page."""
 
 
 class House:
@@ -43,9 +45,9 @@ class House:
         self.pages = Pages(self.root, home)
         self.jar: dict[str, str] = {}
 
-    def get(self, path: str) -> Any:
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Any:
         """Ask for a page as a browser does, and keep its cookies."""
-        answer = self.pages.send("GET", path, cookies=self.jar)
+        answer = self.pages.send("GET", path, cookies=self.jar, headers=headers)
         self.jar |= dict(answer.cookies.items())
         return answer
 
@@ -60,9 +62,9 @@ class House:
     def come_back(self, asked: dict[str, str], token: dict[str, Any], **given: str) -> Any:
         """Return the page for a code, for which the issuer gives a token with some claims."""
         claims = {"sub": "auth0|lin", "aud": CLIENT, "nonce": asked["nonce"], **token}
-        self.issuer.answers = [{"id_token": self.issuer.sign(**claims)}]
+        self.issuer.answers = [{"id_token": self.issuer.sign(**claims), "access_token": "access"}]
         query = {"code": "c-1", "state": asked["state"], **given}
-        return self.get(f"/ui/signed-in?{urlencode(query)}")
+        return self.get(f"/ui/signed-in?{urlencode(query)}", LED)
 
     def sign_in(self, **token: Any) -> Any:
         return self.come_back(self.leave_for_issuer(), token)
@@ -105,6 +107,14 @@ def test_a_person_of_the_issuer_takes_a_seat_and_reads(house: House) -> None:
     assert found.status_code == 200 and "nine" in found.text
     assert "Valparaiso" not in house.get("/ui/search?q=ships").text
     assert house.decisions()[-1] == ("lin", "pages", "allow")
+
+
+def test_other_sites_lead_a_browser_to_one_page_and_embed_none(house: House) -> None:
+    for path in ("/ui/", "/ui/enter", "/ui/sign-in", "/ui/signed-in/x", "/v1/status"):
+        assert house.get(path, LED).status_code == 403, path
+    for change in ({"sec-fetch-dest": "iframe"}, {"sec-fetch-mode": "no-cors"},
+                   {"origin": "https://evil.example"}):  # fmt: skip
+        assert house.get("/ui/signed-in?code=c", LED | change).status_code == 403
 
 
 def test_cookies_are_for_the_server_alone(house: House) -> None:
@@ -190,6 +200,19 @@ def test_groups_of_the_issuer_count_at_the_pages(house: House) -> None:
     assert "nine" in house.get("/ui/search?q=shop").text
     house.space.remove("buyers")
     assert house.get("/ui/search?q=shop").status_code == 403
+
+
+@pytest.mark.parametrize(("sub", "status"), [("auth0|lin", 200), ("auth0|eve", 401)])
+def test_what_the_token_does_not_say_is_asked_for(house: House, sub: str, status: int) -> None:
+    """Of the same person: what it says of another one names nobody."""
+    asking = Asking(house.issuer.url, AUDIENCE, claim="preferred_username")
+    house.space.believe(asking, CLIENT)
+    house.issuer.profile = {"sub": sub, "preferred_username": "auth0|lin", "groups": []}
+    try:
+        assert house.sign_in().status_code == status
+        assert ("/profile" in house.issuer.asked) is True
+    finally:
+        house.space.believe(Asking(house.issuer.url, AUDIENCE), CLIENT)
 
 
 def test_an_issuer_that_does_not_answer_is_named(house: House) -> None:
