@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from kimi_memory.domain.addresses import is_local_url
 from kimi_memory.spaces.code_flow import Begun
 from kimi_memory.spaces.people import Signer
 from kimi_memory.web.page_types import ROOT
@@ -43,6 +44,17 @@ class Sent:
         """Return what was begun, once; None where it is over, or was not begun here."""
         until, kept = self._kept.pop(secret, (0.0, None))
         return kept if until > self._clock() else None
+
+
+def back_of(host: str) -> str:
+    """Return the address to which an issuer leads a browser back.
+
+    Args:
+        host: the name by which the browser knows us. Only to this machine it may come back
+            without TLS, of which a server before ours takes care.
+    """
+    scheme = "http" if is_local_url(f"http://{host}") else "https"
+    return f"{scheme}://{host}{BACK}"
 
 
 def host_of(signer: Signer) -> str:

@@ -37,7 +37,7 @@ from kimi_memory.web.page_types import (
 from kimi_memory.web.rendering import Frame
 from kimi_memory.web.room import Room
 from kimi_memory.web.seats import SEAT_SECONDS, Seat, Seats
-from kimi_memory.web.sign_in import BACK, SENT_SECONDS, Sent, host_of
+from kimi_memory.web.sign_in import BACK, SENT_SECONDS, Sent, back_of, host_of
 
 FORM_BYTES = 256 * 1024
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -178,13 +178,13 @@ class Site:
         guard = room.desk.guard
         if guard is None or guard.signer is None:
             raise HTTPException(404)
-        back = f"{request.url.scheme}://{request.url.netloc}{BACK}"
+        back = back_of(request.url.netloc)
         begun = await asyncio.to_thread(guard.begin_sign_in, back)
         made = _lead(begun.url)
         # "Strict" would not be shown by a browser that another site sends back.
         made.set_cookie(
             f"{_cookie(request)}_in", self._sent.keep((room, begun)), max_age=SENT_SECONDS,
-            path=BACK, httponly=True, samesite="lax", secure=request.url.scheme == "https",
+            path=BACK, httponly=True, samesite="lax", secure=back.startswith("https:"),
         )  # fmt: skip
         return made
 

@@ -1,6 +1,6 @@
 """Signing in at the pages of a space: a real browser, a real provider, a real server.
 
-Needs Chromium and ``pip install 'kimi-memory[browser,issuer]'``; ``make test-browser`` runs it.
+Needs Chromium and a provider; ``make test-browser`` installs that and runs it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ import pytest
 
 pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
 pytest.importorskip("authlib", reason="needs the library of kimi-memory[team]")
-pytest.importorskip("canaille", reason="needs kimi-memory[issuer]")
 
 from fakes.browsing import opening
-from fakes.provider import provider
+from fakes.provider import PYTHON, provider
 from fakes.served import Served, serving
 
 from kimi_memory import Memory
 from kimi_memory.spaces.issuers import Asking
 from kimi_memory.spaces.space_folder import SpaceFolder
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not PYTHON.exists(), reason="needs a provider; see 'make test-browser'"),
+]
 CLIENT = "kimi-pages"
 
 

@@ -42,7 +42,7 @@ class LocalIssuer:
                     "/keys": {"keys": issuer.publish()},
                     "/profile": issuer.profile if known else None,
                 }
-                if issuer.down or not pages.get(self.path):
+                if issuer.down or pages.get(self.path) is None:
                     self.send_error(503 if issuer.down else 404)
                 else:
                     self._send(pages[self.path])

@@ -1,7 +1,7 @@
 """A real provider of OpenID Connect, in a process of its own: Canaille, with people and a client.
 
 ``python provider.py PORT CLIENT REDIRECT NAME…`` serves until it is killed. Each person has a
-password of the own name and ``-password``.
+password of the own name and ``-password``. ``make test-browser`` installs it, apart from us.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+PYTHON = Path(sys.prefix) / "issuer/bin/python"
+"""What runs it."""
+
 
 @contextmanager
 def provider(logs: Path, client: str, redirect: str, *names: str) -> Iterator[str]:
@@ -21,7 +24,7 @@ def provider(logs: Path, client: str, redirect: str, *names: str) -> Iterator[st
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    call = [sys.executable, __file__, str(port), client, redirect, *names]
+    call = [str(PYTHON), __file__, str(port), client, redirect, *names]
     log = logs / "provider"
     with log.open("w") as said:
         process = subprocess.Popen(call, stdout=said, stderr=said)

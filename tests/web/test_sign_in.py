@@ -22,7 +22,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.spaces.issuers import Asking
 from kimi_memory.spaces.space_folder import SpaceFolder
-from kimi_memory.web.sign_in import SENT_SECONDS, Sent
+from kimi_memory.web.sign_in import SENT_SECONDS, Sent, back_of
 
 CLIENT = "kimi-pages"
 LED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -224,6 +224,15 @@ def test_an_issuer_that_does_not_answer_is_named(house: House) -> None:
     finally:
         house.issuer.down = False
         house.space.believe(Asking(house.issuer.url, AUDIENCE), CLIENT)
+
+
+@pytest.mark.parametrize(
+    ("host", "scheme"),
+    [("127.0.0.1:8378", "http"), ("[::1]:80", "http"), ("memory.example.com", "https"),
+     ("127.0.0.1.example.com", "https")],
+)  # fmt: skip
+def test_a_code_comes_back_over_tls_or_to_this_machine(host: str, scheme: str) -> None:
+    assert back_of(host) == f"{scheme}://{host}/ui/signed-in"
 
 
 def test_what_is_kept_of_browsers_that_were_sent_away_is_bounded() -> None:
