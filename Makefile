@@ -68,6 +68,8 @@ test-hosts: $(VENV)/.dev   ## the real agent programs, installed; needs npm, min
 
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: keys, attacks, access for all; a minute
 	$(BIN)/pip install -q -e '.[browser,docs]'
+	$(PYTHON) -m venv $(VENV)/issuer   # apart: it brings a package of the name of our tests
+	$(VENV)/issuer/bin/pip install -q 'canaille[front,oidc,server]>=0.3.6,<0.4'
 	$(BIN)/python -m pytest -m browser -rs tests/browser
 
 vscode:                    ## the extension for VS Code, as a .vsix; needs Node and npm

@@ -92,6 +92,7 @@ HEAVY = {
     "psycopg",
     "cedarpy",
     "jwt",
+    "authlib",
     "ray",
     "opentelemetry",
 }
@@ -231,6 +232,7 @@ NAMED_IMPORTS = {
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
     "kimi_memory/spaces/policies.py": "cedarpy, which need not be installed",
     "kimi_memory/spaces/issuers.py": "PyJWT, which need not be installed",
+    "kimi_memory/spaces/code_flow.py": "Authlib, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
     "plugins/agent_runs/__init__.py": "the module of a command",

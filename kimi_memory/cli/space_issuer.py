@@ -21,7 +21,9 @@ def add_issuer_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: AN
     issuer.add_argument(
         "--groups", default="groups", help="which claim names groups; default: groups"
     )
-    issuer.add_argument("--client", default="", help="under which name 'space login' is known")
+    issuer.add_argument(
+        "--client", default="", help="under which name the pages and 'space login' are known there"
+    )
     issuer.add_argument("--dry-run", action="store_true", help="only say what would be done")
     steps.add_parser("login", help="print a token of the issuer, once you said yes in a browser")
 

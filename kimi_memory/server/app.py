@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -59,6 +59,8 @@ class Office:
     """Set when the server is asked to end."""
     pages: Sequence[BaseRoute] = ()
     """Ways to pages for a browser, beside those of the API."""
+    landings: Collection[str] = ()
+    """Paths to which pages of others may lead a browser."""
 
 
 class App:
@@ -67,6 +69,7 @@ class App:
     def __init__(self, office: Office) -> None:
         self._desk, self._limits, self._stop = office.desk, office.limits, office.stop
         self._door = Door(office.tokens, office.names, office.desk.issued)
+        self._landings = office.landings
         self._pace, self._metrics = Pace(office.limits.per_second), Metrics()
         self._root, self._streams = str(office.desk.root), 0
         self._document = document(ROUTES)
@@ -107,7 +110,8 @@ class App:
             await send(message)
 
         try:
-            self._door.check(headers_of(scope["headers"]))
+            landing = scope["path"] in self._landings
+            self._door.check(headers_of(scope["headers"]), landing=landing)
         except KimiMemoryError as error:
             await self._error_response(error)(scope, receive, noting)
         else:

@@ -98,8 +98,13 @@ class Door:
         )
         return self._guarded
 
-    def check(self, headers: Mapping[str, str]) -> None:
+    def check(self, headers: Mapping[str, str], *, landing: bool = False) -> None:
         """Look at where a request comes from.
+
+        Args:
+            headers: those of the request.
+            landing: whether a page of somebody else may lead a browser here, to look and for
+                nothing else.
 
         Raises:
             ServerError: it goes to a name, or comes from a page, that is not ours.
@@ -121,7 +126,7 @@ class Door:
                 status=403,
                 code="wrong_origin",
             )
-        if not self._is_own_page(headers, host):
+        if not (self._is_own_page(headers, host) or (landing and _is_visit(headers))):
             raise ServerError(
                 "This page may not call the memory. Its owner can add it with --allow-origin.",
                 status=403,
@@ -173,6 +178,12 @@ def unauthorized() -> ServerError:
         status=401,
         code="unauthorized",
     )
+
+
+def _is_visit(headers: Mapping[str, str]) -> bool:
+    """Whether a browser leaves another page for ours; no frame, picture, form or script does."""
+    how = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+    return "origin" not in headers and how == ("navigate", "document")
 
 
 def _host_of(host: str) -> str:

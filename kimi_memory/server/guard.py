@@ -18,7 +18,8 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.schema import Given
 from kimi_memory.spaces.audit_log import decision_record
-from kimi_memory.spaces.people import People
+from kimi_memory.spaces.code_flow import Begun
+from kimi_memory.spaces.people import People, Person, Signer
 from kimi_memory.spaces.space_files import REGISTRY
 from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, find_space_of
 from kimi_memory.spaces.space_types import Decision, Member
@@ -67,6 +68,8 @@ class Request:
 
 FOLLOW = Request("follow", "")
 """To go on with what was begun: to be told what happens."""
+ENTER = Request("follow", "pages", Scope.PERSON)
+"""To take a seat at the pages."""
 
 
 class Ruling(NamedTuple):
@@ -103,7 +106,30 @@ class Guard:
         if person is None:
             return None
         # What it may do is for the policies alone; it sits down at no page.
-        return Caller(f"issued {person.sub}", member=person.sub, groups=person.groups)
+        return _caller_of(person)
+
+    @property
+    def signer(self) -> Signer | None:
+        """Who signs people in at the pages; None where nobody does."""
+        return self._people.signer
+
+    def begin_sign_in(self, back: str) -> Begun:
+        """Return where to send a browser; see `People.begin`."""
+        return self._people.begin(back)
+
+    def finish_sign_in(self, begun: Begun, answered: str) -> Caller | None:
+        """Return who came back as a person at the pages, once it is noted; None for nobody.
+
+        Raises:
+            DeniedError: it is somebody whom the policies let see nothing.
+            UsageError, ServerError: the issuer signs nobody in any more, or does not answer.
+        """
+        person = self._people.finish(begun, answered)
+        if person is None:
+            return None
+        caller = replace(_caller_of(person), scopes=frozenset({Scope.PERSON}), person=True)
+        self.admit(caller, ENTER)
+        return caller
 
     def admit(self, caller: Caller, request: Request) -> Caller:
         """Return a caller as the member it is, confined to what it may see, once that is noted.
@@ -229,6 +255,15 @@ class GuardPost:
         except (FormatError, OSError):
             return False
 
+    @property
+    def signer(self) -> Signer | None:
+        """Who signs people in at the pages; None where nobody does, or nobody knows."""
+        try:
+            guard = self.find()
+            return guard.signer if guard else None
+        except (FormatError, OSError):
+            return None
+
     def caller(self, token: str) -> Caller | None:
         """Return who shows a token of an issuer; None where it is not to be believed."""
         guard = self.find()
@@ -274,6 +309,10 @@ def without_words(value: Any) -> Any:
     if isinstance(value, Job):
         return replace(value, subject="", operations=(), effects=())
     return value
+
+
+def _caller_of(person: Person) -> Caller:
+    return Caller(f"issued {person.sub}", member=person.sub, groups=person.groups)
 
 
 def _refuse(why: str) -> tuple[Decision, None]:

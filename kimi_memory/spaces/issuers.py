@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Of keys in pairs alone: a key that we share with the issuer could sign as the issuer does.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
               "ES256", "ES384", "ES512", "EdDSA")  # fmt: skip
+_RSA = ALGORITHMS[:6]
 KEEP_SECONDS = 3600.0
 """After so long the keys of an issuer are fetched anew."""
 STALE_SECONDS = 86_400.0
@@ -59,9 +60,12 @@ class Asking:
     groups: str = "groups"
 
 
+_ByAlgorithm = Mapping[str, Any]
+
+
 class _Keys(NamedTuple):
     at: float
-    by_id: Mapping[str, Any]
+    by_id: Mapping[str, _ByAlgorithm]
 
 
 class Issuer:
@@ -85,15 +89,30 @@ class Issuer:
     def identify(self, token: str) -> Claims | None:
         """Return who shows a token, by what the issuer signed; None where it is not to be believed.
 
+        Raises:
+            ServerError: the issuer does not answer, and no keys of it are known.
+        """
+        return self.read_claims(self.verify(token))
+
+    def verify(self, token: str, nonce: str = "") -> Mapping[str, Any]:
+        """Return what the issuer signed; nothing where it is not to be believed.
+
         Checked are the signature, issuer, audience, expiry and beginning.
+
+        Args:
+            token: what is shown.
+            nonce: what was asked with, where it has to be the answer to that: a token that
+                somebody else got does not count then, nor one for a party that passes it on.
 
         Raises:
             ServerError: the issuer does not answer, and no keys of it are known.
         """
         try:
-            return self._read_claims(self._decode(token))
+            found = self._decode(token)
         except (_RefusedError, self._jwt.PyJWTError, ValueError, RecursionError):
-            return None  # The last two: of JSON that no issuer writes.
+            return {}  # The last two: of JSON that no issuer writes.
+        answers = (found.get("nonce"), found.get("azp", self._asking.audience))
+        return {} if nonce and answers != (nonce, self._asking.audience) else found
 
     def _decode(self, token: str) -> Mapping[str, Any]:
         if len(token) > _TOKEN_LETTERS or not token.isascii():
@@ -109,14 +128,14 @@ class Issuer:
         )  # fmt: skip
         return found
 
-    def _read_claims(self, found: Mapping[str, Any]) -> Claims:
+    def read_claims(self, found: Mapping[str, Any]) -> Claims | None:
+        """Return who is named by what an issuer said; None where it is nobody."""
         asking = self._asking
         name = found.get(asking.claim)
-        if not isinstance(name, str) or not name:
-            raise _RefusedError(f"it has no {asking.claim}")
         # Who may write any address into a profile is not yet the one who reads its letters.
-        if asking.claim == "email" and found.get("email_verified") is not True:
-            raise _RefusedError("its address is not verified")
+        unproven = asking.claim == "email" and found.get("email_verified") is not True
+        if not isinstance(name, str) or not name or unproven:
+            return None
         groups = found.get(asking.groups) if asking.groups else None
         groups = [groups] if isinstance(groups, str) else groups
         if not isinstance(groups, list):
@@ -132,11 +151,11 @@ class Issuer:
             with self._lock:
                 key = self._choose_fresh(id)
                 key = key or _choose(self._renew_keys(self._clock()).by_id, id)
-        if key is None:
+        if key is None or header["alg"] not in key:
             raise _RefusedError("its key is not one of the issuer's")
-        return key
+        return key[header["alg"]]
 
-    def _choose_fresh(self, id: object) -> Any:
+    def _choose_fresh(self, id: object) -> _ByAlgorithm | None:
         keys = self._keys
         fresh = keys is not None and self._clock() - keys.at < KEEP_SECONDS
         return _choose(keys.by_id, id) if fresh and keys else None
@@ -155,21 +174,28 @@ class Issuer:
             return known
         return self._keys
 
-    def _fetch_keys(self) -> Mapping[str, Any]:
+    def _fetch_keys(self) -> Mapping[str, _ByAlgorithm]:
         where = discover(self._asking.issuer).get("jwks_uri", "")
         check_address(where)
-        found: dict[str, Any] = {}
+        found: dict[str, _ByAlgorithm] = {}
         for one in fetch(where).get("keys", ()):
             signs = isinstance(one, dict) and one.get("use", "sig") == "sig"
             if signs and one.get("kty") in ("RSA", "EC", "OKP"):
                 try:
-                    found[str(one.get("kid", ""))] = self._jwt.PyJWK(one)
+                    found[str(one.get("kid", ""))] = self._make_key(one)
                 except self._jwt.PyJWTError:
                     continue  # One that we do not know says nothing of the others.
         return found
 
+    def _make_key(self, one: Mapping[str, Any]) -> _ByAlgorithm:
+        """Return a key for each algorithm that it may sign by; it need not name one."""
+        any_of = _RSA if one["kty"] == "RSA" else (None,)
+        named = (one["alg"],) if one.get("alg") else any_of
+        made = [self._jwt.PyJWK(one, algorithm) for algorithm in named]
+        return {str(key.algorithm_name): key for key in made}
 
-def _choose(keys: Mapping[str, Any], id: object) -> Any:
+
+def _choose(keys: Mapping[str, _ByAlgorithm], id: object) -> _ByAlgorithm | None:
     """Return the key of an id; the only one where a token names none."""
     if not id:
         return next(iter(keys.values())) if len(keys) == 1 else None
@@ -206,8 +232,13 @@ def discover(issuer: str) -> Mapping[str, Any]:
     return found
 
 
-def fetch(url: str, form: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+def fetch(url: str, form: Mapping[str, str] | None = None, *, token: str = "") -> Mapping[str, Any]:
     """Return the JSON object at an address; with a form, what is answered to it.
+
+    Args:
+        url: the address.
+        form: what is sent.
+        token: what is shown there.
 
     Raises:
         ServerError: there is none in time, or it is too long.
@@ -215,6 +246,7 @@ def fetch(url: str, form: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     httpx = importlib.import_module("httpx")
     # A proxy set for the internet would get what is meant for a server on this machine.
     options: Any = {"timeout": _WAIT_SECONDS, "trust_env": not is_local_url(url)}
+    options |= {"headers": {"authorization": f"Bearer {token}"}} if token else {}
     method, end = ("GET" if form is None else "POST"), time.monotonic() + 2 * _WAIT_SECONDS
     try:
         with (

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from kimi_memory.spaces.issuers import Asking, Issuer
+from kimi_memory.errors import UsageError
+from kimi_memory.spaces.code_flow import Begun, CodeFlow
+from kimi_memory.spaces.issuers import Asking, Claims, Issuer
 from kimi_memory.spaces.space_files import is_name
 from kimi_memory.spaces.space_types import Kind, Member, Space
 
@@ -32,6 +34,14 @@ class Person(NamedTuple):
     groups: tuple[str, ...]
 
 
+class Signer(NamedTuple):
+    """Who signs people in at the pages."""
+
+    asking: Asking
+    client: str
+    """The name by which this program is known there."""
+
+
 class People:
     """Finds out who shows a token of the issuer that a space names.
 
@@ -42,6 +52,7 @@ class People:
     def __init__(self, space: Roster) -> None:
         self._space = space
         self._known: tuple[Asking, Issuer] | None = None
+        self._flow: tuple[Signer, CodeFlow] | None = None
 
     def known(self) -> bool:
         """Whether the space names an issuer."""
@@ -60,7 +71,44 @@ class People:
         asking = asking_of(self._space.about)
         if self._known is None or self._known[0] != asking:
             self._known = asking, Issuer(asking)
-        claims = self._known[1].identify(token)
+        return self._person_of(self._known[1].identify(token))
+
+    @property
+    def signer(self) -> Signer | None:
+        """Who signs people in at a page, by which name of ours; None where nobody does."""
+        about = self._space.about
+        return Signer(asking_of(about), about.client) if self.known() and about.client else None
+
+    def begin(self, back: str) -> Begun:
+        """Return where to send a browser, and what to keep until it is back at an address of ours.
+
+        Raises:
+            UsageError: nobody signs people in, or a library is missing.
+            ServerError: the issuer does not answer, or lets nobody in this way.
+            FormatError: a file of the space cannot be understood.
+        """
+        return self._open_flow().begin(back)
+
+    def finish(self, begun: Begun, answered: str) -> Person | None:
+        """Return who came back with an address; None where that is not to be believed.
+
+        Raises:
+            UsageError, ServerError, FormatError: as in `begin`.
+        """
+        return self._person_of(self._open_flow().finish(begun, answered))
+
+    def _open_flow(self) -> CodeFlow:
+        signer = self.signer
+        if signer is None:
+            raise UsageError(
+                "Nobody signs people in here. Name an issuer and a client with "
+                "'kimi-memory space issuer'."
+            )
+        if self._flow is None or self._flow[0] != signer:
+            self._flow = signer, CodeFlow(*signer)
+        return self._flow[1]
+
+    def _person_of(self, claims: Claims | None) -> Person | None:
         if claims is None:
             return None
         return Person(_name_member(self._space.members, claims.name), claims.groups)

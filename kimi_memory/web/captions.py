@@ -73,6 +73,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "在本机运行 kimi-memory ui 即可进入。在别的机器上，请输入主人用 "
         "kimi-memory serve token add NAME --scope person 生成的令牌。",
     ),
+    "enter_issuer": ("Sign in with #", "用 # 登录"),
     "enter_refused": (
         "That opens nothing: a code holds once, for a minute, and tokens of programs open no page.",
         "打不开：一次性代码只在一分钟内有效一次，程序的令牌不能打开页面。",

@@ -27,6 +27,7 @@ from kimi_memory.web.schedule import Timed, list_schedule
 OPENING_SECONDS = 0.3
 """A first page that takes longer is replaced by one that says so, and looks again."""
 _NAME = regex(r"[a-z][a-z-]{0,39}")
+_DOORS = ("enter", "sign-in", "signed-in", "leave", "language", "static")
 
 
 class RoomState(NamedTuple):
@@ -197,7 +198,7 @@ def _gather_pages(memory: Memory) -> list[PluginPage]:
         PluginError: two have one address, or one is none.
     """
     found: dict[str, PluginPage] = {}
-    taken = {page.path.split("/")[1] for page in PAGES} | {"enter", "leave", "language", "static"}
+    taken = {page.path.split("/")[1] for page in PAGES} | set(_DOORS)
     for one in (page for pages in memory.host.gather("register_pages") for page in pages):
         if not _NAME.fullmatch(one.name) or one.name in taken | found.keys():
             raise PluginError(

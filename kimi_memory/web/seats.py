@@ -19,6 +19,7 @@ from kimi_memory.errors import DiskError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.tokens import Tokens
+from kimi_memory.spaces.people import Signer
 
 CODE_SECONDS = 60
 SEAT_SECONDS = 12 * 3600
@@ -39,6 +40,8 @@ class Seat:
     """The one memory they may see, of several; all if empty."""
     token: str = ""
     """What they showed; the seat ends with it. Empty where a code opened it."""
+    signer: Signer | None = None
+    """Who signed them in; the seat ends where that is somebody else."""
 
 
 class Seats:
@@ -64,12 +67,25 @@ class Seats:
         caller, root = (OWNER, "") if owner else self._person(token)
         if caller is None:
             return ""
+        return self._give(Seat(caller, self._clock() + SEAT_SECONDS, root=root, token=token))
+
+    def give(self, caller: Caller, root: Path, signer: Signer | None) -> str:
+        """Return the secret of a new seat of somebody whom an issuer signed in.
+
+        Args:
+            caller: who it is.
+            root: the folder of the memory that is open to it.
+            signer: who signed them in.
+        """
+        until = self._clock() + SEAT_SECONDS
+        return self._give(Seat(caller, until, root=str(root), signer=signer))
+
+    def _give(self, seat: Seat) -> str:
         secret = secrets.token_urlsafe(32)
         while len(self._seats) >= MOST:
             # A dictionary keeps the order in which its keys came.
             del self._seats[next(iter(self._seats))]
-        until = self._clock() + SEAT_SECONDS
-        self._seats[_hash(secret)] = Seat(caller, until, root=root, token=token)
+        self._seats[_hash(secret)] = seat
         return secret
 
     def find(self, secret: str) -> Seat | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
@@ -34,6 +37,7 @@ from kimi_memory.web.page_types import (
 from kimi_memory.web.rendering import Frame
 from kimi_memory.web.room import Room
 from kimi_memory.web.seats import SEAT_SECONDS, Seat, Seats
+from kimi_memory.web.sign_in import BACK, SENT_SECONDS, Sent, back_of, host_of
 
 FORM_BYTES = 256 * 1024
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -53,13 +57,14 @@ class Site:
 
     def __init__(self, rooms: Sequence[Room], seats: Seats, live: Live) -> None:
         self._rooms, self.seats, self._live = rooms, seats, live
-        self._frame = Frame()
+        self._frame, self._sent = Frame(), Sent(time.monotonic)
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the ways to all pages."""
         ways = [
             Way("/enter", self._show_door, methods=["GET"]),
             Way("/enter", self._enter, methods=["POST"]),
+            Way("/signed-in", self._come_back, methods=["GET"]),
             Way("/leave", self._leave, methods=["POST"]),
             Way("/language", self._choose_language, methods=["POST"]),
             Way("/static/{mark}/{name}", self._serve_static, methods=["GET"]),
@@ -81,6 +86,7 @@ class Site:
         for page in room.pages:
             handler = self._make_handler(room, page)
             yield Way(f"{below}{page.path}", handler, methods=[page.method])
+        yield Way(f"{below}/sign-in", partial(self._send_away, room), methods=["GET"])
 
         async def follow(request: Request) -> Response:
             seat = self._find_seat(request, room)
@@ -138,7 +144,10 @@ class Site:
 
     def _find_seat(self, request: Request, room: Room) -> Seat | None:
         seat = self.seats.find(_secret(request))
-        return seat if seat is not None and seat.root in ("", str(room.desk.root)) else None
+        if seat is None or seat.root not in ("", str(room.desk.root)):
+            return None
+        stands = seat.signer is None or seat.signer == room.desk.issued.signer
+        return seat if stands else None
 
     async def _read_form(self, request: Request) -> Mapping[str, tuple[str, ...]]:
         check_sender(headers_of(request.scope["headers"]))
@@ -154,21 +163,66 @@ class Site:
         code = request.query_params.get("code", "")[:100]
         # The time in which a person looks for the button is enough for most memories.
         self._rooms[0].begin()
-        return self._page(request, None, View("enter", "enter", {"code": code, "refused": False}))
+        return self._page(request, None, self._door(code))
+
+    def _door(self, code: str = "", *, refused: bool = False) -> View:
+        signers = [(room, room.desk.issued.signer) for room in self._rooms]
+        issuers = [
+            {"base": room.base, "memory": room.place.memory, "host": host_of(signer)}
+            for room, signer in signers
+            if signer is not None
+        ]
+        return View("enter", "enter", {"code": code, "refused": refused, "issuers": issuers})
+
+    async def _send_away(self, room: Room, request: Request) -> Response:
+        """Send a browser to the issuer of a memory's space."""
+        guard = room.desk.guard
+        if guard is None or guard.signer is None:
+            raise HTTPException(404)
+        back = back_of(request.url.netloc)
+        begun = await asyncio.to_thread(guard.begin_sign_in, back)
+        made = _lead(begun.url)
+        # "Strict" would not be shown by a browser that another site sends back.
+        made.set_cookie(
+            f"{_cookie(request)}_in", self._sent.keep((room, begun)), max_age=SENT_SECONDS,
+            path=BACK, httponly=True, samesite="lax", secure=back.startswith("https:"),
+        )  # fmt: skip
+        return made
+
+    async def _come_back(self, request: Request) -> Response:
+        """Give a seat to a person whom an issuer sent back."""
+        kept = self._sent.take(request.cookies.get(f"{_cookie(request)}_in", ""))
+        if kept is None or (guard := kept[0].desk.guard) is None:
+            return self._page(request, None, self._door(refused=True), status=401)
+        room, begun = kept
+        signer = guard.signer
+        caller = await asyncio.to_thread(guard.finish_sign_in, begun, str(request.url))
+        if caller is None:
+            return self._page(request, None, self._door(refused=True), status=401)
+        secret = self.seats.give(caller, room.desk.root, signer)
+        # The next page is asked for by ours: to one that another site leads to, a browser
+        # shows no seat.
+        made = self._page(request, None, View("signed_in", "enter", {"base": room.base}), room=room)
+        self._set_seat(request, made, secret)
+        made.delete_cookie(f"{_cookie(request)}_in", path=BACK)
+        return made
 
     async def _enter(self, request: Request) -> Response:
         asked = Asked(_NOBODY, await self._read_form(request))
         secret = self.seats.take(asked.get("code"), asked.get("token"))
         if not secret:
-            view = View("enter", "enter", {"code": "", "refused": True})
-            return self._page(request, None, view, status=401)
+            return self._page(request, None, self._door(refused=True), status=401)
         self._rooms[0].begin()
         made = _lead(f"{ROOT}/")
+        self._set_seat(request, made, secret)
+        return made
+
+    @staticmethod
+    def _set_seat(request: Request, made: Response, secret: str) -> None:
         made.set_cookie(
             _cookie(request), secret, max_age=SEAT_SECONDS, path=ROOT, httponly=True,
             samesite="strict", secure=request.url.scheme == "https",
         )  # fmt: skip
-        return made
 
     async def _leave(self, request: Request) -> Response:
         await self._read_form(request)
@@ -188,9 +242,9 @@ class Site:
 
     async def _show_memories(self, request: Request) -> Response:
         seat = self.seats.find(_secret(request))
-        if seat is None:
-            return _lead(f"{ROOT}/enter")
         rooms = [room for room in self._rooms if self._find_seat(request, room)]
+        if seat is None or not rooms:
+            return _lead(f"{ROOT}/enter")
         # Who may come into one alone, or sees a part of it, has nothing to choose.
         if len(rooms) == 1:
             return _lead(f"{rooms[0].base}/")
@@ -249,7 +303,9 @@ class Site:
         seat, room = self.seats.find(_secret(request)), self._room_of(request)
         if seat is not None and self._find_seat(request, room) is None:
             # The frame of a page names its memory and links to all that is there.
-            room = next(one for one in self._rooms if self._find_seat(request, one))
+            rooms = [one for one in self._rooms if self._find_seat(request, one)]
+            # An issuer that signs nobody in any more leaves a seat at none of them.
+            seat, room = (seat, rooms[0]) if rooms else (None, room)
         view = View("refusal", "refusal", values)
         return self._page(request, seat, view, status=status, room=room)
 

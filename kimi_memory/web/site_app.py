@@ -13,6 +13,7 @@ from kimi_memory.server.workers import Desk
 from kimi_memory.web.live import Live
 from kimi_memory.web.room import make_rooms
 from kimi_memory.web.seats import Seats
+from kimi_memory.web.sign_in import BACK
 from kimi_memory.web.site import Site
 
 
@@ -25,4 +26,8 @@ def make_app(
     seats = Seats(serving.home, doors, time.time)
     pages = Site(make_rooms([desk, *beside]), seats, Live(stop)).routes()
     names, limits = serving.names, serving.limits
-    return App(Office(desk=desk, tokens=tokens, names=names, limits=limits, stop=stop, pages=pages))
+    office = Office(
+        desk=desk, tokens=tokens, names=names, limits=limits, stop=stop, pages=pages,
+        landings=(BACK,),
+    )  # fmt: skip
+    return App(office)

@@ -26,6 +26,9 @@ class LocalIssuer:
         self.says = ""
         """What it calls itself, where that is not its address."""
         self.down = False
+        self.names_algorithms = True
+        self.profile: dict[str, Any] = {}
+        """What it tells of a person only to who asks with an access token."""
         self.answers: list[dict[str, Any]] = []
         """To those who log in with a code, one after the other."""
         issuer = self
@@ -33,14 +36,16 @@ class LocalIssuer:
         class Answering(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.asked.append(self.path)
-                if issuer.down:
-                    self.send_error(503)
-                elif self.path == "/.well-known/openid-configuration":
-                    self._send(issuer.describe())
-                elif self.path == "/keys":
-                    self._send({"keys": issuer.publish()})
+                known = self.headers["authorization"] == "Bearer access"
+                pages: dict[str, Any] = {
+                    "/.well-known/openid-configuration": issuer.describe(),
+                    "/keys": {"keys": issuer.publish()},
+                    "/profile": issuer.profile if known else None,
+                }
+                if issuer.down or pages.get(self.path) is None:
+                    self.send_error(503 if issuer.down else 404)
                 else:
-                    self.send_error(404)
+                    self._send(pages[self.path])
 
             def do_POST(self) -> None:
                 length = int(self.headers["content-length"])
@@ -81,21 +86,24 @@ class LocalIssuer:
             "jwks_uri": f"{self.url}/keys",
             "device_authorization_endpoint": f"{self.url}/device",
             "token_endpoint": f"{self.url}/token",
+            "authorization_endpoint": f"{self.url}/authorize",
+            "userinfo_endpoint": f"{self.url}/profile",
         }
 
     def publish(self) -> list[dict[str, Any]]:
         return [
             {**_algorithm(key).to_jwk(key.public_key(), as_dict=True), "kid": id, "use": "sig",
-             "alg": _name(key)}
+             **({"alg": _name(key)} if self.names_algorithms else {})}
             for id, key in self.keys.items()
         ]  # fmt: skip
 
-    def sign(self, key: str = "one", **claims: Any) -> str:
+    def sign(self, key: str = "one", algorithm: str = "", **claims: Any) -> str:
         """Return a token that is right but for what is given; None takes a claim out."""
         now = int(time.time())
         found = {"iss": self.url, "aud": AUDIENCE, "sub": "lin", "iat": now, "exp": now + 300}
         found = {name: value for name, value in (found | claims).items() if value is not None}
-        return jwt.encode(found, self.keys[key], _name(self.keys[key]), {"kid": key})
+        name = algorithm or _name(self.keys[key])
+        return jwt.encode(found, self.keys[key], name, {"kid": key})
 
 
 def make_key(kind: str) -> Any:

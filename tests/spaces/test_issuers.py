@@ -54,6 +54,18 @@ def test_who_the_issuer_signed_is_believed(local: LocalIssuer, issuer: Issuer, k
     assert issuer.identify(local.sign(kind, groups={"a": 1})) == Claims("lin")
 
 
+@pytest.mark.parametrize("algorithm", ["RS512", "PS256"])
+def test_a_key_that_names_no_algorithm_signs_by_any_of_its_kind(
+    local: LocalIssuer, hands: Hands, algorithm: str
+) -> None:
+    local.keys = {"one": make_key("RSA")}
+    bound = Issuer(Asking(local.url, AUDIENCE), hands)
+    assert bound.identify(local.sign(algorithm=algorithm)) is None, "the key names another"
+    local.names_algorithms = False
+    free = Issuer(Asking(local.url, AUDIENCE), hands)
+    assert free.identify(local.sign(algorithm=algorithm)) == Claims("lin")
+
+
 NOW = int(time.time())
 WRONG = {
     "another audience": {"aud": "other"},
