@@ -90,11 +90,9 @@ _CONTINUES = regex(
 _MARK = regex(r"[?？][”’\"'」』)）\]]*\s*$")
 
 _DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|add?ress|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|elaborate|expand|craft|compose|rephrase|reword|produce|choose|repeat|simulate|act (?:as|like)|link me|do(?! (?:i|you|we|they)\b))"
-_TEXT = r"(?:campaigns?|outlines?|posts?|scripts?|e-?mails?|articles?|prompts?|captions?|taglines?|slogans?|blogs?|summar(?:y|ies)|titles?|headlines?|tweets?|lists?|paragraphs?|poems?|songs?|essays?|letters?|descriptions?|bios?|slides?|pitch(?:es)?|ads?|newsletters?|press releases?)"
-"""What a person has written for them."""
 _REQUEST_EN = regex(
     rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u)\b|(?:i(?:'d| would) (?:like|love|appreciate)|i (?:want|need)) (?:you (?:to )?|some |your |help|advice|a hand)"
-    rf"|(?:i|we)(?: also| now| still)? (?:need|want) (?:an?|another|some|\d+) (?:[\w'-]+ ){{0,4}}{_TEXT}\b"
+    rf"|(?:i|we)(?: also| now| still)? (?:need|want) (?:an?|another|some|\d+) (?:[\w'-]+ ){{0,4}}(?:campaigns?|outlines?|posts?|scripts?|e-?mails?|articles?|prompts?|captions?|taglines?|slogans?|blogs?|summar(?:y|ies)|titles?|headlines?|tweets?|lists?|paragraphs?|poems?|songs?|essays?|letters?|descriptions?|bios?|slides?|pitch(?:es)?|ads?|newsletters?|press releases?)\b"
     rf"|i(?:'m| am) (?:hoping|looking for|trying to (?:figure|understand|decide))"
     rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go(?! (?:with|for) (?!it\b|that\b|this\b))|plan|fix|talk|move|walk|discuss|review|check)\b"
     rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|of\b|and\b|s\b|(?:\w+ )?(?:is|are|was|were|will|has|have|had|stands?|goes|went|became|changed|moved)\b)))"
@@ -118,8 +116,7 @@ _VERB = regex(
 )
 """What a phrase lacks that says something by itself."""
 
-# "Don't worry", "don't let it", "never mind" have the form of an order and are none. "Always"
-# in the middle needs a verb that an agent can follow.
+# "Don't worry", "never mind" are no orders. "Always" in the middle needs an agent's verb.
 _ORDER_EN = regex(
     rf"^{_LEAD}(?:(?:always|never(?! mind)|by default|at all times|for (?:all )?future),? (?!to\b|have\b|here\b|there\b|up for\b|happy\b|good\b|nice\b|great\b|full\b|fun\b|been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
     rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"

@@ -8,17 +8,15 @@ from the files and the journal alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from os import stat_result
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.domain.change import Change, Create, Update, digest
-from kimi_memory.domain.note import Card, Origin, Status, least_trusted
-from kimi_memory.errors import FormatError, HistoryError
-from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode, id_of
+from kimi_memory.domain.note import Origin
+from kimi_memory.errors import HistoryError
+from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.stat import state_of
@@ -36,6 +34,7 @@ from kimi_memory.store.reading import (
     recorded_standing,
 )
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
+from kimi_memory.store.trust.as_candidate import as_candidate, join_lines
 from kimi_memory.store.trust.session_growth import find_unseen_lines, turn_lines
 from kimi_memory.store.trust.versions import NONE, Marks, Versions, read_marks
 from kimi_memory.store.wal.records import (
@@ -59,7 +58,6 @@ _YOUNG_NS = 10_000_000_000
 """So shortly after it was written, a file may be one of ours that is not journaled yet."""
 MERGED = "a merge brought it"
 LOST = "its file went with what came from elsewhere"
-_LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CONFLICTED})
 
 
 class Vetting:
@@ -104,7 +102,7 @@ class Vetting:
         old = self._versions.of_mark(path, found.vetted) if path.endswith(".md") else None
         if old is not None:
             return Served(old, None, found.why, found.passing)
-        candidate = _make_candidate(path, content, found.cap)
+        candidate = as_candidate(path, content, found.cap)
         shown = candidate or content
         return Served(shown, found.cap, found.why, found.passing, bool(candidate))
 
@@ -132,7 +130,7 @@ class Vetting:
         if found.cap is None:
             return Served(content, passing=found.passing)
         before = self._versions.of_mark(TOMBSTONES, found.vetted) or b""
-        return Served(_join_lines(before, content), None, found.why, found.passing)
+        return Served(join_lines(before, content), None, found.why, found.passing)
 
     def turned_away(self, file: Waiting) -> bytes | None:
         """Return what stays of a waiting file that a person turns away; None for nothing."""
@@ -147,7 +145,7 @@ class Vetting:
         # What was forgotten here since then stays.
         known = (theirs or file.content).splitlines()
         ours = [line for line in file.content.splitlines() if line not in known]
-        return _join_lines(before or b"", b"\n".join(ours))
+        return join_lines(before or b"", b"\n".join(ours))
 
     def _find_lost_tombstones(self) -> bytes:
         """Return the tombstones of a file that went without a word of ours; empty where we did."""
@@ -386,22 +384,3 @@ def _mark_of_lost(last: Record | None) -> str:
     if last is None or (not last.mark and last.actor != EXTERNAL):
         return ""
     return last.vetted or last.mark or last.before
-
-
-def _join_lines(one: bytes, other: bytes) -> bytes:
-    lines = dict.fromkeys([*one.splitlines(), *other.splitlines()])
-    return b"".join(line + b"\n" for line in lines)
-
-
-def _make_candidate(path: str, content: bytes, cap: Origin) -> bytes:
-    """Return a card as the candidate that it is; nothing for what is no card."""
-    try:
-        text = decode(content, path)
-        note = codec.parse(text, path) if path.endswith(".md") else None
-    except FormatError:
-        return b""
-    if not isinstance(note, Card):
-        return b""
-    status = Status.CANDIDATE if note.status in _LIVE else note.status
-    trust = least_trusted([note.trust, cap])
-    return codec.patch(text, note, replace(note, status=status, trust=trust), path).encode()
