@@ -39,11 +39,11 @@ class Section(StrEnum):
 # Shares and not ranks: a person with three hundred decisions still has orders and people on the
 # page.
 SHARES: dict[Section, float] = {
-    Section.HOW: 0.23,
-    Section.WHO: 0.24,
+    Section.HOW: 0.21,
+    Section.WHO: 0.22,
     Section.DECISIONS: 0.16,
     Section.WORK: 0.05,
-    Section.PROJECTS: 0.11,
+    Section.PROJECTS: 0.15,
     Section.LATELY: 0.04,
     Section.PEOPLE: 0.05,
     Section.LESSONS: 0.09,

@@ -31,6 +31,7 @@ from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.gist import ARROW, close_arrows
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
+from kimi_memory.nlp.rules.odds import ANSWERS, MIXES
 from kimi_memory.nlp.rules.offers import (
     closing_question,
     leaves_choice,
@@ -55,7 +56,6 @@ from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, ref
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 from .choice import EVEN, OPEN_END, ORDER_LINES, STEP, Bit, choose_lines
-from .odds import ANSWERS, MIXES
 
 BUDGET, MOST = 400, 1000
 """Most tokens of a digest, and of that of a long session."""

@@ -19,12 +19,12 @@ from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.nlp.learned.worth import Said, odds_of
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
 from kimi_memory.nlp.rules.gist import ARROW, gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
+from kimi_memory.nlp.rules.odds import odds_out_of_context
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.card_rank import AFTER_CARDS, card_rank, card_section, is_shown
@@ -47,8 +47,12 @@ _SECTIONS = {
 }
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
 """What tells less of somebody, or of a day, is left to its digest."""
+LIKELY = {Section.WORK: -0.5, Section.LATELY: 0.3}
+"""Below these log odds that a reader keeps the words a line is left to its digest."""
 KEPT = 2.0
 """What a log odd that a reader keeps the words adds to their rank."""
+BEFORE_ALL = -1e10
+"""What is being made has room before where it stands."""
 _AFTER_ORDERS = 0.5
 """Orders of digests come after the cards of orders, before preferences."""
 
@@ -192,12 +196,14 @@ class Known:
                 continue
             # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
-            wanted = line.text.partition(ARROW)[0]
-            worth += KEPT * max(odds_of(wanted, said) for said in (Said.WORK, Said.CHAT))
+            odds = odds_out_of_context(line.text.partition(ARROW)[0])
+            if not (line.who or brief) and odds < LIKELY.get(section, odds):
+                continue
+            worth += KEPT * odds
             rank, place = (first, -worth, age), (first, age, number)
             under = _heading_of(line) if section is Section.WHO else None
             if brief and line.part is not Part.ORDERED:
-                section, under = Section.PROJECTS, None
+                section, under, rank = Section.PROJECTS, None, (BEFORE_ALL, -worth, age)
             person = "" if line.part is Part.FOUND else name
             shown = f"{plain} ^{id}"
             yield Point(section, id, text, shown, rank, plain, place, person, under)

@@ -25,6 +25,8 @@ from kimi_memory.store.notes.last_digests import SESSIONS
 from kimi_memory.store.notes.notes import Shelf
 
 AT = datetime(2026, 2, 20, 9, tzinfo=UTC)
+WORKS = "It works, as the export must write UTF-8 for all readers."
+WANTS = "My aunt Ann wants the export in UTF-8, as readers need umlauts:"
 
 
 def card(id: str, value: str = "", **more: object) -> Card:
@@ -112,9 +114,9 @@ def test_words_that_were_forgotten_are_left_out(memory: Memory) -> None:
 
 
 def test_what_no_person_said_names_its_origin(memory: Memory) -> None:
-    of = known(memory, card("a", trust=Origin.IMPORT), digest("s", line(Part.FOUND, "It works.")))
+    of = known(memory, card("a", trust=Origin.IMPORT), digest("s", line(Part.FOUND, WORKS)))
     plain = {point.plain for point in of.candidates(Lang.EN, UTC).points}
-    assert plain == {"- it is a (import, 2026-02-20, 0.50)", "- It works. (agent, 2026-02-20)"}
+    assert plain == {"- it is a (import, 2026-02-20, 0.50)", f"- {WORKS} (agent, 2026-02-20)"}
 
 
 def test_a_disputed_card_says_so(memory: Memory) -> None:
@@ -158,15 +160,15 @@ def test_words_that_a_replaced_card_rests_on_are_left_out(memory: Memory) -> Non
 
 
 def test_lines_of_digests_have_their_sections(memory: Memory) -> None:
-    of = known(memory, digest("s", *(line(part, f"My aunt Ann {part} it.") for part in Part),
+    of = known(memory, digest("s", *(line(part, f"{WANTS} {part}.") for part in Part),
                              line(Part.ASKED, "I'm a vet, help me.")))  # fmt: skip
     assert said(of) == {
-        "My aunt Ann asked it.": Section.LATELY,
-        "My aunt Ann ordered it.": Section.HOW,
-        "My aunt Ann decided it.": Section.DECISIONS,
-        "My aunt Ann told it.": Section.WHO,
-        "My aunt Ann found it.": Section.LATELY,
-        "My aunt Ann open it.": Section.OPEN,
+        f"{WANTS} asked.": Section.LATELY,
+        f"{WANTS} ordered.": Section.HOW,
+        f"{WANTS} decided.": Section.DECISIONS,
+        f"{WANTS} told.": Section.WHO,
+        f"{WANTS} found.": Section.LATELY,
+        f"{WANTS} open.": Section.OPEN,
         "I'm a vet, help me.": Section.WHO,
     }  # fmt: skip
 
@@ -208,13 +210,13 @@ def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
 
 def test_only_the_last_sessions_are_read(memory: Memory) -> None:
     keep(memory, *(
-        digest(f"s{n:02d}", line(Part.ASKED, f"asked Ann Lee for {n} flights to Oslo in May"),
+        digest(f"s{n:02d}", line(Part.ASKED, f"All {n} flights to Oslo in May must be under 90 euros"),
                line(Part.TOLD, f"I told Mum {n} tales"), at=AT + timedelta(days=n))
         for n in range(SESSIONS + 3)
     ))  # fmt: skip
     shown = said(known(memory))
     assert sum(text.startswith("I told") for text in shown) == SESSIONS
-    assert sum(text.startswith("asked") for text in shown) == RECENT
+    assert sum(text.startswith("All") for text in shown) == RECENT
     assert f"I told Mum {SESSIONS + 2} tales" in shown
     assert "I told Mum 1 tales" not in shown
 
@@ -262,10 +264,10 @@ def test_of_a_digest_the_lines_that_name_most_come_first(memory: Memory) -> None
     [
         (DigestLine(Part.ASKED, "I work on boats in Kiel", 1, 1), Section.WHO),
         (
-            DigestLine(Part.ASKED, "how boats of 3 tons float in Kiel harbour in May", 1, 1),
+            DigestLine(Part.ASKED, "All 7 flights to Oslo in May must be under 90 euros", 1, 1),
             Section.LATELY,
         ),
-        (DigestLine(Part.ASKED, "Write UTF-8 → `export.py` writes UTF-8", 1, 5), Section.WORK),
+        (DigestLine(Part.ASKED, f"{WANTS} all → `export.py` writes UTF-8", 1, 5), Section.WORK),
     ],
 )
 def test_what_was_asked_stands_where_it_tells_most(

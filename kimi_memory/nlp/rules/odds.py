@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kimi_memory.nlp.learned.worth import Said, odds_of
+from kimi_memory.nlp.rules.salience import traits_of, weight_of
 
 
 class Mix(NamedTuple):
@@ -27,3 +28,9 @@ class Mix(NamedTuple):
 MIXES = {"work": Mix(Said.WORK, 1.22, 0.15, -0.16), "chat": Mix(Said.CHAT, 0.5, 0.6, -2.1)}
 ANSWERS = Mix(Said.ANSWER, 0.93, 0.15, -0.37)
 """By the sort of session; of an agent's sentences."""
+
+
+def odds_out_of_context(text: str) -> float:
+    """Return the log odds that a reader keeps a text, whoever it is said to."""
+    weight = weight_of(traits_of(text))
+    return sum(mix.odds_of(text, weight) for mix in MIXES.values()) / len(MIXES)
