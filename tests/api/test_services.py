@@ -116,3 +116,17 @@ def test_a_memory_cuts_its_pages_as_its_settings_say(
     assert sum(any(line in unit.text for unit in found) for line in lines) == len(lines)
     twice = sum(sum(line in unit.text for unit in found) > 1 for line in lines)
     assert (len(found), twice) == (chunks, again)
+
+
+def test_a_history_that_refuses_keeps_no_memory_from_closing(
+    tmp_path: Path, opening: Opening, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is pending is committed by the next one."""
+    with Memory.create(tmp_path / "m", opening=replace(opening, background=True)) as memory:
+        memory.session("s").turn("user", "hello there")
+        rebase = memory.root / ".git/rebase-merge"
+        rebase.mkdir()
+    assert "history is behind" in caplog.text
+    rebase.rmdir()
+    with Memory.open(tmp_path / "m", opening) as again:
+        assert again.batch.flush()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import LockTimeoutError
 from kimi_memory.index import files as looking
-from kimi_memory.index.index import Index
+from kimi_memory.index.index import FLUSH_UNITS, Index
 from kimi_memory.index.sync import LARGEST_PAGE
 from kimi_memory.store.store import Store
 
@@ -357,3 +357,18 @@ def test_a_held_view_is_made_once_and_lasts_as_long_as_its_index(folder: Folder)
         assert len(index.searcher()) > len(view)
     assert index.searcher() is not view
     assert folder.ask("capybara", index).hits[0].unit.id.startswith("session:b#")
+
+
+def test_a_question_over_many_new_files_is_answered_where_the_index_cannot_be_written(
+    folder: Folder,
+) -> None:
+    """Whether the store takes no writes, or the disk refuses those of the index alone."""
+    for number in range(FLUSH_UNITS + 1):
+        folder.write(f"notes/n{number}.md", f"Heron number {number} stood still.\n")
+    index = folder.index()
+    folder.store.read_only = "the disk is full"
+    assert folder.ask("heron 77", index).hits[0].unit.path == "notes/n77.md"
+    folder.store.read_only = ""
+    shutil.rmtree(folder.root / INDEX)
+    (folder.root / INDEX).write_bytes(b"no folder")
+    assert folder.ask("heron 78", folder.index()).hits[0].unit.path == "notes/n78.md"

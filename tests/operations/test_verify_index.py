@@ -59,6 +59,19 @@ def test_an_index_kept_up_to_date_by_pieces_is_the_one_built_at_once(memory: Mem
     assert found.notes == ()
 
 
+def test_lines_of_one_score_stand_alike_however_the_index_came_to_be(memory: Memory) -> None:
+    for n in (6, 2, 5, 1, 4, 3):  # By pieces, in another order than the files lie in.
+        memory.session(f"s{n}").turn("user", "The egret stood in the pond.")
+        memory.index.refresh()
+    by_pieces = [(hit.unit.id, hit.score) for hit in memory.recall("egret", limit=4).hits]
+    assert len({score for _, score in by_pieces}) == 1
+    assert [id for id, _ in by_pieces] == [f"session:s{n}#1" for n in (1, 2, 3, 4)]
+    found = rebuild(memory)
+    assert found.same, found.differences
+    memory.index.refresh(full=True)
+    assert [(hit.unit.id, hit.score) for hit in memory.recall("egret", limit=4).hits] == by_pieces
+
+
 def test_a_file_that_was_touched_is_no_difference(memory: Memory) -> None:
     talk(memory)
     for n in range(4):
