@@ -111,9 +111,10 @@ class Report:
     start_ms: float
     """From the start of the process to the first answer, which may say that it is opening …"""
     ready_ms: float
-    """… and to the first page."""
     ready_cpu_ms: float
-    """Processor time of the server until then."""
+    """… and to the first page, on the clock and of the processor."""
+    again: tuple[int, int]
+    """Both of a second start, when all files were read once."""
     event_ms: float
     browser: Mapping[str, float] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
@@ -270,7 +271,7 @@ def measure(notes: int, runs: int, peer: Path) -> Report:
         with served(root, home) as (url, began, process):
             client = Client(url)
             times = first_page(client, began)
-            report = Report(notes, [], *times, round(processor_ms(process)), 0.0)
+            report = Report(notes, [], *times, round(processor_ms(process)), (0, 0), 0.0)
             large = notes >= LARGE
             for name, path in list(paths(client, notes)):
                 first, raw = client.read(path)
@@ -284,6 +285,8 @@ def measure(notes: int, runs: int, peer: Path) -> Report:
                 )  # fmt: skip
             report.event_ms = round(event_delay(client, root, home), 1)
             look_in_browser(report, client)
+        with served(root, home) as (url, began, process):
+            report.again = first_page(Client(url), began)[1], round(processor_ms(process))
         if web_peer.is_installed(peer):
             cards = (card_of(number, text) for number, text in texts(notes))
             base = root.parent / "rows.db"
@@ -350,9 +353,9 @@ def look_in_browser(report: Report, client: Client) -> None:
 def show(report: Report) -> None:
     """Print the table of one size."""
     print(f"{report.notes} statements; after the start of the server:")
-    print(f"first answer {report.start_ms:.0f} ms, first page {report.ready_ms:.0f} ms "
-          f"({report.ready_cpu_ms:.0f} ms of processor time); "
-          f"event to page {report.event_ms:.0f} ms")  # fmt: skip
+    print(f"first answer {report.start_ms:.0f} ms; event to page {report.event_ms:.0f} ms")
+    print(f"first page {report.ready_ms:.0f} ms, started again {report.again[0]:.0f} ms; "
+          f"processor time {report.ready_cpu_ms:.0f} and {report.again[1]:.0f} ms")  # fmt: skip
     heads = "".join(f"{head:>9}" for head in ("first", "then", "best", "cpu", "budget"))
     print(f"{'page':16}{heads}{'KB gz':>8}{'datasette':>11}")
     for row in report.rows:
@@ -372,9 +375,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.web", description=__doc__)
     parser.add_argument("--notes", type=int, nargs="+", default=[1000])
     parser.add_argument("--runs", type=int, default=9)
-    parser.add_argument(
-        "--peer", type=Path, default=Path.home() / ".cache/kimi-memory-bench/datasette"
-    )
+    place = Path.home() / ".cache/kimi-memory-bench/datasette"
+    parser.add_argument("--peer", type=Path, default=place)
     parser.add_argument("--install", action="store_true", help="install the peer where it is not")
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")
     chosen = parser.parse_args(arguments)

@@ -1,6 +1,7 @@
 """Pictures of the pages on the demonstration: ``python -m docs.screenshots``.
 
-Needs Chromium, pngquant, and ``pip install 'kimi-memory[browser]'``.
+Needs Chromium with its languages (Debian: chromium-l10n), pngquant, and
+``pip install 'kimi-memory[browser]'``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
@@ -27,7 +30,9 @@ PAGES = {
     "review": "/review",
     "usage": "/usage?days=30",
 }
-LOOKS = (("en-GB", "light"), ("zh-CN", "dark"))
+PLACES = (("en-GB", "Europe/London"), ("zh-CN", "Asia/Shanghai"))
+"""Languages, each with a zone in which people of the demonstration live."""
+SCHEMES = ("light", "dark")
 FIRST = {
     "note": (".row .statement a",),
     "graph": (".row .statement a", "[data-do=n]"),
@@ -36,37 +41,45 @@ FIRST = {
 
 
 def main() -> int:
-    """Take each picture, in English and light, in Chinese and dark."""
+    """Take each picture, in English and Chinese, light and dark."""
     FOLDER.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "kimi_memory"]
-    with tempfile.TemporaryDirectory() as home:
-        memory = f"{home}/demo"
-        env = {"HOME": home, "PATH": os.environ["PATH"]}
-        subprocess.run([*command, "demo", memory], env=env, check=True, capture_output=True)
-        served = [*command, "ui", "--memory", memory, "--no-open", "--port", "0"]
-        for locale, scheme in LOOKS:
-            with subprocess.Popen(served, env=env, stdout=subprocess.PIPE, text=True) as server:
-                assert server.stdout
-                url = server.stdout.readline().strip()
-                try:
-                    with sync_playwright() as playwright:
-                        found = shutil.which("chromium")
-                        browser = playwright.chromium.launch(
-                            executable_path=found, args=["--no-sandbox"]
-                        )
-                        _take(browser, url, locale, scheme)
-                        browser.close()
-                finally:
-                    server.terminate()
+    with sync_playwright() as playwright:
+        for locale, zone in PLACES:
+            # A date field is in the language of the browser, whatever that of the page.
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"),
+                args=["--no-sandbox"],
+                env={**os.environ, "LANGUAGE": locale.replace("-", "_")},
+            )
+            with _serve_demo(zone) as url:
+                _take(browser, url, locale)
+            browser.close()
     return 0
 
 
-def _take(browser: Browser, url: str, locale: str, scheme: str) -> None:
+@contextmanager
+def _serve_demo(zone: str) -> Iterator[str]:
+    """Serve the pages of the demonstration, made in a zone; yields the address of their door."""
+    command = [sys.executable, "-m", "kimi_memory"]
+    with tempfile.TemporaryDirectory() as home:
+        memory = f"{home}/demo"
+        env = {"HOME": home, "PATH": os.environ["PATH"], "TZ": zone}
+        subprocess.run([*command, "demo", memory], env=env, check=True, capture_output=True)
+        served = [*command, "ui", "--memory", memory, "--no-open", "--port", "0"]
+        with subprocess.Popen(served, env=env, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout
+            try:
+                yield server.stdout.readline().strip()
+            finally:
+                server.terminate()
+
+
+def _take(browser: Browser, url: str, locale: str) -> None:
     size = {"width": 1100, "height": 760}
     tab = browser.new_context(locale=locale, viewport=size).new_page()
-    tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     tab.goto(url)
     tab.click("button")
+    tab.locator("[data-again]").wait_for(state="detached")
     base = url.partition("/ui/")[0]
     for name, path in PAGES.items():
         tab.goto(f"{base}/ui{path}")
@@ -75,9 +88,11 @@ def _take(browser: Browser, url: str, locale: str, scheme: str) -> None:
         if name == "graph":
             tab.select_option("select[name=hops]", "3")
             tab.click("form.filter button.main")
-        picture = FOLDER / f"{name}-{locale[:2]}.png"
-        tab.screenshot(path=picture)
-        _shrink(picture)
+        for scheme in SCHEMES:
+            tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            picture = FOLDER / f"{name}-{locale[:2]}-{scheme}.png"
+            tab.screenshot(path=picture)
+            _shrink(picture)
 
 
 def _shrink(picture: Path) -> None:

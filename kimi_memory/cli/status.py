@@ -14,6 +14,8 @@ from kimi_memory.operations.health_checks import shown_size
 from kimi_memory.operations.memory_state import Status, status
 
 _BAR, _NAME = 20, 9
+_MOST = 10
+"""So many lines of one trouble are shown: of a large copy every file may wait."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -58,8 +60,10 @@ def _show_status(found: Status, *, past: bool) -> None:
         "Broken": found.broken,
     }
     for name, lines in troubles.items():
-        for line in lines:
+        for line in lines[:_MOST]:
             _show(name, translate(line))
+        if len(lines) > _MOST:
+            _show(name, say("… and {count} more", count=len(lines) - _MOST))
 
 
 def _show(name: str, text: str) -> None:

@@ -19,10 +19,11 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.health_checks import sizes
-from kimi_memory.operations.open_questions import asking, marked, waiting_files
+from kimi_memory.operations.open_questions import asking
 from kimi_memory.operations.remotes import describe_remotes
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.reading import WHY
 from kimi_memory.store.wal.reconcile import Progress
 
 
@@ -69,18 +70,21 @@ class Status:
 
 def status(memory: Memory, progress: Progress = lambda done, total: None) -> Status:
     """Count what is in a memory; tell how many of all files were looked at and read."""
+    # First, as what is noted of a file spares the judging of it.
+    external, unnoted = _count_external_edits(memory, progress)
+    shelf = Shelf(memory.store, progress)
     places = list(sessions.places(memory.store))
     counts: dict[str, Counter[str]] = {}
     broken: list[str] = []
     cards: list[Card] = []
-    for note in _yield_notes(memory, broken, progress):
+    for note in _yield_notes(shelf, broken, progress):
         kind = getattr(note, "type", note.status)
         counts.setdefault(note.kind, Counter())[str(kind)] += 1
         if isinstance(note, Card) and note.status in LIVE:
             cards.append(note)
     # As their files say, which is what counts: no card turns cold before an introspection says so.
     bands = Counter(str(band_of(card, memory.settings.temperature.hot)) for card in cards)
-    external, unnoted = _count_external_edits(memory, progress)
+    waiting = shelf.waiting()
     failing = Breaker(memory.store, memory.settings.gates).failing(memory.clock())
     return Status(
         root=memory.root,
@@ -98,10 +102,14 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         links=Counter(str(link.rel) for card in cards for link in links_of(card)),
         bands={str(band): bands[band] for band in Band},
         temperatures=histogram(card.temperature for card in cards),
-        asks=asking(memory),
+        asks=asking(memory, shelf),
         sizes=sizes(memory.root),
-        unconfirmed=tuple(f"{one.path}: {one.standing.why}" for one in waiting_files(memory)),
-        merging=tuple(f"{path} holds marks of a merge: it is not used" for path in marked(memory)),
+        unconfirmed=tuple(f"{path}: {why}" for path, why in waiting.items() if why != WHY),
+        merging=tuple(
+            f"{path} holds marks of a merge: it is not used"
+            for path, why in waiting.items()
+            if why == WHY
+        ),
         remotes=tuple(describe_remotes(memory)),
         unknown=tuple(
             f"{one.message}. {one.remedy}"
@@ -120,8 +128,7 @@ def _count_external_edits(memory: Memory, progress: Progress) -> tuple[int, list
         return 0, [f"changes from outside cannot be noted: {error}"]
 
 
-def _yield_notes(memory: Memory, broken: list[str], progress: Progress) -> Iterator[Note]:
-    shelf = Shelf(memory.store)
+def _yield_notes(shelf: Shelf, broken: list[str], progress: Progress) -> Iterator[Note]:
     entries = shelf.entries().values()
     for number, entry in enumerate(entries, 1):
         progress(number, len(entries))

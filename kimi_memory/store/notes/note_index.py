@@ -19,6 +19,7 @@ from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
 from kimi_memory.store.notes.file_cache import Survey
 from kimi_memory.store.reading import is_judged
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.reconcile import Progress
 
 # Only the keys a note is found by: a whole YAML parser for ten thousand files takes seconds.
 _FIELD = re.compile(rb"^(id|kind|key|status|trust|at): *[\"']?([^\"'\r\n]*)", re.MULTILINE)
@@ -83,10 +84,15 @@ class Register:
         """Return the register of a store; all that ask get the same."""
         return store.companions.find(cls, cls)
 
-    def read(self, survey: Survey) -> Listing:
-        """Return the notes there are according to a survey."""
+    def read(self, survey: Survey, progress: Progress | None = None) -> Listing:
+        """Return the notes there are according to a survey.
+
+        Args:
+            survey: of the files.
+            progress: called with how many of how many new files were read.
+        """
         with self._guard, uncollected():
-            return self._update_listing(survey)
+            return self._update_listing(survey, progress)
 
     def heads(self, survey: Survey) -> list[Head]:
         """Return the heads of all cards in order of path; broken files are left out."""
@@ -129,9 +135,12 @@ class Register:
             self._open = open
             return found
 
-    def _update_listing(self, survey: Survey) -> Listing:
-        for path in self._changed_paths(survey.looks):
+    def _update_listing(self, survey: Survey, progress: Progress | None = None) -> Listing:
+        changed = self._changed_paths(survey.looks)
+        for number, path in enumerate(changed, 1):
             self._update_path(path, survey.looks[path], survey)
+            if progress is not None:
+                progress(number, len(changed))
         if self._last is None:
             self._last = self._build_listing()
         return self._last

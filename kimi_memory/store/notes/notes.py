@@ -28,6 +28,7 @@ from kimi_memory.store.notes.file_cache import Catalog, Survey
 from kimi_memory.store.notes.note_index import Entry, Listing, Register, may_be_note, read_entry
 from kimi_memory.store.reading import Reading
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.reconcile import Progress
 
 
 def mark(quote: Quote) -> str:
@@ -53,10 +54,15 @@ class Filed:
 
 
 class Shelf:
-    """The notes of a store as they are at one moment."""
+    """The notes of a store as they are at one moment.
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    Args:
+        store: where they are read.
+        progress: called with how many of how many new files were read.
+    """
+
+    def __init__(self, store: Store, progress: Progress | None = None) -> None:
+        self.store, self._progress = store, progress
 
     @cached_property
     def survey(self) -> Survey:
@@ -73,7 +79,7 @@ class Shelf:
 
     @cached_property
     def _note_listing(self) -> Listing:
-        return Register.from_store(self.store).read(self.survey)
+        return Register.from_store(self.store).read(self.survey, self._progress)
 
     def find(self, id: str, paths: Iterable[str] = ()) -> Entry:
         """Return a note by its id or a unique prefix of it.

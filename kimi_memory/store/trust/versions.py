@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.session import Json
@@ -17,6 +17,7 @@ from kimi_memory.store.wal.records import EXTERNAL
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
     from kimi_memory.store.store import Store
+    from kimi_memory.store.wal.journal import Extent, Journal
 
 NONE = "none"
 """The content mark of no version: nothing that lay there counted."""
@@ -96,30 +97,40 @@ def _yield_contents(history: History, path: str) -> Iterator[bytes]:
     yield from (contents[blob] for blob in blobs if blob in contents)
 
 
-class Marks(NamedTuple):
-    """What the journal says of contents, by their marks."""
+class Marks:
+    """What the journal says of contents, by their marks; read on where it was read before."""
 
-    places: dict[str, str]
-    """Where each one that counted lay last."""
-    latest: dict[str, str]
-    """The last one that was put at each path, and not merely put back there."""
-    waits: set[str]
+    def __init__(self) -> None:
+        self.places: dict[str, str] = {}
+        """Where each one that counted lay last."""
+        self.latest: dict[str, str] = {}
+        """The last one that was put at each path, and not merely put back there."""
+        self.waits = set[str]()
+        self._seen = set[tuple[str, str]]()
+        self._extent: Extent = ("", 0)
 
+    def updated(self, journal: Journal) -> Marks:
+        """Return the marks as they are now; others where the journal is another one."""
+        extent = journal.extent()
+        found = self if self._extent <= extent else Marks()
+        # A large copy is journaled in hundreds of steps: to begin anew at each takes minutes.
+        if found._extent != extent:
+            found._learn(journal.records(after=found._extent))
+            found._extent = extent
+        return found
 
-def read_marks(records: Iterable[Mapping[str, Json]]) -> Marks:
-    """Return what the journal's records say of contents, by their marks."""
-    found, seen = Marks({}, {}, set()), set[tuple[str, str]]()
-    for one in records:
-        path, after = str(one.get("path")), str(one.get("after"))
-        if is_mark(after):
-            continue
-        if one.get("origin") in WAITS:
-            found.waits.add(after)
-            continue
-        found.places[after] = path
-        # Git, or a person, went back to an earlier state: what was written since is not replaced.
-        back = one.get("actor") == EXTERNAL and (not after or (path, after) in seen)
-        seen.add((path, after))
-        if not back:
-            found.latest[path] = after
-    return found
+    def _learn(self, records: Iterable[Mapping[str, Json]]) -> None:
+        for one in records:
+            path, after = str(one.get("path")), str(one.get("after"))
+            if is_mark(after):
+                continue
+            if one.get("origin") in WAITS:
+                self.waits.add(after)
+                continue
+            self.places[after] = path
+            # Git, or a person, went back to an earlier state: what was written since is not
+            # replaced.
+            back = one.get("actor") == EXTERNAL and (not after or (path, after) in self._seen)
+            self._seen.add((path, after))
+            if not back:
+                self.latest[path] = after

@@ -36,7 +36,7 @@ from kimi_memory.store.reading import (
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 from kimi_memory.store.trust.as_candidate import as_candidate, join_lines
 from kimi_memory.store.trust.session_growth import find_unseen_lines, turn_lines
-from kimi_memory.store.trust.versions import NONE, Marks, Versions, read_marks
+from kimi_memory.store.trust.versions import NONE, Marks, Versions
 from kimi_memory.store.wal.records import (
     EXTERNAL,
     Entry,
@@ -73,7 +73,7 @@ class Vetting:
         self._store, self._rule, self._history = store, rule, history
         self._versions = Versions(store, history)
         self._work = AgentsAtWork(store)
-        self._marks: tuple[object, Marks] = None, Marks({}, {}, set())
+        self._marks = Marks()
 
     def served(self, path: str, read: Recorded | None = None) -> Served:
         """Return a file as agents and jobs get it.
@@ -370,10 +370,8 @@ class Vetting:
         return place is not None and found.latest.get(place) == digest(content)
 
     def _read_marks(self) -> Marks:
-        extent = self._store.journal.extent()
-        if self._marks[0] != extent:
-            self._marks = extent, read_marks(self._store.journal.records())
-        return self._marks[1]
+        self._marks = self._marks.updated(self._store.journal)
+        return self._marks
 
 
 def _mark_of_lost(last: Record | None) -> str:

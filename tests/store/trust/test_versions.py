@@ -13,7 +13,7 @@ from kimi_memory.domain.note import Role
 from kimi_memory.errors import HistoryError, WaitingError
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.reading import WAITS
-from kimi_memory.store.trust.versions import FOLDER, Versions, read_marks
+from kimi_memory.store.trust.versions import FOLDER, Marks, Versions
 from kimi_memory.store.wal.records import EXTERNAL
 
 PAGE = "USER.md"
@@ -105,6 +105,20 @@ def test_a_version_that_is_kept_needs_no_git(committed: tuple[Memory, str, bytes
     assert broken.of_mark(path, digest(content)) == content
 
 
+class Journal:
+    """Records with how far they go; remembers from where they were asked for."""
+
+    def __init__(self, lines: list[dict[str, str]]) -> None:
+        self.lines, self.asked = list(lines), list[int]()
+
+    def extent(self) -> tuple[str, int]:
+        return "day", len(self.lines)
+
+    def records(self, after: tuple[str, int] = ("", 0)) -> list[dict[str, str]]:
+        self.asked.append(after[1])
+        return self.lines[after[1] :]
+
+
 def test_marks_tell_what_counts_where_it_lay_and_what_was_only_put_back() -> None:
     records = [
         {"path": "a.md", "after": "one", "actor": "cli", "origin": "human"},
@@ -114,7 +128,16 @@ def test_marks_tell_what_counts_where_it_lay_and_what_was_only_put_back() -> Non
         {"path": "a.md", "after": "brought", "actor": EXTERNAL, "origin": next(iter(WAITS))},
         {"path": "s.jsonl", "after": "grown@12", "actor": "cli", "origin": "human"},
     ]
-    found = read_marks(records)
+    journal = Journal(records)
+    found = Marks().updated(journal)
     assert found.places == {"one": "a.md", "two": "a.md", "new": "b.md"}
     assert found.latest == {"a.md": "two", "b.md": "new"}
     assert found.waits == {"brought"}
+    # Read on: a large copy is journaled in hundreds of steps, and each asks.
+    assert found.updated(journal) is found
+    journal.lines.append({"path": "a.md", "after": "three", "actor": "cli", "origin": "human"})
+    assert found.updated(journal).latest == {"a.md": "three", "b.md": "new"}
+    assert journal.asked == [0, len(records)]
+    assert Marks().updated(journal).places == found.places
+    journal.lines.clear()
+    assert found.updated(journal).places == {}
