@@ -277,12 +277,7 @@ class Memory(PastReading, Syncing, ChatWindow):
         Raises:
             UsageError: the line or the date cannot be understood; the place is named.
         """
-        from kimi_memory.recall.query_parser import looking_back, parse
-
-        if isinstance(query, str):
-            query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
-        if valid_at is not None:
-            query = replace(query, valid_at=looking_back(valid_at, self.now()))
+        query = self._read_query(query, limit, valid_at)
         if query.as_of:
             return self.at(query.as_of).recall(query)
         answer = self.engine.search(query)
@@ -290,6 +285,17 @@ class Memory(PastReading, Syncing, ChatWindow):
         self._recall_receipts.add(query.text, shown, self.actor, looking=looking)
         self.host.notice("recalled", query=query, hits=answer.hits)
         return answer
+
+    def _read_query(
+        self, query: Query | str, limit: int, valid_at: datetime | date | str | None
+    ) -> Query:
+        from kimi_memory.recall.query_parser import looking_back, parse
+
+        if isinstance(query, str):
+            query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
+        if valid_at is None:
+            return query
+        return replace(query, valid_at=looking_back(valid_at, self.now()))
 
     def browse(self, query: ListQuery) -> Listing:
         """Return one page of a list of what is held, with its total and counts by field.
@@ -322,11 +328,7 @@ class Memory(PastReading, Syncing, ChatWindow):
             valid_at: show what was so then, at the end of a day or at a moment.
             counted: leave a receipt; without, a person only looks at what an agent would get.
         """
-        moment = None
-        if valid_at is not None:
-            from kimi_memory.recall.query_parser import looking_back
-
-            moment = looking_back(valid_at, self.now())
+        moment = self._read_query("", 0, valid_at).valid_at if valid_at is not None else None
         # Built with a random mark; it gets its lasting one below, once its text is known.
         request = Request(
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),

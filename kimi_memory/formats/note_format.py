@@ -47,9 +47,12 @@ class Keys:
     def text(self, name: str, default: str = "") -> str:
         """Return a line of text; a number or a word of YAML is what was written."""
         value = self.front.values.get(name)
+        # Nearly all are text or not there, and of each note twenty are asked for.
+        if value is None or isinstance(value, str):
+            return default if value is None else value
         if isinstance(value, list | dict):
             raise self.refusal(name, f"{name!r} should be one line of text")
-        return default if value is None else _scalar_text(value)
+        return _scalar_text(value)
 
     def needed(self, name: str) -> str:
         """Return a line of text that must be there."""

@@ -125,7 +125,7 @@ class Host:
         for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
             wanted = {name: arguments[name] for name in implementation.argnames}
             try:
-                with _foreign_code():
+                with _FOREIGN_CODE:
                     implementation.function(**wanted)
             except (KimiMemoryError, _PluginFailedError):
                 log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
@@ -188,18 +188,24 @@ class Host:
                 yield from ((name, key, takes) for key in chosen if key not in takes)
 
     def _call_hook(self, hook: str, arguments: Mapping[str, Any]) -> Any:
-        with self._blame_plugin(hook):
-            return getattr(self._manager.hook, hook)(**arguments)
+        try:
+            with _FOREIGN_CODE:
+                return getattr(self._manager.hook, hook)(**arguments)
+        except _PluginFailedError as failed:
+            raise self._make_error(hook, failed) from failed.error
 
     @contextmanager
     def _blame_plugin(self, hook: str) -> Iterator[None]:
         """Name the plugin that fails in a hook."""
         try:
-            with _foreign_code():
+            with _FOREIGN_CODE:
                 yield
         except _PluginFailedError as failed:
-            culprit = self._find_culprit(hook, failed.error)
-            raise PluginError(f"Plugin {culprit!r} failed in {hook}: {failed}.") from failed.error
+            raise self._make_error(hook, failed) from failed.error
+
+    def _make_error(self, hook: str, failed: _PluginFailedError) -> PluginError:
+        culprit = self._find_culprit(hook, failed.error)
+        return PluginError(f"Plugin {culprit!r} failed in {hook}: {failed}.")
 
     def _find_culprit(self, hook: str, error: Exception) -> str:
         """Name the plugin whose implementation is the innermost in the traceback."""
@@ -217,7 +223,7 @@ class Host:
         if create is None:
             return plugin
         try:
-            with _foreign_code():
+            with _FOREIGN_CODE:
                 return create(self._settings.get(name, {}))
         except _PluginFailedError as failed:
             raise PluginError(
@@ -246,7 +252,7 @@ class Host:
             self._record_skipped(name, origin, "the name is taken")
             return
         try:
-            with _foreign_code():
+            with _FOREIGN_CODE:
                 self.register(find(), name, origin)
         except (KimiMemoryError, _PluginFailedError) as error:  # the memory works without it
             log.warning("plugin %s from %s was skipped: %s", name, origin, error)
@@ -321,15 +327,22 @@ class _PluginFailedError(Exception):
         self.error = error
 
 
-@contextmanager
-def _foreign_code() -> Iterator[None]:
-    """Turn whichever error the code of a plugin raises into one; those of ours pass."""
-    try:
-        yield
-    except KimiMemoryError:
-        raise
-    except Exception as error:
-        raise _PluginFailedError(error) from error
+class _ForeignCode:
+    """Turns whichever error the code of a plugin raises into one; those of ours pass."""
+
+    # A generator would take longer than what most plugins do: each word is split by one.
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        """Turn an error of a plugin into one that says so."""
+        if isinstance(error, Exception) and not isinstance(error, KimiMemoryError):
+            raise _PluginFailedError(error) from error
+
+
+_FOREIGN_CODE = _ForeignCode()
 
 
 def _describe_error(error: Exception) -> str:

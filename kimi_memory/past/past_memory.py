@@ -203,7 +203,7 @@ class PastMemory:
         git, looks = self._reader.history.repository(), self._index.looks
         earlier = read_earlier(git, self.point.commit, looks, is_searchable)
         there = [(path, content) for path, content in earlier.items() if content is not None]
-        waits = {path for path, _ in self._reader.find_unconfirmed(there)}
+        waits = {path for path, _ in self._reader.find_unconfirmed(there, gone=True)}
         for path, content in earlier.items():
             if content is None or not self._may_be_shown(path, content, waiting=True):
                 yield path, None

@@ -65,10 +65,15 @@ class PastReader:
         """Whether this content came from outside and nobody confirmed it."""
         return bool(self.find_unconfirmed([(path, content)]))
 
-    def find_unconfirmed(self, files: Iterable[OldFile]) -> frozenset[OldFile]:
-        """Return which of some files came from outside and nobody confirmed them."""
+    def find_unconfirmed(self, files: Iterable[OldFile], *, gone: bool = False) -> set[OldFile]:
+        """Return which of some files came from outside and nobody confirmed them.
+
+        Args:
+            files: paths and contents.
+            gone: none of them is what lies there now.
+        """
         judge = self.store.vetting
-        return judge.find_unconfirmed(files) if judge is not None else frozenset()
+        return judge.find_unconfirmed(files, gone=gone) if judge is not None else set()
 
     def find_unseen(self, path: str, content: bytes) -> frozenset[bytes]:
         """Return the lines of an earlier state of a session that nobody here saw being said."""

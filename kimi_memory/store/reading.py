@@ -126,8 +126,13 @@ class Judge(Protocol):
     def version(self, path: str, mark: str) -> bytes | None:
         """Return an earlier content of a file by its mark; None where nothing has it."""
 
-    def find_unconfirmed(self, files: Iterable[OldFile]) -> frozenset[OldFile]:
-        """Return which of some earlier files came from outside and nobody confirmed them."""
+    def find_unconfirmed(self, files: Iterable[OldFile], *, gone: bool = False) -> set[OldFile]:
+        """Return which of some earlier files came from outside and nobody confirmed them.
+
+        Args:
+            files: paths and contents.
+            gone: none of them is what lies there now.
+        """
 
 
 def is_judged(path: str) -> bool:

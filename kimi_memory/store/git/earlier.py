@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.stat import Stats
-from kimi_memory.store.git.cache import behind, load_cache
+from kimi_memory.store.git.cache import Entry, behind, load_cache
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.commit import cache_at_commit
 from kimi_memory.store.git.head import checked_out
@@ -36,5 +36,13 @@ def read_earlier(
     edited = compare(git, cache.entries, lambda content: None, set(news)).differences
     changed = [one for one in differences(git, commit, head) if wanted(one.path)]
     old = {one.path: one.old for one in (*edited, *changed)}
+    for one in edited:
+        # Somebody may have gone back by hand to what the commit has.
+        if _blob(old[one.path]) == _blob(one.new):
+            del old[one.path]
     contents = read_blobs(git, {one.blob for one in old.values() if one is not None})
     return {path: contents.get(one.blob) if one else None for path, one in old.items()}
+
+
+def _blob(entry: Entry | None) -> str:
+    return entry.blob if entry is not None else ""

@@ -164,16 +164,14 @@ class History:
             begun: a merge that git began is to be finished.
 
         Raises:
-            HistoryError: no repository of ours, one that lacks a part of its history, or a
-                person is in the middle of something.
+            HistoryError: no whole repository of ours, or a person is in the middle of something.
         """
         git = self.repository()
         check_whole(git)
         return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
 
     def close(self) -> None:
-        """Keep what is known of the last commit for the next process."""
-        # Without it, the next process asks git.
+        """Keep what is known of the last commit, or the next process asks git."""
         with suppress(HistoryError):
             self._kept.save()
 
@@ -213,7 +211,7 @@ class History:
         return read.read_files(self.repository(), places)
 
     def blame(self, commit: str, path: str, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the commit that each of some lines of a file came with, by ascending numbers.
+        """Return the commit that each of some lines of a file came with, by their numbers.
 
         Raises:
             HistoryError: the commit has no such file, or not so many lines.

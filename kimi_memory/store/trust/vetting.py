@@ -299,27 +299,27 @@ class Vetting:
         """Return an earlier content of a file by its mark; None where nothing has it."""
         return self._versions.of_mark(path, mark)
 
-    def find_unconfirmed(self, files: Iterable[OldFile]) -> frozenset[OldFile]:
+    def find_unconfirmed(self, files: Iterable[OldFile], *, gone: bool = False) -> set[OldFile]:
         """Return which of some earlier files came from outside and nobody ever confirmed them."""
         # Asked for thousands at once: what is known of the memory is looked up for all of them.
         marks, arrived = self._read_marks(), self._arrived_blobs()
-        found = set()
+        found = set[OldFile]()
         for path, content in files:
             mark = digest(content)
             if not is_judged(path) or mark in marks.places:
                 continue
             came = path in arrived and blob_of(content) in arrived[path]
-            if came or mark in marks.waits or self._waits_here(path, content):
+            if came or mark in marks.waits or (not gone and self._waits_here(path, content)):
                 found.add((path, content))
-        return frozenset(found)
+        return found
 
     def _waits_here(self, path: str, content: bytes) -> bool:
         """Whether a file has this content now, and waits; it need not be journaled yet."""
         look = state_of(self._store.root, path)
-        # A look tells of nearly every earlier file that it has another length.
-        if look is None or look[0] != len(content) or not self._store.exists(path):
+        same = look is not None and look[0] == len(content) and self._store.exists(path)
+        if not same or self._store.read(path) != content:
             return False
-        return self._store.read(path) == content and self.standing(path, content).cap is not None
+        return self.standing(path, content).cap is not None
 
     def _trusts_all(self, path: str) -> bool:
         """Whether the setting says so, in a settings file that does not wait itself."""
