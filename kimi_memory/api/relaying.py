@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from kimi_memory.store.shipped_commits import CommitShipping
 
 if TYPE_CHECKING:
     from kimi_memory.api.services import Parts
-    from kimi_memory.domain.change_log import LoggedCommit, LogRecord
+    from kimi_memory.domain.change_log import LoggedCommit
     from kimi_memory.domain.user_tables import ClusterTable
     from kimi_memory.hooks.host import Host
     from kimi_memory.store.files.tree import Tree
@@ -72,11 +71,9 @@ def attach_relay(parts: Parts, deployment: Deployment | None = None) -> Relay:
 
 def _make_replay(
     parts: Parts, tree: Tree, transactions: Transactions, journal: Journal
-) -> Callable[[LogRecord, frozenset[str]], None]:
+) -> Replayer:
     follow = partial(_follow, parts)
-    return Replayer(
-        tree, transactions, journal, follow, lambda: f"{parts.clock():%Y%m%dT%H%M%SZ}"
-    ).replay
+    return Replayer(tree, transactions, journal, follow, lambda: f"{parts.clock():%Y%m%dT%H%M%SZ}")
 
 
 def _follow(parts: Parts, commit: LoggedCommit) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Protocol
@@ -31,6 +31,9 @@ class Folder(Protocol):
 
     def replay(self, record: LogRecord, done: frozenset[str]) -> None:
         """Carry out a record here; `done` are the paths that it was journaled for."""
+
+    def settle(self) -> None:
+        """Make durable, and note, what was carried out."""
 
 
 class Position:
@@ -103,13 +106,30 @@ class Position:
         while found := self.log.read(self.place.memory, self.place.seq):
             # What this folder did already before it was interrupted stands in its journal.
             done = self._journaled() if done is None else done
+            before, reached = self.place, False
+            try:
+                count += self._carry_out_all(found, done)
+                reached = True
+            finally:
+                # What is not known to be durable, and noted, is looked at again.
+                if not (reached or self.place.broken):
+                    self.place = before
+        self.seen_end = time.monotonic()
+        return count
+
+    def _carry_out_all(
+        self, found: Sequence[tuple[int, bytes]], done: Mapping[str, set[str]]
+    ) -> int:
+        count = 0
+        try:
             for seq, body in found:
                 if not self._is_next(seq, body):
                     break
                 self._carry_out(seq, body, done)
                 count += 1
                 self.save_if_due()
-        self.seen_end = time.monotonic()
+        finally:
+            self._folder.settle()
         return count
 
     def read_at(self, after: int, wait_seconds: float) -> tuple[int, int]:
@@ -145,6 +165,7 @@ class Position:
 
     def save(self) -> None:
         """Keep how far the folder got."""
+        self._folder.settle()
         self.place = self.place._replace(extent=self._folder.journal.extent())
         self._kept.save(self.place)
         self._saved_at, self._unsaved = time.monotonic(), 0

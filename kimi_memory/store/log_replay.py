@@ -1,7 +1,8 @@
 """Replaying: a record of the change log is carried out in a folder, once, however often it is read.
 
 Whether a step is done already is never guessed. The journal has what was done and noted; for a
-step that a crash cut short, the bytes at its offset or the hash of the file tell.
+step that a crash cut short, the bytes at its offset or the hash of the file tell. So lines that
+follow each other are made durable together: what a power cut takes of them is read again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kimi_memory.store.files.locks import owner
 from kimi_memory.store.files.paths import is_plain
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.wal.append_log import is_mark, keep_lost, mark_of
-from kimi_memory.store.wal.commit_files import entry_of
+from kimi_memory.store.wal.commit_files import append_bytes, entry_of
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import Step
 from kimi_memory.store.wal.records import Entry, Provenance
@@ -48,6 +49,8 @@ class Replayer:
     ) -> None:
         self._tree, self._disk, self._transactions = tree, tree.disk, transactions
         self._journal, self._follow_commit, self._stamp = journal, follow_commit, stamp
+        self._added: list[tuple[Entry, Actor, str]] = []
+        """Lines that stand in files, and are neither durable nor noted yet."""
 
     def replay(self, record: LogRecord, done: frozenset[str]) -> None:
         """Carry out a record.
@@ -62,6 +65,8 @@ class Replayer:
         name, origin, session, job = record.actor
         actor = Actor(name, Origin(origin), session, job)
         steps = [step for step in record.steps if _noted_path(step, record.kind) not in done]
+        if record.kind != "append":
+            self.settle()
         match record.kind:
             case "apply" | "append":
                 if steps and not self._finish_staged(record.txn):
@@ -77,6 +82,37 @@ class Replayer:
             case _:
                 return  # It says who leads, or where a copy may begin.
 
+    def settle(self) -> None:
+        """Make durable what was added to files, then note it: never the other way round.
+
+        Raises:
+            OSError: some of it is not known to be durable, or not noted: all of these records
+                have to be carried out again.
+        """
+        added, self._added = self._added, []
+        for path in dict.fromkeys(entry.path for entry, _, _ in added):
+            with self._tree.place(path) as place:
+                fd = self._tree.open_file(place, os.O_RDONLY, path)
+                try:
+                    self._disk.fdatasync(fd)
+                finally:
+                    self._disk.close(fd)
+        for entry, actor, txn in added:
+            self._journal.add([entry], actor, txn=txn, sync=False)
+
+    def _add_lines(self, step: Step, actor: Actor, txn: str, *, due: bool) -> None:
+        """Add lines to a file that is there, and leave the rest to `settle`."""
+        if due:
+            with self._tree.place(step.path) as place:
+                fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, step.path)
+                try:
+                    append_bytes(self._disk, fd, step.content or b"", step.offset, sync=False)
+                finally:
+                    self._disk.close(fd)
+        elif self._is_noted_beyond(step):
+            return
+        self._added.append((entry_of(step), actor, txn))
+
     def _finish_staged(self, txn: str) -> bool:
         """Finish what a process of this node left in the middle; whether there was any."""
         for name in self._transactions.left_of(txn):
@@ -91,6 +127,10 @@ class Replayer:
             if step.waits is not None
         }
         fitted = [self._fit(step) for step in steps]
+        if record.kind == "append" and not waiting and fitted[0][0].kind == "append":
+            self._add_lines(fitted[0][0], actor, record.txn, due=fitted[0][1])
+            return
+        self.settle()
         due = tuple(step for step, is_due in fitted if is_due)
         placed = [
             entry_of(step)

@@ -14,11 +14,10 @@ from kimi_memory.store.wal.records import Entry
 if TYPE_CHECKING:
     from kimi_memory.domain.change_log import LogRecord
     from kimi_memory.store.files.tree import Tree
+    from kimi_memory.store.log_replay import Replayer
     from kimi_memory.store.relay import Relay
     from kimi_memory.store.wal.journal import Journal
     from kimi_memory.store.wal.transaction import Transactions
-
-    Replay = Callable[[LogRecord, frozenset[str]], None]
 
 
 class Shipping(Reading):
@@ -32,10 +31,10 @@ class Shipping(Reading):
     _is_apart = False
     _locks: Locks
     _transactions: Transactions
-    _replay: Replay
+    _replayer: Replayer
 
     def attach(
-        self, relay: Relay, replayer: Callable[[Tree, Transactions, Journal], Replay]
+        self, relay: Relay, replayer: Callable[[Tree, Transactions, Journal], Replayer]
     ) -> None:
         """Ship from now on every change that is made here.
 
@@ -44,7 +43,7 @@ class Shipping(Reading):
             replayer: makes what carries out records, given what it needs of the store.
         """
         self.relay = relay
-        self._replay = replayer(self._tree, self._transactions, self.journal)
+        self._replayer = replayer(self._tree, self._transactions, self.journal)
 
     def turn(self) -> AbstractContextManager[None]:
         """Let no other process of this machine ship a change, or carry one out."""
@@ -64,7 +63,11 @@ class Shipping(Reading):
 
     def replay(self, record: LogRecord, done: frozenset[str]) -> None:
         """Carry out a record of the log; `done` are the paths it was journaled for."""
-        self._replay(record, done)
+        self._replayer.replay(record, done)
+
+    def settle(self) -> None:
+        """Make durable, and note, what was carried out."""
+        self._replayer.settle()
 
     def _note_outside(self, entries: Sequence[Entry], actor: Actor) -> None:
         """Journal what was changed from outside; a relay ships it before."""

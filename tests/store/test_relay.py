@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kimi_memory.plugins.log_folder import FolderLog
@@ -341,6 +342,48 @@ def test_records_that_are_read_again_change_nothing(
     b = opened("b")
     assert relay_of(b).follow() == len(records_of(a))
     assert (files_of(b), b.history.head(), b.store.journal.head()) == before
+
+
+class Watched(FailingDisk):
+    """Notes which calls it got, and refuses one call of a name."""
+
+    def __init__(self, name: str, number: int) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+        self._refused = name, number
+
+    def perform(self, name: str, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        self.calls.append(name)
+        if (name, self.calls.count(name)) == self._refused:
+            raise OSError(errno.ENOSPC, "of a test")
+        return super().perform(name, call, *args, **named)
+
+
+@pytest.mark.parametrize("refused", [("", 0), ("fdatasync", 1), ("write", 7), ("write", 15)])
+def test_lines_that_follow_each_other_are_synced_together_and_noted_after(
+    opened: Callable[..., Memory], refused: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sync for ten of them; what is refused is looked at again, and noted once."""
+    monkeypatch.setattr("kimi_memory.store.log_position._SAVED_EVERY", 10)
+    a, b = opened("a"), opened("b")
+    lines = [b'{"n":%d}\n' % n for n in range(41)]
+    a.store.append("mid-term/x.jsonl", lines[:1], ME)
+    relay_of(b).follow()
+    for line in lines[1:]:
+        a.store.append("mid-term/x.jsonl", [line], ME)
+    noted, start = b.store.journal.head()[0], relay_of(b).position.place
+    with monkeypatch.context() as patch:
+        disk = Watched(*refused)
+        patch.setattr(b.store._tree.disk, "perform", disk.perform)
+        if refused[0]:
+            with pytest.raises(OSError, match="of a test"):
+                relay_of(b).follow()
+            assert relay_of(b).position.place.seq == start.seq
+        relay_of(b).follow()
+    assert disk.calls.count("fdatasync") <= 7
+    assert b.store.read("mid-term/x.jsonl") == b"".join(lines)
+    assert b.store.journal.head()[0] == noted + 40
+    assert files_of(a) == files_of(b)
 
 
 def test_two_processes_of_one_node_see_what_the_other_wrote(

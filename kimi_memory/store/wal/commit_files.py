@@ -9,6 +9,7 @@ from errno import ENOENT
 
 from kimi_memory.domain.change import Effect
 from kimi_memory.errors import UnsafePathError
+from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.tree import Place, Tree
 from kimi_memory.store.wal.append_log import append_whole
 from kimi_memory.store.wal.plan import UNDO, Keeper, Step, undo_name
@@ -36,6 +37,25 @@ def entry_of(step: Step) -> Entry:
     if step.kind == "move":
         return Entry("move", step.to, step.before, step.after, was=step.path)
     return Entry(step.kind, step.path, step.before, step.after)
+
+
+def append_bytes(disk: Disk, fd: int, added: bytes, offset: int, *, sync: bool = True) -> None:
+    """Add bytes at the end of a file, where an earlier try may have got part of the way.
+
+    Raises:
+        OSError: nothing was added.
+    """
+    size = os.fstat(fd).st_size
+    tail = disk.read_at(fd, max(0, size - offset), offset)
+    if added in tail:
+        if sync:
+            disk.fdatasync(fd)
+        return
+    # A crash cut an earlier try short.
+    if tail and added.startswith(tail):
+        disk.truncate(fd, offset)
+        size = offset
+    append_whole(disk, fd, added, size, sync=sync)
 
 
 class Placer:
@@ -198,24 +218,11 @@ class Placer:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             fd = self._tree.open_file(place, flags, step.path)
             try:
-                self._append_bytes(fd, added, step.offset)
+                append_bytes(self._disk, fd, added, step.offset)
                 self._placed.append((step, ""))
             finally:
                 self._disk.close(fd)
         self._record_step(step)
-
-    def _append_bytes(self, fd: int, added: bytes, offset: int) -> None:
-        size = os.fstat(fd).st_size
-        tail = self._disk.read_at(fd, max(0, size - offset), offset)
-        # An earlier try got this far.
-        if added in tail:
-            self._disk.fdatasync(fd)
-            return
-        # A crash cut an earlier try short.
-        if tail and added.startswith(tail):
-            self._disk.truncate(fd, offset)
-            size = offset
-        append_whole(self._disk, fd, added, size)
 
     def _move_file(self, step: Step) -> None:
         with (
