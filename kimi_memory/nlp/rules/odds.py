@@ -31,6 +31,6 @@ ANSWERS = Mix(Said.ANSWER, 0.93, 0.15, -0.37)
 
 
 def odds_out_of_context(text: str) -> float:
-    """Return the log odds that a reader keeps a text, whoever it is said to."""
+    """Return the log odds that a reader keeps a text, where the talk it is from is not known."""
     weight = weight_of(traits_of(text))
     return sum(mix.odds_of(text, weight) for mix in MIXES.values()) / len(MIXES)
