@@ -11,7 +11,7 @@ from re import Match
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.rules.reports import reports_in
+from kimi_memory.nlp.rules.reports import reports_in, unfenced_lines
 from kimi_memory.nlp.rules.salience import specific_words
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
@@ -310,7 +310,8 @@ def assents(answer: str) -> bool:
 
 def proposal_in(text: str) -> str:
     """Return the sentence of a message that recommends something; empty where none does."""
-    found = [text[a:b] for a, b in sentences(text)]
+    plain = "\n".join(unfenced_lines(text))
+    found = [plain[a:b] for a, b in sentences(plain)]
     told = [
         s for s in found if _PROPOSAL.search(s) and not s.rstrip().endswith(("?", "？", ":", "："))
     ]

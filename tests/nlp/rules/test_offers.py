@@ -139,6 +139,7 @@ def test_a_proposal_is_the_last_thing_recommended() -> None:
     assert proposal_in(text) == "I'd suggest the smaller pump."
     assert proposal_in("Both fit.") == ""
     assert proposal_in("我建议先修屋顶。您看呢？") == "我建议先修屋顶。"
+    assert proposal_in('Added:\n```diff\n+  "plugin:pump/recommended",\n```\nGo on?') == ""
 
 
 REVIEW = """Review:
