@@ -31,7 +31,7 @@ from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.gist import ARROW, close_arrows
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
-from kimi_memory.nlp.rules.odds import ANSWERS, MIXES
+from kimi_memory.nlp.rules.odds import ANSWERS, MIXES, chat_odds_of
 from kimi_memory.nlp.rules.offers import (
     closing_question,
     leaves_choice,
@@ -203,8 +203,7 @@ class _Reader:
         """Return what a picked offer adds to its answer: in a chat most are moves of the hour."""
         if self._kind != "chat":
             return 2.0
-        odds = MIXES["chat"].odds_of(offer, weight_of(traits_of(offer)))
-        return max(0.0, EVEN + STEP * odds)
+        return max(0.0, EVEN + STEP * chat_odds_of(offer))
 
     def _question_bit(self, at: int, turn: Turn) -> Iterator[Bit]:
         """Yield the question that an agent at work answered: it says what its answer is about."""

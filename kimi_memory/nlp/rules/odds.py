@@ -30,6 +30,11 @@ ANSWERS = Mix(Said.ANSWER, 0.93, 0.15, -0.37)
 """By the sort of session; of an agent's sentences."""
 
 
+def chat_odds_of(text: str) -> float:
+    """Return the log odds that a reader keeps what a person says in a chat."""
+    return MIXES["chat"].odds_of(text, weight_of(traits_of(text)))
+
+
 def odds_out_of_context(text: str) -> float:
     """Return the log odds that a reader keeps a text, where the talk it is from is not known."""
     weight = weight_of(traits_of(text))

@@ -24,7 +24,7 @@ from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
 from kimi_memory.nlp.rules.gist import ARROW, gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
-from kimi_memory.nlp.rules.odds import odds_out_of_context
+from kimi_memory.nlp.rules.odds import chat_odds_of, odds_out_of_context
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.card_rank import AFTER_CARDS, card_rank, card_section, is_shown
@@ -197,7 +197,8 @@ class Known:
             # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
             odds = odds_out_of_context(line.text.partition(ARROW)[0])
-            if not (line.who or brief) and odds < LIKELY.get(section, odds):
+            told = odds if section is Section.WORK else chat_odds_of(line.text.partition(ARROW)[0])
+            if not (line.who or brief) and told < LIKELY.get(section, told):
                 continue
             worth += KEPT * odds
             rank, place = (first, -worth, age), (first, age, number)

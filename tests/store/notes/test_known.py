@@ -210,13 +210,13 @@ def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
 
 def test_only_the_last_sessions_are_read(memory: Memory) -> None:
     keep(memory, *(
-        digest(f"s{n:02d}", line(Part.ASKED, f"All {n} flights to Oslo must be under 90 euros"),
+        digest(f"s{n:02d}", line(Part.ASKED, f"I have {n} flights to Oslo in May with my choir."),
                line(Part.TOLD, f"I told Mum {n} tales"), at=AT + timedelta(days=n))
         for n in range(SESSIONS + 3)
     ))  # fmt: skip
     shown = said(known(memory))
     assert sum(text.startswith("I told") for text in shown) == SESSIONS
-    assert sum(text.startswith("All") for text in shown) == RECENT
+    assert sum(text.startswith("I have") for text in shown) == RECENT
     assert f"I told Mum {SESSIONS + 2} tales" in shown
     assert "I told Mum 1 tales" not in shown
 
@@ -264,7 +264,7 @@ def test_of_a_digest_the_lines_that_name_most_come_first(memory: Memory) -> None
     [
         (DigestLine(Part.ASKED, "I work on boats in Kiel", 1, 1), Section.WHO),
         (
-            DigestLine(Part.ASKED, "All 7 flights to Oslo in May must be under 90 euros", 1, 1),
+            DigestLine(Part.ASKED, "I have 7 flights to Oslo in May with my choir.", 1, 1),
             Section.LATELY,
         ),
         (DigestLine(Part.ASKED, f"{WANTS} all → `export.py` writes UTF-8", 1, 5), Section.WORK),
