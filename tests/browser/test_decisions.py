@@ -126,6 +126,7 @@ def test_a_correction_of_a_card_that_changed_is_not_made(own: Served, browser: A
     tab = sit_down(browser, own)
     tab.goto(f"{own.url}/ui/held?q=Helix")
     tab.click(".row .statement a")
+    tab.wait_for_load_state()  # Before, keys are not listened for.
     tab.keyboard.press("e")
     tab.fill("textarea", "My editor is Zed.")
     path = file_of(own.root, "Helix")
