@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -282,3 +283,16 @@ def test_another_file_of_the_same_size_is_read_again(tmp_path: Path, opening: Op
         assert first.session("s").turn("user", "hello", ref="m2") is None
         assert first.session("s").turn("user", "hello", ref="m1") is not None
         assert sessions.chain_problems(first.store, "short-term/session_s.jsonl") == []
+
+
+def test_threads_that_speak_in_one_session_number_their_turns_alike(memory: Memory) -> None:
+    """As the calls of a server do, each with a handle of its own."""
+
+    def speak(number: int) -> None:
+        for n in range(6):
+            memory.session("s").turn("user", f"thread {number} says {n}", ref=f"{number}-{n}")
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(speak, range(6)))
+    assert [line.get("n") for line in lines(memory, "s")[1:]] == list(range(1, 37))
+    assert sessions.chain_problems(memory.store, "short-term/session_s.jsonl") == []
