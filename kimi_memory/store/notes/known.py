@@ -198,7 +198,9 @@ class Known:
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
             odds = odds_out_of_context(line.text.partition(ARROW)[0])
             told = odds if section is Section.WORK else chat_odds_of(line.text.partition(ARROW)[0])
-            if not (line.who or brief) and told < LIKELY.get(section, told):
+            # What an agent found by itself was weighed as an agent's words for its digest.
+            found = line.part is Part.FOUND and ARROW not in line.text
+            if not (line.who or brief or found) and told < LIKELY.get(section, told):
                 continue
             worth += KEPT * odds
             rank, place = (first, -worth, age), (first, age, number)
