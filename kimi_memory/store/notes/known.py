@@ -196,13 +196,9 @@ class Known:
                 continue
             # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
-            odds = odds_out_of_context(line.text.partition(ARROW)[0])
-            told = odds if section is Section.WORK else chat_odds_of(line.text.partition(ARROW)[0])
-            # What an agent found by itself was weighed as an agent's words for its digest.
-            found = line.part is Part.FOUND and ARROW not in line.text
-            if not (line.who or brief or found) and told < LIKELY.get(section, told):
+            if not brief and _is_unlikely(line, section):
                 continue
-            worth += KEPT * odds
+            worth += KEPT * odds_out_of_context(line.text.partition(ARROW)[0])
             rank, place = (first, -worth, age), (first, age, number)
             under = _heading_of(line) if section is Section.WHO else None
             if brief and line.part is not Part.ORDERED:
@@ -265,6 +261,17 @@ def _section_of(line: DigestLine) -> Section:
     if line.part in (Part.ASKED, Part.DECIDED) and is_lasting(line.text):
         return Section.WHO
     return _SECTIONS.get(line.part, Section.LATELY)
+
+
+def _is_unlikely(line: DigestLine, section: Section) -> bool:
+    """Whether a reader is not likely to keep a line of work, or of the last days."""
+    # What an agent found by itself was weighed as an agent's words for its digest.
+    found = line.part is Part.FOUND and ARROW not in line.text
+    if section not in LIKELY or line.who or found:
+        return False
+    wanted = line.text.partition(ARROW)[0]
+    odds = odds_out_of_context if section is Section.WORK else chat_odds_of
+    return odds(wanted) < LIKELY[section]
 
 
 def _heading_of(line: DigestLine) -> Section:
