@@ -28,6 +28,7 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
 from kimi_memory.nlp.rules.console import is_printed
+from kimi_memory.nlp.rules.copied_words import AgentWords, thinks_of_user
 from kimi_memory.nlp.rules.gist import ARROW, close_arrows
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
@@ -125,6 +126,8 @@ class _Reader:
         self._places = {turn.n: place for place, turn in enumerate(self._turns)}
         self._named = transcript.has_several_people()
         own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]
+        answers = (turn for turn in self._turns if turn.role is Role.ASSISTANT)
+        self._agent_words = AgentWords((turn.n, turn.text) for turn in answers)
         self._changes = Changes((turn.n, own_text(turn.text)) for turn in own)
         self._kind = (
             "people" if self._named else "work" if transcript.has_agent_at_work() else "chat"
@@ -242,6 +245,8 @@ class _Reader:
         thanks = self._kind == "chat" and gives_thanks(own)
         for clause in of_work(join_items(turn.text, own)) if self._kind == "work" else own:
             if clause.act not in wanted or _is_empty(clause, before):
+                continue
+            if thinks_of_user(clause.text) or self._agent_words.hold(clause.text, turn.n):
                 continue
             # What is said on leaving is of the hour; an order or a day outlasts it.
             passing = leaving and not names_day(clause.text)

@@ -22,7 +22,7 @@ EVEN, STEP = 3.5, 2.5
 LIKELY, LEFT_OPEN, ALONE = 0.6, 0.45, 0.4
 """At work a line stands if so many readers would keep some of it, or so many of what is left open
 at the end, or of the only line of a session; else if its heaviest words …"""
-LEAST_LINE, LEAST_DECISION = {"chat": 2.3, "people": 3.5, "scene": 6.0}, 3.0
+LEAST_LINE, LEAST_DECISION = {"chat": 2.5, "people": 3.5, "scene": 6.0}, 3.0
 """… weigh so much, by the sort of session, or decide something and weigh so much."""
 
 
