@@ -74,9 +74,9 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
 def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:
     """Return a draft of a chat with an assistant marked weak, but where its act is plain.
 
-    Who has a text written, plays a game or thinks aloud picks options, tells of things and
-    names days all the time: of the cards of such talk that readers judged, hardly one was worth
-    it. Plain are an order by its form, what fills a slot of the list, a taste, a decision in one
+    Who has a text written, plays a game or thinks aloud picks options, tells of findings and
+    names days all the time: of the cards that a reader judged, none of these was worth it. Plain
+    are an order by its form, what fills a slot of the list, a taste, a decision in one
     sentence, and what was asked to be remembered.
 
     Args:
