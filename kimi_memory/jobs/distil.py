@@ -27,7 +27,7 @@ from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_
 from kimi_memory.jobs.undistilled import KIND, inputs_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
-from kimi_memory.nlp.rules.role_play import sets_scene
+from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import key_of
@@ -74,7 +74,7 @@ class Distil:
         drafts, stating_nothing = graded(self._collect_drafts(told))
         if told.is_chat():
             # What takes the place of something that is known matters as that did.
-            scene = any(sets_scene(turn.text) for turn in told.turns if turn.by_person)
+            scene = opens_scene(turn.text for turn in told.turns if turn.by_person)
             drafts = [
                 d if _changes(d, earlier, fold) else with_chat_doubt(d, scene=scene) for d in drafts
             ]

@@ -93,16 +93,16 @@ def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:
 
 
 def _is_plain(draft: Draft) -> bool:
+    """Whether a draft says plainly what shall hold; a long rule must have the form of an order."""
     if draft.type is CardType.RULE:
-        said = [one for quote in draft.quotes for one in clauses(quote.text)]
-        if CHANGE in draft.tags:
+        if CHANGE in draft.tags or len(draft.value) <= LONGEST[language_of(draft.value)]:
             return True
-        brief = len(draft.value) <= LONGEST[language_of(draft.value)]
-        return brief or any(one.act is Act.ORDER for one in said)
+        said = (one for quote in draft.quotes for one in clauses(quote.text))
+        return any(one.act is Act.ORDER for one in said)
     if draft.type is CardType.FACT:
-        subject = subject_of(draft.value) if is_named(draft.key) else None
         if DATED in draft.tags and (is_lasting(draft.value) or traits_of(draft.value).kin):
             return True
+        subject = subject_of(draft.value) if is_named(draft.key) else None
         named = draft.key.startswith("user.") and DATED not in draft.tags
         known = subject is not None and subject.known
         return named or known or slot_of(draft.value) is not None

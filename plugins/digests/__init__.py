@@ -12,7 +12,7 @@ an agent at work what it says it found and did. A clause is weighed by what it n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import takewhile
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Origin, Role
@@ -51,7 +51,7 @@ from kimi_memory.nlp.rules.own_clauses import (
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.praise import gives_thanks, praises
 from kimi_memory.nlp.rules.reports import reports_in
-from kimi_memory.nlp.rules.role_play import sets_scene
+from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
 from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, refuses, settles
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
@@ -81,16 +81,12 @@ LEAST = {"work": 0.3, "chat": 0.3, "people": 3.5}
 SHORT, BRIEF, NAMED = 160, 48, 300
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is;
 one that consists of a line of it may be as long as that."""
-OPENING = 3
-"""In so many turns of a person a game or a scene is opened."""
 LONG = 3000
 """A person's turn above this length is a document."""
 POINTING = 1.5
 """What a clause loses that points at what is said nowhere in its turn."""
 DEFECT, ERRANDS = 1.2, {"work": 0.25, "chat": 0.6}
 """What a clause loses that tells what fails, or asks for one thing now."""
-
-
 LASTS = 0.6
 """What a clause of a chat gains that tells of health, home, work or family."""
 MADE = 1.2
@@ -132,9 +128,9 @@ class _Reader:
         self._kind = (
             "people" if self._named else "work" if transcript.has_agent_at_work() else "chat"
         )
-        spoken_first = (turn for turn in self._turns if turn.role is Role.USER)
-        scene = any(sets_scene(turn.text) for turn in islice(spoken_first, OPENING))
-        self._sort = "scene" if scene and self._kind == "chat" else self._kind
+        said = (turn.text for turn in self._turns if turn.role is Role.USER)
+        scene = self._kind == "chat" and opens_scene(said)
+        self._sort = "scene" if scene else self._kind
         errands = sum(turn.by_person for turn in self._turns)
         usual, each = ROOM[self._kind]
         self._room = min(MOST, BUDGET + max(0, errands - usual) * each)
@@ -191,8 +187,9 @@ class _Reader:
         about, offer, by = offered
         words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
         # "Want me to add a test?" – "yes" sets an agent to work, and decides nothing.
-        errand = is_task(turn.text) or offers_act(offer)
-        decides = bool(offer) and not (errand if self._kind == "work" else self._kind == "chat")
+        errand = self._kind == "work" and (is_task(turn.text) or offers_act(offer))
+        # What is picked in a chat is mostly a move of the hour.
+        decides = bool(offer) and self._kind != "chat" and not errand
         part = self._choose_part(kept, decides, first=first)
         said = (about, offer, "" if offer and words in offer else words)
         text = ARROW.join(close_arrows(one) for one in said if one)
@@ -241,12 +238,14 @@ class _Reader:
         found: _Kept = []
         before = self._before(turn)
         leaving = len(turn.text) <= SHORT and small_talk.says_farewell(turn.text)
-        own = chat_clauses(turn.text) if self._kind == "chat" else own_clauses(turn.text)
+        told = chat_clauses(turn.text) if self._kind == "chat" else own_clauses(turn.text)
+        # From there on the agent thinks: somebody pasted all of its answer.
+        own = list(takewhile(lambda clause: not thinks_of_user(clause.text), told))
         thanks = self._kind == "chat" and gives_thanks(own)
         for clause in of_work(join_items(turn.text, own)) if self._kind == "work" else own:
             if clause.act not in wanted or _is_empty(clause, before):
                 continue
-            if thinks_of_user(clause.text) or self._agent_words.hold(clause.text, turn.n):
+            if self._agent_words.hold(clause.text, turn.n):
                 continue
             # What is said on leaving is of the hour; an order or a day outlasts it.
             passing = leaving and not names_day(clause.text)

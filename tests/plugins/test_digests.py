@@ -596,3 +596,23 @@ def test_go_aheads_and_bare_complaints_make_no_line() -> None:
         ],
     ]
     assert [line.first for line in digest(*rounds)] == [1]
+
+
+def test_what_an_agent_thinks_of_the_person_is_not_the_persons() -> None:
+    thought = "好的，用户这次的问题很尖锐。他在格拉茨修一艘1974年的帆船，我得先说船底。"
+    lines = digest(("user", f"我叔叔卡尔五月看过船底，是橡木的。\n{thought}"), ("agent", "好。"))
+    assert [line.text for line in lines] == ["我叔叔卡尔五月看过船底，是橡木的。"]
+
+
+def test_words_pasted_back_from_an_earlier_answer_are_the_agents() -> None:
+    said = "The hull of the 1974 sailboat in Ystad is oak, as your uncle Karl found in May."
+    lines = digest(
+        ("user", "what is the hull made of?"),
+        ("agent", said),
+        ("user", "and the mast?"),
+        ("agent", "Spruce."),
+        ("user", f"{said} My aunt Ann in Graz wants a mast of spruce, too."),
+    )
+    assert [line.text for line in lines if line.last == 5] == [
+        "My aunt Ann in Graz wants a mast of spruce, too."
+    ]

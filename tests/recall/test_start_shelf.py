@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -24,27 +23,10 @@ from kimi_memory.index import manifest as manifests
 from kimi_memory.index.generation import Shelf as Generations
 from kimi_memory.recall import start
 from kimi_memory.store.files.paths import TOMBSTONES
+from tests.opened_files import opened_files
 from tests.store.notes.test_known import AT, card, digest, keep, line
 
 DAY = timedelta(days=1)
-_OPENED: list[str] = []
-_WATCHED: list[bool] = []
-
-
-def _listen(event: str, args: tuple[object, ...]) -> None:
-    if _WATCHED and event == "open":
-        _OPENED.append(str(args[0]))
-
-
-sys.addaudithook(_listen)
-
-
-@pytest.fixture
-def opened() -> Iterator[Callable[[], list[str]]]:
-    """Lists the names of the files of cards that were opened, each once."""
-    _WATCHED.append(True)
-    yield lambda: sorted({name for name in _OPENED if "/k-" in name or name.startswith("k-")})
-    _WATCHED.clear()
 
 
 def notes(chance: random.Random) -> Iterator[Note]:
@@ -154,17 +136,16 @@ def test_what_is_over_or_forgotten_is_dropped_alike(
 
 
 def test_only_what_may_have_room_is_read(
-    memory: Memory, opening: Opening, opened: Callable[[], list[str]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    memory: Memory, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keep(memory, *(card(f"{n:04d}", key=f"k-{n:04d}") for n in range(4 * MOST)))
     memory.index.refresh()
     monkeypatch.setattr(start, "LARGE_BYTES", 0)
-    with Memory.open(memory.root, opening) as other:
-        _OPENED.clear()
+    with Memory.open(memory.root, opening) as other, opened_files() as names:
         shown = other.context("start", counted=False)
     assert shown.dropped == 3 * MOST
-    assert 0 < len(opened()) <= MOST
+    opened = {name for name in names if "/k-" in name or name.startswith("k-")}
+    assert 0 < len(opened) <= MOST
 
 
 def test_an_index_of_an_older_form_is_built_anew(

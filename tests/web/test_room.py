@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ from kimi_memory.store.wal import reconcile
 from kimi_memory.web import room as rooms
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.room import Room, make_rooms
+from tests.opened_files import opened_files
 
 CARD = """---
 id: card-{number:026d}
@@ -49,16 +49,6 @@ updated: 2026-03-01T09:00:00Z
 
 The port of service {number} is {number}.
 """
-_OPENED: list[str] = []
-_WATCHED: list[bool] = []
-
-
-def _listen(event: str, args: tuple[object, ...]) -> None:
-    if _WATCHED and event == "open":
-        _OPENED.append(str(args[0]))
-
-
-sys.addaudithook(_listen)
 
 
 @pytest.fixture
@@ -272,15 +262,13 @@ def test_files_from_outside_are_read_twice_to_open_a_memory(
             file.write_text(CARD.format(number=number), "utf-8")
             if copied:
                 os.utime(file, (1_700_000_000, 1_700_000_000))
-        _OPENED.clear()
-        _WATCHED.append(True)
-        rooms._look_at_files(memory)
-        _WATCHED.clear()
+        with opened_files() as names:
+            rooms._look_at_files(memory)
         waiting = {path for path in Shelf(memory.store).waiting() if "port-" in path}
         assert len(waiting) == 9 * copied
         assert asking(memory).get("review", 0) == 9 * copied
     # For the index, and for its head: what else is asked of it is known from these.
-    read = [name for name in _OPENED if "port-" in name]
+    read = [name for name in names if "port-" in name]
     assert len(read) == 2 * 9, read
 
 

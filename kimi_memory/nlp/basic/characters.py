@@ -109,6 +109,11 @@ _MARKS = regex(
 
 
 @keep_results(4096)
+def letters_of(text: str) -> str:
+    """Return the letters, hanzi and digits of a text in lower case, with nothing between them."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 def bare(text: str) -> str:
     """Return `text` as it is compared with what must not come back.
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from kimi_memory.nlp.basic.characters import letters_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.offers import assents, proposal_in
@@ -68,7 +69,7 @@ def action_offered(message: str) -> str:
     (at,) = found
     said = told[at]
     # 需要我删掉吗？ names nothing: what it is about stands before it.
-    if at and len(_tight(said)) < _ALONE[_is_han(said)] and told[at - 1] in tail:
+    if at and len(letters_of(said)) < _ALONE[_is_han(said)] and told[at - 1] in tail:
         said = tail[tail.find(told[at - 1]) : tail.find(said) + len(said)]
     return _MARKS.sub("", said).strip() if len(said) <= MOST else ""
 
@@ -91,7 +92,7 @@ def agrees(answer: str, offer: str) -> bool:
     if assents(answer):
         # An answer that names things of its own says what shall be done, and not merely yes.
         return len(specific_words(answer) - specific_words(offer)) <= _OWN
-    said = _tight(answer)
+    said = letters_of(answer)
     return 0 < len(said) <= _ECHO and _is_han(said) and said[0] in offer
 
 
@@ -121,9 +122,13 @@ def line_named(answer: str, message: str) -> tuple[str, str]:
     """
     said = _PICK_TAIL.sub("", _PICK_LEAD.sub("", answer.strip(), count=1), count=1)
     # "Sidebar First" is a label, and "sidebar first" a wish for what comes first.
-    cores = {core for core in (_tight(said), _tight(answer)) if len(core) >= _LEAST[_is_han(core)]}
+    cores = {
+        core
+        for core in (letters_of(said), letters_of(answer))
+        if len(core) >= _LEAST[_is_han(core)]
+    }
     # Most answers stand nowhere in the message, which is quick to see.
-    whole = _tight(message)
+    whole = letters_of(message)
     cores = {core for core in cores if core in whole}
     if not cores or not _may_name(answer):
         return "", ""
@@ -135,7 +140,7 @@ def line_named(answer: str, message: str) -> tuple[str, str]:
         listed = _LISTED.match(line) is not None
         if listed and any(_is_named(core, plain) for core in cores):
             found.append((asked, plain[:MOST]))
-        elif any(core in _tight(plain) for core in parts):
+        elif any(core in letters_of(plain) for core in parts):
             found.append(("", answer.strip()))
         asked = asked if listed else plain
     # The same words in two lines name none of them.
@@ -153,12 +158,8 @@ def _may_name(answer: str) -> bool:
 
 def _is_named(core: str, line: str) -> bool:
     head = _HEAD.match(line)
-    return core == _tight(line) or (head is not None and core == _tight(head["head"]))
+    return core == letters_of(line) or (head is not None and core == letters_of(head["head"]))
 
 
 def _is_han(text: str) -> bool:
     return any("\u3400" <= ch <= "\u9fff" for ch in text)
-
-
-def _tight(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))

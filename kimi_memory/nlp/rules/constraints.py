@@ -93,7 +93,7 @@ def constrains(clause: str) -> bool:
 
 _FORBIDS = regex(
     r"\b(?:never(?! mind)|must(?: not|n't)|under no circumstances|(?:is|are) (?:not allowed|forbidden|off limits)|no exceptions|don'?t ever)\b"
-    r"|禁止|严禁|绝不|绝对不|(?<![拿说])不准(?!确|时)|不许|不得(?!不|已|了)|永远不|永远别|千万(?:别|不)",
+    r"|禁止|严禁|绝不|绝对不|(?<![拿说])不准(?![确时备])|不许|不得(?!不|已|了)|永远不|永远别|千万(?:别|不)",
     2,
 )
 """What must not happen, without exception."""

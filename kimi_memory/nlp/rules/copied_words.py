@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from kimi_memory.nlp.basic.characters import HAN
+from kimi_memory.nlp.basic.characters import HAN, letters_of
 from kimi_memory.nlp.basic.patterns import regex
 
 _HAN = regex(f"[{HAN}]")
@@ -36,7 +36,7 @@ class AgentWords:
         self._ends: list[int] = []
         parts, end = list[str](), 0
         for n, text in said:
-            parts.append(_bare(text))
+            parts.append(letters_of(text))
             end += len(parts[-1]) + 1
             self._numbers.append(n)
             self._ends.append(end)
@@ -44,12 +44,8 @@ class AgentWords:
 
     def hold(self, words: str, before: int) -> bool:
         """Whether some words, if they are not few, stand in a turn before a number."""
-        plain = _bare(words)
+        plain = letters_of(words)
         if len(plain) < (HANZI if _HAN.search(plain) else LETTERS):
             return False
         turns = bisect_left(self._numbers, before)
         return turns > 0 and self._text.find(plain, 0, self._ends[turns - 1]) >= 0
-
-
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))

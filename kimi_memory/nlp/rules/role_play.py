@@ -4,17 +4,30 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.patterns import keep_results, regex
+from collections.abc import Iterable
+from itertools import islice
 
-_SCENE = regex(
-    r"\b(?:dungeon|game) master\b|\byou (?:are|will be|be|act as) (?:the |a |my )?(?:dm|gm|narrator)\b|\brole-?play\w*|\btext[- ]?based (?:\w+ )?(?:game|adventure|rpg)|\btext adventure\b|\bchoose your own adventure\b"
-    r"|\blet'?s play (?:an? |the |some )?(?:\w+ ){0,4}(?:game|adventure|rpg|campaign|round|dnd|d&d)\b|\b(?:play|playing|start|run|running|continue) (?:an? |the |my |our |this )?(?:\w+ ){0,3}(?:rpg|d&d|dnd|campaign|adventure game|single player game|simulation game|simulator)\b|\bin[- ]character\b|\bstay in character\b|\bact like a (?:\w+ ){0,3}(?:game|adventure)\b"
-    r"|角色扮演|文字(?:冒险)?(?:游戏|版)|冒险游戏|跑团|(?:我们来|一起|来)玩(?:一[个款场局])?[^，。]{0,16}(?:游戏|吧)|(?:像|是|作为|基于)[^，。]{0,8}文本的?[^，。]{0,8}游戏|重开模拟器|人生模拟|你(?:来|现在)?(?:扮演|饰演)(?!专业|资深|专家|顾问|工程师|老师)|(?:当前|主线|支线)任务[:：]|生命值|血量",
+from kimi_memory.nlp.basic.patterns import regex
+
+# What begins one, and not what speaks of one: an ads campaign is run, a text adventure written.
+_OPENS = regex(
+    r"\byou(?:'re| are| will be| act as| play) (?:the |an? |my |our )?(?:dungeon master|game master|dm|gm|narrator)\b"
+    r"|\b(?:act|behave) (?:as|like) (?:the |an? )?(?:(?:[\w-]+ ){0,3}(?:game|adventure|rpg)|dungeon master|game master)\b"
+    r"|\blet'?s (?:role-?play|play (?:an? |the |some )?(?:[\w&-]+ ){0,4}(?:game|adventure|rpg|dnd|d&d))\b|\b(?:i (?:want|would like|'d like) (?:you )?to|can (?:we|you)) role-?play\b"
+    r"|\bplay(?:ing)? (?:an? |the |my |our )?(?:[\w-]+ ){0,3}(?:rpg|dnd|d&d|adventure game|single player game|simulation game|text adventure)\b|\b(?:start|run|continue) (?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:rpg|dnd|d&d)\b"
+    r"|\b(?:play|start|run) (?:an? |the )?choose your own adventure\b|\bstay in character\b"
+    r"|(?:来|一起|开始|进行)(?:玩|做)?(?:一[个場场局款])?角色扮演|(?:来|一起|开始|继续)跑团|(?:我们来|一起|来)玩(?:一[个款场局])?[^，。]{0,16}游戏"
+    r"|(?:表现得?像|扮演|充当|作为)(?:是)?(?:一[个款])?[^，。]{0,8}(?:文字|文本|冒险)[^，。]{0,8}游戏|你(?:来|现在)?(?:扮演|饰演)(?!(?:一[位名个])?(?:专业|资深|专家|顾问|工程师|老师))",
     2,
 )
+_FIRST = 3
+"""It is opened in one of the first turns of a person."""
 
 
-@keep_results(4096)
-def sets_scene(text: str) -> bool:
-    """Whether a message opens a game or a scene: "you are the dungeon master"."""
-    return _SCENE.search(text.replace("’", "'")) is not None
+def opens_scene(spoken: Iterable[str]) -> bool:
+    """Whether a talk is a game or a scene: "you are the dungeon master".
+
+    Args:
+        spoken: the turns of a person, in order.
+    """
+    return any(_OPENS.search(text.replace("’", "'")) for text in islice(spoken, _FIRST))

@@ -30,7 +30,7 @@ class Strength(StrEnum):
 
 _MODAL = regex(
     r"\b(?:must|shall|required|mandatory|forbidden|not allowed|no exceptions|always|never|rule|policy|convention|standard|only ever)\b|\bno [a-z -]{3,30} (?:on|after|before|without|unless|in)\b|\b(?:don't|do not) [a-z]+\b|\bplease\b|\bshould\b|\b(?:need|ha)(?:s|ve)? to (?:stay|remain|be)\b|\b(?:cannot|can't|can not|may not)\b|\bat a time\b|\b(?:limit|restrict|confine|wait for)\b"
-    r"|必须|一律|禁止|严禁|务必|不许|不准(?!确|时)|不得|不能|控制在|规矩|规定|规则|凡是|统一|每次|以后|千万|别(?!的|人)|不要|只(?:能|准|许)|都要|请",
+    r"|必须|一律|禁止|严禁|务必|不许|不准(?![确时备])|不得|不能|控制在|规矩|规定|规则|凡是|统一|每次|以后|千万|别(?!的|人)|不要|只(?:能|准|许)|都要|请",
     2,
 )
 _FEELING = regex(

@@ -177,7 +177,7 @@ class Known:
         for number, line in enumerate(digest.lines):
             section = _section_of(line)
             # What was open five sessions ago is done or forgotten more often than not.
-            brief = tells_brief(line.text)
+            brief = tells_brief(line.text.partition(ARROW)[0])
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT and not brief:
                 continue
             # Who somebody is stands, whatever they change of their plans in the same breath.

@@ -14,6 +14,7 @@ from kimi_memory.nlp.basic.characters import (
     bare,
     is_han,
     language_of,
+    letters_of,
     normalise,
     simplify,
 )
@@ -156,3 +157,9 @@ def test_english_that_quotes_chinese_is_english(text: str) -> None:
 def test_a_word_without_an_end_takes_no_time(tail: str) -> None:
     assert language_of("x" * 300_000 + tail) == "en"
     assert language_of("a-" * 150_000 + "://" + tail) == "en"
+
+
+def test_letters_are_what_is_left_without_marks_and_blanks() -> None:
+    assert letters_of("Glue a **new hinge**, no. 2!") == "glueanewhingeno2"
+    assert letters_of("用亚麻布，做「新」的 书脊。") == "用亚麻布做新的书脊"
+    assert letters_of("… – *") == letters_of("") == ""

@@ -43,6 +43,7 @@ def test_nothing_is_stated(text: str, type: str) -> None:
     ("text", "type"),
     [
         ("the transfer policy of that bank feels terrible", "rule"),
+        ("你是半点不准备说明", "rule"),
         ("you're always there when the boiler breaks", "fact"),
         ("maybe we should sell the caravan", "decision"),
         ("也许下个月换一台打印机", "fact"),
