@@ -217,7 +217,10 @@ class Fold:
         verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
         if card is None:
             self._record_operation(Op.ADD, self._new_card(draft), "new knowledge")
-        elif verdict is Verdict.UNRELATED:
+        elif verdict is Verdict.UNRELATED or (
+            # Of two that nobody holds true yet neither disputes the other.
+            draft.weak and card.status is Status.CANDIDATE and verdict is Verdict.CONFLICTS
+        ):
             self._add_beside(draft, live)
         # An agent or a web page never overrules what a person said.
         elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:

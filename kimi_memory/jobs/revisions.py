@@ -38,7 +38,7 @@ _OPEN = regex(
 )
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _OPEN)
 _THOUGHT = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
-MAX_VALUE = 200
+MAX_VALUE = 160
 """Most characters of a statement with those beside it."""
 _SAID = (Act.STATEMENT, Act.ORDER)
 _LEAST = 2

@@ -11,7 +11,8 @@ from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role, Status
 from kimi_memory.domain.session import Turn
-from kimi_memory.jobs.strength import graded, with_doubt
+from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
 
 OFFER = "Two ways:\n\nOption A: Patch the old sheets.\nOption B: New sheets of steel.\n\nWhich one?"
@@ -171,3 +172,60 @@ def test_who_somebody_is_in_a_game_waits_and_what_they_ask_to_remember_counts(
     )
     active = [value for (_, status), value in played.items() if status is Status.ACTIVE]
     assert len(active) == 1 and "terrace" in active[0]
+
+
+def in_chat(text: str, type: CardType, key: str, **rest: object) -> bool:
+    """Whether a draft of a chat is plain enough to be an active card."""
+    made = draft(text, type=type, key=key, lang=Lang(language_of(text)), **rest)
+    (kept,), _ = graded([with_chat_doubt(made)])
+    return not kept.weak
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "key"),
+    [
+        ("My bike is a red Koga.", CardType.FACT, "user.bike"),
+        ("The port of Borealis is 9091.", CardType.FACT, "borealis.port"),
+        ("青鸾的吉祥物是刺猬。", CardType.FACT, "青鸾.mascot"),
+        ("let's use the cedar planks", CardType.DECISION, "decision.planks"),
+        ("always give prices with tax", CardType.RULE, "rule.prices"),
+        ("我习惯早上跑步", CardType.PREFERENCE, "preference.跑步"),
+    ],
+)
+def test_a_plain_act_of_a_chat_is_active(text: str, type: CardType, key: str) -> None:
+    assert in_chat(text, type, key)
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "key"),
+    [
+        ("I had a long video call with my sister tonight.", CardType.FACT, "user.sister"),
+        ("You cleared up the roof, the costs and the order.", CardType.FACT, "fact.roof"),
+        (
+            "the spirit of the book is close to mine when I decided to quit",
+            CardType.DECISION,
+            "d.x",
+        ),
+        ("my coach always says to breathe out first", CardType.RULE, "rule.breathe"),
+        ("我就是喜欢这种安静。", CardType.PREFERENCE, "preference.安静"),
+        ("这样一来，我的偏好就更清楚了。", CardType.PREFERENCE, "user.偏好"),
+    ],
+)
+def test_a_remark_of_a_chat_waits(text: str, type: CardType, key: str) -> None:
+    assert not in_chat(text, type, key)
+
+
+def test_a_permission_that_frees_nothing_known_is_no_rule() -> None:
+    freed = ("order", "change")
+    assert not in_chat("现在可以彻底放松了", CardType.RULE, "rule.放松", tags=freed, stated=True)
+
+
+def test_of_two_candidates_neither_disputes_the_other(memory: Memory) -> None:
+    for number, text in enumerate(
+        ["You made the framework clear, and the order.", "First the framework, then the walls."]
+    ):
+        session = memory.session(f"s{number}")
+        session.turn("user", text)
+        session.turn("assistant", "good")
+        session.end()
+    assert all(card.status is not Status.CONFLICTED for card in cards(memory))

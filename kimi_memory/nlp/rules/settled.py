@@ -15,8 +15,8 @@ _OPEN = regex(
     2,
 )
 _SETTLED = regex(
-    r"\b(?:(?<!me )(?<!us )(?<!to )(?<!help )decid(?:e|ed|es|ing)\b(?! (?:if|whether|what|which|how)\b)|(?:we|i|it|is|are|has|have|had|'s|'ve) (?:\w+ )?settled|settled (?:on|for|that)|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep(?! \w+ing\b)|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
-    r"|决定(?!不了|因素|性)|(?<![搞约稳说肯一必须得要该])定了(?!吗|没)|定在|就用|就选|选[a-z一二三]|我们?(?:就|还是|最后|最终)?选了|不用了|取消|推迟|就这么办|还是.{1,12}吧"
+    r"\b(?:(?<!me )(?<!us )(?<!to )(?<!help )(?<!when i )(?<!when we )decid(?:e|ed|es|ing)\b(?! (?:if|whether|what|which|how)\b)|(?:we|i|it|is|are|has|have|had|'s|'ve) (?:\w+ )?settled|settled (?:on|for|that)|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep(?! \w+ing\b)|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
+    r"|决定(?!不了|因素|性)|(?<![搞约稳说肯一必须得要该])定了(?!吗|没)|定在|就用|就选|选[a-z一二三]|我们?(?:就|还是|最后|最终)?选了|不用了|取消|推迟|就这么办|就这样(?=[，。吧办做定])|还是.{1,12}吧"
     # 把这里改成下单 asks for a change of a word or two.
     r"|^(?!\W*(?:请|帮我|再|先|那)?(?:把|将)).{0,60}?(?:改成|改为|改到|换成)",
     2,

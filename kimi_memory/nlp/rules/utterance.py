@@ -166,7 +166,7 @@ _NOT_EVER = regex(
 )
 _ORDER_ASKED = regex(
     rf"^{_LEAD}(?:can|could|will|would) you (?:please |just )*(?:always|never)\b|^{_LEAD}(?:from now on|going forward|in (?:the )?future),? (?:can|could|will|would) you\b|^{_LEAD}(?:can|could|will|would) you\b(?:(?!\b(?:so|that|which)\b)[^?])*\b(?:from now on|going forward|every time|each time|always)\W*$"
-    r"|(?:以后|今后|从现在起|从今天起|往后)[^。？?]{0,8}(?:能不能|可不可以|可以|(?<!可)能|麻烦你?)[^。]{2,40}[吗么]?[？?]"
+    r"|(?<!意味着)(?:以后|今后|从现在起|从今天起|往后)(?!我)[^。？?]{0,8}(?:能不能|可不可以|可以|(?<!可)能|麻烦你?)[^。]{2,40}[吗么]?[？?]"
 )
 """An order in the form of a question."""
 _AGENT_EN = regex(
