@@ -13,7 +13,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.closing_offers import action_offered, agrees, line_named
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
-from kimi_memory.nlp.rules.settled import is_task
+from kimi_memory.nlp.rules.settled import is_task, is_work
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import key_of
 
@@ -81,6 +81,8 @@ def find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[
     about, options = _find_picks(offer.text, answer.text)
     if not options or options[-1].endswith(("?", "？")):
         return  # "Start with the tests?" asks what to do next
+    if all(map(is_work, options)):
+        return  # of a list of what is to be done nothing is decided but the order
     picks = " / ".join(options)
     value = f"{about} → {picks}" if about else picks
     if traits_of(value).words < LEAST:
