@@ -14,12 +14,12 @@ from functools import cache, partial
 from pathlib import Path
 
 from kimi_memory.errors import AmbiguousIdError, HistoryError
+from kimi_memory.store.files.paths import RECEIPTS
 from kimi_memory.store.git.bundle import Bundle, Manifest, write_bundle
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, quote_path
 from kimi_memory.store.git.commit import writable_branch
 from kimi_memory.store.git.fast_import import Import
-from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
