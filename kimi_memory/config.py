@@ -267,8 +267,7 @@ class UserConfig(NamedTuple):
     """``[agents.<name>]``: the program of an agent, its `command` and how it is run."""
     cluster: ClusterTable = ClusterTable()
     """``[cluster]``: `url` of the log that memories are deployed over; `node`, our name there;
-    `ttl`, seconds until another node may take over; `wait_seconds`, how long a write waits;
-    `keep_days` and `snapshot_records`, how much of a log is kept."""
+    `ttl`, seconds until another node may take over; `wait_seconds`, how long a write waits; `keep_days`."""
 
 
 _LEAST = 32

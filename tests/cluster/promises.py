@@ -188,8 +188,8 @@ PROMISES: Mapping[str, Promise] = {
             Defect(
                 "an edit of another node takes the place of what others wrote since",
                 "kimi_memory/cluster/proposals.py",
-                "            wanted = dict(_merge(path, Sides(sides.base, mine), now))\n",
-                "            pass\n",
+                "        wanted = dict(_merge(path, Sides(sides.base, mine), now))\n",
+                "        pass\n",
                 f"{EDITS}::test_an_edit_is_merged_with_what_others_wrote_since",
             ),
             Defect(
@@ -312,8 +312,8 @@ PROMISES: Mapping[str, Promise] = {
             Defect(
                 "an engine that does not answer is taken for leave to write",
                 "kimi_memory/store/relay.py",
-                "                raise NotPrimaryError(place.memory, why=why, silent=True) from error\n",
-                "                self.epoch = bool(why)\n",
+                "raise NotPrimaryError(place.memory, why=why, silent=True) from error\n",
+                "self.epoch = bool(why)\n",
                 f"{RELAY}::test_an_engine_that_does_not_answer_is_named",
             ),
         ),
