@@ -20,6 +20,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import DiskError, NotPrimaryError
 from kimi_memory.store.deployment import Deployment, read_deployment
+from kimi_memory.store.edits_aside import FOLDER as ASIDE
 from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import KEPT, is_own
@@ -68,6 +69,8 @@ def renew_folder(log: ChangeLog, folder: Path, opening: Opening) -> list[str]:
 def _carry_over(old: Memory, side: Path, opening: Opening) -> None:
     """Take along what was kept or edited here and is not in the log; after a purge it is not."""
     kept = find_kept(old.store)
+    if (old.root / ASIDE).is_dir():
+        shutil.copytree(old.root / ASIDE, side / ASIDE, dirs_exist_ok=True)
     for path, content in _find_edits(old):
         if not is_own(path):
             name = f"{digest(content)[:12]}.{path.rpartition('/')[2][:120]}"
