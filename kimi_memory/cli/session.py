@@ -112,6 +112,8 @@ def _store_turn(memory: Memory, arguments: Namespace) -> int:
         masked = f", {turn.masked} masked" if turn.masked else ""
         left = f", {turn.stripped} characters of injected blocks left out" if turn.stripped else ""
         show(f"session:{handle.id}#{turn.n}{masked}{left}")
+    if handle.durability == "local":
+        show_note(say("Kept on this machine only, until the change log answers."))
     return 0
 
 
