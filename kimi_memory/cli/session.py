@@ -15,8 +15,10 @@ from kimi_memory.cli.shared import (
     parse_json,
     show,
     show_json,
+    show_note,
     show_result,
 )
+from kimi_memory.cli.words import say
 from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions

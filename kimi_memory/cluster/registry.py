@@ -56,6 +56,12 @@ class DeploymentRow:
     promote: bool = True
     """Whether it may take over."""
     deployed: str = ""
+    synced: str = ""
+    """When it last saw the end of the log, by its own clock."""
+    bytes: int = 0
+    """Of the files of the memory there."""
+    durability: str = "replicated"
+    """``local`` while turns are kept there that the log has not yet."""
     seen_seconds: float = 0.0
 
 
@@ -177,7 +183,7 @@ class Registry:
 _NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since")
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
-    *("lag_records", "lag_ms", "promote", "deployed"),
+    *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),
 )
 
 

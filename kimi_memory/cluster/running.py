@@ -20,6 +20,7 @@ from kimi_memory.cluster.renewal import find_put_aside, finish_renewal
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.errors import DivergedError, KimiMemoryError, NotPrimaryError, StoreError
+from kimi_memory.store.notes.sessions import find_kept
 from kimi_memory.store.relay import Relay
 
 _REPORT_SECONDS = 1.0
@@ -27,6 +28,7 @@ _LOOK_SECONDS, _LOOK_SHARE = 2.0, 20
 """So often a folder that follows is searched for edits, and for what share of the time at most."""
 _TRIM_SECONDS = 600.0
 """So often the node that leads looks whether the log has grown too long."""
+_MEASURE_SECONDS = 300.0
 _RANK_SECONDS = 0.25
 """So much later each further replica tries to take over."""
 Say = Callable[[str], None]
@@ -46,7 +48,8 @@ class Keeper:
         self._reported = 0.0
         self._yielded_until = 0.0
         self._looked = False
-        self._next_look = 0.0
+        self._next_look = self._next_measure = 0.0
+        self._bytes, self._synced = 0, ""
         self._next_trim = time.monotonic() + _TRIM_SECONDS
         self._told = set[str]()
         self.leads = False
@@ -109,7 +112,7 @@ class Keeper:
         except DivergedError as error:
             why = error.why
         if time.monotonic() - self._reported >= _REPORT_SECONDS:
-            self._report(relay, registry, why)
+            self._report(memory, relay, registry, why)
         if why and not relay.position.needs_snapshot:
             self._stop.wait(self._ttl)
         elif self.leads:
@@ -190,10 +193,12 @@ class Keeper:
         order = sorted(fit, key=lambda one: (-one.applied, one.node))
         return next((n for n, one in enumerate(order) if one.node == self._row.node), len(order))
 
-    def _report(self, relay: Relay, registry: Registry, why: str) -> None:
+    def _report(self, memory: Memory, relay: Relay, registry: Registry, why: str) -> None:
         place, log = relay.position.place, relay.position.log
         behind = 0 if self.leads or why else len(log.read(place.memory, place.seq))
         status: Status = "inactive" if why else ("syncing" if behind else "active")
+        if not (behind or why):
+            self._synced = f"{memory.clock():%Y-%m-%dT%H:%M:%SZ}"
         registry.put_deployment(
             replace(
                 self._row,
@@ -203,10 +208,21 @@ class Keeper:
                 applied=place.seq,
                 epoch=relay.epoch,
                 lag_records=behind,
+                lag_ms=relay.position.lag_ms,
+                synced=self._synced,
+                bytes=self._measure(memory),
+                durability="local" if find_kept(memory.store) else "replicated",
             )
         )
         self._look_at_kept(registry)
         self._reported = time.monotonic()
+
+    def _measure(self, memory: Memory) -> int:
+        """Return the size of all files, measured once in a while."""
+        if time.monotonic() >= self._next_measure:
+            self._next_measure = time.monotonic() + _MEASURE_SECONDS
+            self._bytes = sum(memory.store.size(path) for path in memory.store.files())
+        return self._bytes
 
     def _look_at_kept(self, registry: Registry) -> None:
         """Say that a purge is done here, once a person has looked through what was put aside."""
