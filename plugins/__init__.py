@@ -67,6 +67,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "reranker": ("rerank configured",),
     "log_folder": ("open_log trylast",),
     "log_postgres": ("open_log trylast",),
+    "log_s3": ("open_log trylast",),
     "runtime_process": ("open_runtime trylast",),
     "runtime_sandbox": ("open_runtime trylast",),
     "pool_process": ("open_pool trylast",),

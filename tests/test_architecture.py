@@ -89,6 +89,7 @@ HEAVY = {
     *("anthropic", "langgraph", "langchain", "langchain_core", "agents", "pydantic_ai"),
     *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
     "strands",
+    "obstore",
     "psycopg",
     "cedarpy",
     "jwt",

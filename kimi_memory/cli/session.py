@@ -15,8 +15,10 @@ from kimi_memory.cli.shared import (
     parse_json,
     show,
     show_json,
+    show_note,
     show_result,
 )
+from kimi_memory.cli.words import say
 from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions
@@ -112,6 +114,8 @@ def _store_turn(memory: Memory, arguments: Namespace) -> int:
         masked = f", {turn.masked} masked" if turn.masked else ""
         left = f", {turn.stripped} characters of injected blocks left out" if turn.stripped else ""
         show(f"session:{handle.id}#{turn.n}{masked}{left}")
+    if handle.durability == "local":
+        show_note(say("Kept on this machine only, until the change log answers."))
     return 0
 
 

@@ -94,7 +94,7 @@ def _check_movable(memory: Memory, *, closes: bool) -> None:
     if memory.store.moved:
         raise MovedError(memory.store.moved)
     if closes:
-        memory.refuse_if_deployed("a move", "Use 'deploy add' there, then 'deploy promote'")
+        memory.refuse_if_deployed("a move", "Use 'kimi-memory migrate --node NAME'")
 
 
 def _carry(memory: Memory, path: Path, place: Path) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ class Serving:
     limits: Limits = field(default_factory=Limits)
     beside: tuple[Path, ...] = ()
     """Other memories whose pages are served; the API answers for the first alone."""
+    below: Path | None = None
+    """A folder whose memories are served as ``/m/NAME`` as well."""
 
 
 def serve_app(

@@ -20,8 +20,8 @@ from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.git.head_log import brought_nothing
 from kimi_memory.store.wal.append_log import is_mark, mark_of
+from kimi_memory.store.wal.glance import Glance
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.reconcile import Glance
 from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, may_hold_unseen
 
 WHY = "a merge left its marks in it"

@@ -36,7 +36,14 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
         for root in serving.beside:
             others.append(Desk(root, serving.home, serving.limits.waiting))
             at_end.callback(others[-1].close)
-        return make_app(serving, desk, tokens, stop, others)
+        app = make_app(serving, desk, tokens, stop, others)
+        if serving.below is None:
+            return app
+        from kimi_memory.server.many import Folder, Many
+
+        many = Many(app, serving, Folder(serving.below), stop)
+        at_end.callback(many.close)
+        return many
 
     place = _address_path(serving)
 

@@ -168,7 +168,8 @@ class History:
         """
         git = self.repository()
         check_whole(git)
-        return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
+        folder, ships = _folder_of(git), self._shipping
+        return Merger(git, folder, self._side, self._lock, begun=begun, shipping=ships)
 
     def close(self) -> None:
         """Keep what is known of the last commit, or the next process asks git."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from kimi_memory.domain.change import Actor, Change, Create, Update, digest
+from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
@@ -23,7 +23,7 @@ from kimi_memory.formats.jsonl import (
 )
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.marks import has_marks
-from kimi_memory.store.files.paths import is_conflict_copy
+from kimi_memory.store.files.paths import KEPT, is_conflict_copy, is_own
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import EXTERNAL, Provenance
 
@@ -56,6 +56,33 @@ class Place:
         return split_part(self.id)[0]
 
 
+def kept_path(id: str) -> str:
+    """Return where turns of a session are kept on this node until its change log answers."""
+    return f"{SHORT}/session_{id}{KEPT}"
+
+
+def find_kept(store: Store) -> list[tuple[str, str]]:
+    """Return the id and the path of every session that is kept so."""
+    found = sorted(store.root.glob(f"{SHORT}/session_*{KEPT}"))
+    names = (path.name for path in found)
+    return [(name.removeprefix("session_").removesuffix(KEPT), f"{SHORT}/{name}") for name in names]
+
+
+def let_go(store: Store, path: str, content: bytes, actor: Actor) -> None:
+    """Remove a session that was kept, with its view, as the change log has it.
+
+    Raises:
+        ChangedOnDiskError: more was kept meanwhile; nothing was removed.
+    """
+    store.apply([Delete(path, digest(content))], actor)
+    store.unview(path.removesuffix("l"))
+
+
+def keep_again(store: Store, path: str, content: bytes, actor: Actor) -> None:
+    """Keep in a folder what another folder of the same node kept."""
+    store.append(path, content.splitlines(keepends=True), actor)
+
+
 def split_part(id: str) -> tuple[str, int]:
     """Return the root id and the part: ``("a", 2)`` for ``a.2``, ``("a", 1)`` for ``a``."""
     found = _PART.fullmatch(id)
@@ -71,7 +98,8 @@ def places(store: Store) -> Iterator[Place]:
 def _places_in(store: Store, under: str) -> Iterator[Place]:
     for path in store.files(under):
         found = _NAME.fullmatch(PurePosixPath(path).name)
-        if found is not None and not is_conflict_copy(path) and not is_begun(store, path):
+        ours = found is None or is_own(path) or is_conflict_copy(path)
+        if found is not None and not ours and not is_begun(store, path):
             yield Place(found["id"], path)
 
 
@@ -151,6 +179,8 @@ def find(store: Store, id: str) -> Place:
     direct = f"{SHORT}/session_{id}.jsonl"
     if store.exists(direct) and not is_begun(store, direct):
         return Place(id, direct)
+    if store.exists(kept_path(id)):
+        return Place(id, kept_path(id))
     near = [place for place in places(store) if place.id.startswith(id)]
     exact = [place for place in near if place.id == id]
     # The whole id wins: "a" is a prefix of "a.2", its own continuation.
