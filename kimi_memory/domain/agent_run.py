@@ -194,6 +194,7 @@ class Started(Protocol):
     """A program that was started."""
 
     pid: int
+    returncode: int | None
 
     def poll(self) -> int | None:
         """Return its exit code, negative for a signal; None while it runs."""

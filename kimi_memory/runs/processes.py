@@ -22,8 +22,9 @@ _OPEN_FILES = 1024
 
 
 def start_process(
-    spec: RunSpec, argv: Sequence[str], env: Mapping[str, str], user: int | None = None
-) -> subprocess.Popen[bytes]:
+    spec: RunSpec, argv: Sequence[str], env: Mapping[str, str], user: int | None = None,
+    handles: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:  # fmt: skip
     """Start a program in its folder, with its files as standard streams.
 
     It ends with the thread that started it, also where that is killed.
@@ -48,6 +49,7 @@ def start_process(
                 user=user,
                 group=user,
                 extra_groups=None if user is None else [],
+                pass_fds=handles,
             )
         except (OSError, subprocess.SubprocessError) as error:
             why = getattr(error, "strerror", None) or str(error)
