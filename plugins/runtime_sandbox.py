@@ -40,6 +40,7 @@ class SandboxRuntime:
     name = "sandbox"
     isolation: Isolation = "medium"
     inside = _INSIDE
+    host = ""
 
     def start(self, spec: RunSpec) -> Started:
         """Start a program that sees its folder, the system's programs, and what was granted."""

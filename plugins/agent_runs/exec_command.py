@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from kimi_memory import Memory
+from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.agent_run import Grant, Limits
@@ -19,6 +20,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.runs.exec_https import Certificates, serve_https
 from kimi_memory.runs.exec_node import METHODS, name_node, open_node, open_state
 from kimi_memory.runs.grants import sign_grant
+from kimi_memory.runs.hosted_runs import host_run
 from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.run_folder import find_folder
 
@@ -40,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         ("--clients", "with --listen: certificates of those, or of who signs theirs, who may ask"),
     ):
         serve.add_argument(name, type=Path, metavar="FILE", help=help)
+    steps.add_parser("host", help="carry out a run that ssh:HOST of another machine sends")
     grant = steps.add_parser("grant", help="print a grant for a run of this memory")
     grant.add_argument("id", help="of the run")
     grant.add_argument(
@@ -55,8 +58,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve, grant or check."""
-    return {"serve": _serve, "grant": _grant, "check": _check}[arguments.step](arguments)
+    """Serve, host, grant or check."""
+    steps = {"serve": _serve, "host": _host, "grant": _grant, "check": _check}
+    return steps[arguments.step](arguments)
+
+
+def _host(_arguments: Namespace) -> int:
+    sinks = (sys.stdout.buffer, sys.stderr.buffer)
+    return host_run(user_plugins(), Home.of_user(), sys.stdin.buffer, sinks)
 
 
 def _serve(arguments: Namespace) -> int:
