@@ -16,7 +16,7 @@ from kimi_memory.domain.agent_run import Isolation, RunSpec, Runtime, Started
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.processes import start_process, stop_process
 from kimi_memory.runs.roots import check_root, split_root
-from kimi_memory.runs.syscall_filter import open_filter
+from kimi_memory.runs.syscall_filter import open_content, open_filter
 
 _INSIDE = "/box"
 _NOBODY = 65534
@@ -53,11 +53,10 @@ class SandboxRuntime:
         user = _NOBODY if os.geteuid() == 0 else None
         if user is not None:
             _give_away(spec, user)
-        # Variables are handed on as such: every user of the machine can read arguments.
-        env = {**spec.env, "PATH": "/usr/local/bin:/usr/bin:/bin"}
-        with open_filter() as handle:
-            argv = ["bwrap", *_isolate(), "--seccomp", str(handle), *_mount(spec), "--"]
-            return start_process(spec, [*argv, *_limit(spec)], env, user, (handle,))
+        with open_filter() as handle, open_content(_list_variables(spec)) as more:
+            argv = ["bwrap", *_isolate(), "--seccomp", str(handle), "--args", str(more)]
+            argv += [*_mount(spec), "--", *_limit(spec)]
+            return start_process(spec, argv, {"PATH": "/usr/bin:/bin"}, user, (handle, more))
 
     def stop(self, started: Started, grace_s: float) -> None:
         """End all of the sandbox: nothing in it outlives its first process."""
@@ -96,6 +95,18 @@ def _mount(spec: RunSpec) -> Iterator[str]:
         yield from ("--bind" if writable else "--ro-bind", str(root), str(root))
     yield from ("--bind", str(spec.work), _INSIDE, "--chdir", _INSIDE)
     yield from ("--remount-ro", "/")
+
+
+def _list_variables(spec: RunSpec) -> bytes:
+    """Return arguments that set the variables of a program.
+
+    They are no arguments of its process, which every user of the machine can read, and no
+    variables of what builds the sandbox, which could load a library that they name.
+    """
+    words = ["--clearenv"]
+    for name, value in {**spec.env, "PATH": "/usr/local/bin:/usr/bin:/bin"}.items():
+        words += ["--setenv", name, value]
+    return b"".join(word.encode() + b"\0" for word in words)
 
 
 def _limit(spec: RunSpec) -> Iterator[str]:

@@ -56,9 +56,17 @@ def open_filter() -> Iterator[int]:
     Raises:
         UsageError: the library that makes it is not on this machine.
     """
-    handle = os.memfd_create("filter")
+    with open_content(_build_filter()) as handle:
+        yield handle
+
+
+@contextmanager
+def open_content(content: bytes) -> Iterator[int]:
+    """Yield a file without a name that holds something, for a program that reads it."""
+    handle = os.memfd_create("content")
     try:
-        os.write(handle, _build_filter())
+        with open(handle, "wb", closefd=False) as file:
+            file.write(content)
         os.lseek(handle, 0, os.SEEK_SET)
         yield handle
     finally:

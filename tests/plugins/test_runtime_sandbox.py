@@ -148,9 +148,12 @@ def test_other_users_cannot_read_the_variables_of_an_agent(work: Path) -> None:
         while not (work / "on").exists():
             time.sleep(0.01)
         shown = read_arguments()
+        ours = Path(f"/proc/{started.pid}/environ").read_bytes()
     finally:
         found.stop(started, 0)
     assert b"bwrap" in shown and b"API_KEY" in shown and b"INNERMOST" not in shown
+    # Nor are they those of what builds the sandbox: LD_PRELOAD would load a library out here.
+    assert ours == b"PATH=/usr/bin:/bin\0"
 
 
 def read_arguments() -> bytes:
