@@ -109,7 +109,7 @@ def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_program(code: str, **more: object) -> Program:
-    return Program("away", (PYTHON, "-c", code), "ssh:rack-2", **more)  # type: ignore[arg-type]
+    return Program("away", (PYTHON, "-c", code), "ssh:rack-2", **more)
 
 
 def test_an_agent_works_on_another_machine_and_its_words_come_back(
