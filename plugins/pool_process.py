@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from kimi_memory import hookimpl
 from kimi_memory.domain.fleet import Pool, PoolWish, Unit, UnitResult
 
-_USES = 50
+_USES = 200
 """After so many memories a worker is replaced: what a library does not give back goes with it."""
 _GRACE_SECONDS = 5.0
 

@@ -26,6 +26,7 @@ from kimi_memory.errors import (
 from kimi_memory.formats.job_file import job_json, job_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
+from kimi_memory.jobs.day_budget import DayBudget
 from kimi_memory.jobs.day_page import is_blank, with_edits
 from kimi_memory.jobs.ended_events import with_ended_events
 from kimi_memory.jobs.eval_gate import Forbidden
@@ -76,6 +77,7 @@ class Jobs:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._batch = JobGates(settings.gates), clock, batch
         self._settings = settings
+        self._day = DayBudget(store, settings.gates.max_tokens_per_day, clock, settings.zone)
         self._breaker, self._mask = Breaker(store, settings.gates), mask
 
     def done(self, kind: str, inputs: str) -> bool:
@@ -152,6 +154,7 @@ class Jobs:
         # Around the plan alone: rules of a plugin may ask a model wherever they like, and the job
         # pays.
         with metered() as meter:
+            self._day.bound(meter)
             plan = self._filter_plan(_with_model(make(shelf), meter), shelf)
             plan = screen_plan(plan, self._mask, self._store.journal.keyed)
         self._gates.budget(time.monotonic() - began, plan.spent)
