@@ -15,9 +15,9 @@ from kimi_memory.domain.pages import Project
 from kimi_memory.errors import FormatError, GateError, HistoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode, id_of
+from kimi_memory.formats.job_file import job_path
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.session_page import view_json
-from kimi_memory.jobs.job_records import job_path
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs
 from kimi_memory.merge.kinds import is_session

@@ -27,8 +27,8 @@ from kimi_memory.domain.note import Card
 from kimi_memory.domain.past import BeliefChange
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import KimiMemoryError, NotFoundError, UsageError
+from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.hooks.host import Host
-from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import set_entries
 from kimi_memory.operations.new_copies import read_point
