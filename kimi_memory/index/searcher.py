@@ -260,7 +260,7 @@ class Searcher:
         return np.flatnonzero(np.isin(self.file, files) & self.alive)
 
     def bare(self) -> list[str]:
-        """Return the files of which nothing is found: what they tell stands elsewhere, too."""
+        """Return the files that no search returns, because other files hold the same text."""
         found = list[str]()
         for part in self.parts:
             gone = set(part.table.gone(part.dead))

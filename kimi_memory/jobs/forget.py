@@ -1,4 +1,4 @@
-"""Forgetting on a person's word: what falls with it, and what must not come back."""
+"""Forgetting on a person's word: what is removed with it, and what must not come back."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Forget:
         ]
 
     def _select_by_time(self, shelf: Shelf, wanted: Wanted) -> _Fall:
-        """Return what falls with the turns of a time."""
+        """Select everything that rests on the turns of a span of time."""
         said: dict[str, set[int]] = {}
         fall = _Fall(wanted.subject)
         for place in sessions.places(self._store):

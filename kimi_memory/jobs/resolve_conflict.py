@@ -175,7 +175,7 @@ def weighed(won: Card, lost: Iterable[Card], now: datetime) -> Card:
 
 
 def find(open_ones: Iterable[Dispute], name: str) -> Dispute:
-    """Return the dispute of a key, or of which a side has an id that begins so.
+    """Return the dispute of a key, or the one with a side whose id begins with these letters.
 
     Raises:
         NotFoundError: there is none.

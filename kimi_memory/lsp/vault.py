@@ -146,7 +146,7 @@ class Vault:
             return [self._pages[path] for path in sorted(self._keys.get(key, ()))]
 
     def resolve(self, target: str) -> str:
-        """Return the file that a wikilink leads to, empty where that is none or not one."""
+        """Return the file that a wikilink leads to; empty where no file or more than one fits."""
         plain = target.removesuffix(".md")
         if f"{plain}.md" in self._pages:
             return f"{plain}.md"

@@ -161,7 +161,7 @@ def describe_memory(memory: Memory, since: str = "") -> Manifest:
 
 
 def _find_counting(memory: Memory, waiting: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return of files that wait the versions that count."""
+    """Return the versions in force of the files that wait for review."""
     served = {path: memory.store.served(path) for path in waiting}
     return {path: one.content for path, one in served.items() if one.cap is None}
 

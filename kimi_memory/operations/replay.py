@@ -302,7 +302,7 @@ def _repeat_job(job: Job) -> Callable[[Memory], object] | None:
 def _run(
     memory: Memory, start: _Start, events: Sequence[_Event], failed: list[str]
 ) -> dict[str, Card]:
-    """Run history again in a folder of its own; return the cards it comes to."""
+    """Run history again in a folder of its own; return the cards that result."""
     now = start.known
     with borrow_folder() as part:
         root = part / "memory"

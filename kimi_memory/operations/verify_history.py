@@ -27,7 +27,7 @@ _REWRITES = ("Kind: purge", "Kind: rekey", "Kind: repair", "Kind: undo", "Kind: 
 
 
 def verify_history(memory: Memory, since: str = "") -> list[Finding]:
-    """Check every commit once; what was found right before is not looked at again.
+    """Verify every commit once; a commit that was verified before is skipped.
 
     Args:
         memory: opened for reading or writing.
@@ -136,7 +136,7 @@ def _sound(message: str) -> Finding:
 
 
 def _read_seen(memory: Memory) -> dict[str, str]:
-    """Return the commits that were found right, each with the key that signed it."""
+    """Return the commits that were verified before, each with the key that signed it."""
     try:
         mark, _, body = memory.store.read(_SEEN).partition(b"\n")
         # What a stranger's folder says of its own history counts for nothing.

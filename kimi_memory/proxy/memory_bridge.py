@@ -224,7 +224,7 @@ class Companion:
         return found if found.text else None
 
     def _check_stays(self, asker: Asker, name: str, scope: Scope) -> None:
-        """Refuse who was put out while a chat waited for its turn or for its answer.
+        """Refuse a caller who lost access while the chat waited for its turn or for its answer.
 
         Raises:
             KimiMemoryError: what was shown opens no door any more, or the space says no.

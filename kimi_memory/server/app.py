@@ -158,7 +158,7 @@ class App:
     async def _come_in(
         self, request: Request, scope: Scope | None, *, whole: bool = False
     ) -> Caller:
-        """Return who asks, once they may ask this."""
+        """Return the caller of a request, once the request is permitted."""
         address = request.client.host if request.client else ""
         if scope is None:
             self._pace.count_request(address)

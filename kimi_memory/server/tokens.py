@@ -128,7 +128,7 @@ class Tokens:
         return found[0]
 
     def caller(self, secret: str) -> Caller | None:
-        """Return who shows this secret, or None."""
+        """Return the principal of this secret, or None."""
         hash = _hash_secret(secret)
         # In constant time, so that no delay tells how much of a secret was right.
         found = [one for one in self.all() if hmac.compare_digest(one.hash, hash)]

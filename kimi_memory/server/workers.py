@@ -112,7 +112,7 @@ class Desk:
         return self._readers.memory
 
     def still_admits(self, shown: Caller, admitted: Caller, request: Request = FOLLOW) -> bool:
-        """Whether somebody who was let in may go on, and sees the same as before."""
+        """Whether a caller that was admitted may go on, and still sees the same."""
         try:
             guard = self.guard
         except FormatError:

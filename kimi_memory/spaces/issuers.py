@@ -87,7 +87,7 @@ class Issuer:
         self._lock = threading.Lock()
 
     def identify(self, token: str) -> Claims | None:
-        """Return who shows a token, by what the issuer signed; None where it is not to be believed.
+        """Return the principal that the issuer signed for; None where the token is not valid.
 
         Raises:
             ServerError: the issuer does not answer, and no keys of it are known.
@@ -95,7 +95,7 @@ class Issuer:
         return self.read_claims(self.verify(token))
 
     def verify(self, token: str, nonce: str = "") -> Mapping[str, Any]:
-        """Return what the issuer signed; nothing where it is not to be believed.
+        """Return the claims that the issuer signed; none where the token is not valid.
 
         Checked are the signature, issuer, audience, expiry and beginning.
 
@@ -282,7 +282,7 @@ def log_in(
     show: Callable[[str, str], None],
     wait: Callable[[float], None] = time.sleep,
 ) -> str:
-    """Return a token for a person who says yes on any device (RFC 8628).
+    """Return a token for a person who confirms on any device (RFC 8628).
 
     Args:
         asking: whom to ask.

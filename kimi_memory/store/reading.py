@@ -125,7 +125,7 @@ class Judge(Protocol):
         """Return what stays of a waiting file that a person turns away; None for nothing."""
 
     def version(self, path: str, mark: str) -> bytes | None:
-        """Return an earlier content of a file by its mark; None where nothing has it."""
+        """Return an earlier content of a file by its mark; None where it is not kept."""
 
     def find_unconfirmed(self, files: Iterable[OldFile], *, gone: bool = False) -> set[OldFile]:
         """Return which of some earlier files came from outside and nobody confirmed them.

@@ -94,7 +94,7 @@ class Proposal:
 
 
 def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
-    """Return an operation of an answer, or why it is none.
+    """Return an operation of an answer, or why the answer holds no valid one.
 
     Missing titles and keys, other names of types and a single quote instead of a list are
     forgiven.
