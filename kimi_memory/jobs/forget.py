@@ -90,6 +90,7 @@ class Forget:
         turns = {(quote.session, quote.n) for note in fall.gone for quote in supporting(note)}
         lost = lines_about(fall.sessions, turns, fall.words)
         steps += self._clean_pages(shelf, fall.gone, lost)
+        # A digest quotes the turns themselves, so its lines go though the digest stays.
         steps += cut_digests(shelf, lost, self._now)
         stones = self._build_tombstones(wanted, fall)
         changes: list[Change] = []

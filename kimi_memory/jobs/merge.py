@@ -114,6 +114,7 @@ def _compute_similarities(
     cards: Sequence[Card], met: Sequence[tuple[int, int]], host: Host
 ) -> list[float]:
     """Return the cosine of each pair of rows; no pairs where no plugin embeds texts."""
+    # A card of many pairs is embedded once.
     rows = sorted({row for pair in met for row in pair})
     vectors: list[Sequence[float]] = []
     for at in range(0, len(rows), BATCH):

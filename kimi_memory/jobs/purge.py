@@ -254,7 +254,9 @@ class Purge:
             words = list(yield_texts_from(note, ids))
             if words or needs_removal(note, scrub, ids):
                 traces.add_note(path, note, note_texts(note))
+            # The name of a file is made of the key or the title, and says what the note said.
             yield from ([*words, PurePosixPath(path).stem] if words else ())
+        # At the end, as a note may rest on one that was looked at after it.
         traces.follow()
 
     def _purged_content(

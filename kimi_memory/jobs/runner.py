@@ -102,6 +102,7 @@ class Jobs:
             GateError: a gate stopped it; memory is as it was.
             ChangedOnDiskError: files kept changing while it ran.
         """
+        # Without the lock: a look at what would change must not wait for a job of minutes.
         if dry_run:
             return self._attempt_job(make, actor, Shelf(self._store), dry_run=True)
         with self._store.lock("job"):

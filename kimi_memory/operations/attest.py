@@ -96,6 +96,7 @@ def check_statement(memory: Memory, path: Path) -> tuple[Statement, Signed]:
         claimed = Statement(**{name: told_of[name] for name in Statement.__dataclass_fields__})
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is no statement of a memory: {error}. Make it anew.") from error
+    # Made anew from this history: a signature says who spoke, and not that it is so.
     found = _describe(memory, claimed.head, claimed.at)
     if found != claimed:
         raise SignatureError(f"{path} says otherwise than this history", "Compare the two copies")

@@ -291,6 +291,8 @@ def unpack_copy(
         if marker is None or marker.counts is None:
             raise UsageError(f"{path} holds no {MARKER}, so it is no memory.")
         _check_memory(read_id(marker.content), bundle)
+        # The versions in force come first: what waits is laid over them, and counts for nothing
+        # yet.
         write_files(part, files)
         begin_copy(part, opening, files, "What waits for a word")
         commit = history.head()

@@ -127,6 +127,8 @@ def replay_without(memory: Memory, turns: Sequence[str]) -> Counterfactual:
     known = _read_known(start.files)
     story = _list_story(memory, known, frozenset())
     failed: list[str] = []
+    # Run twice, with the turns and without: rules may have changed since, and only the difference
+    # between two runs of the same rules is due to the turns.
     whole = _run(memory, start, story.events, failed)
     rest = _run(memory, start, _list_story(memory, known, silent).events, [])
     now = [card for card in _read_cards(memory).values() if card.status in LIVE]

@@ -42,6 +42,7 @@ def usage(memory: Memory, days: int) -> list[UsageDay]:
     """
     count = min(max(days, 1), MOST_DAYS)
     recalls = _recalls_by_day(memory)
+    # One state of the index for all three counts, or a day could have turns and no session.
     with memory.index.guard:
         searcher = memory.index.searcher()
         jobs = list_jobs(memory)

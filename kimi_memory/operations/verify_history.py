@@ -46,6 +46,7 @@ def verify_history(memory: Memory, since: str = "") -> list[Finding]:
     found = [*_check_signatures(fresh), *_check_merges(memory, fresh)]
     found += _check_growth(memory, signed, fresh)
     bad = {one.path for one in found}
+    # Only sound commits are remembered: a bad one is reported each time.
     keys |= {row.id: key_of(row.signature) for row in fresh if row.id not in bad}
     _keep_seen(memory, keys)
     counts = Counter(keys.get(row.id, "") for row in rows)
@@ -71,6 +72,7 @@ def _check_growth(
     memory: Memory, signed: SignedCommits, rows: Sequence[SignedCommit]
 ) -> Iterator[Finding]:
     """Yield the commits that took out what a purge barred, or turns of an ended session."""
+    # What a merge took out, one of its parents took out before.
     touched = signed.read_touched(row.id for row in rows if len(row.parents) == 1)
     watched = {
         row.id: [one for one in touched.get(row.id, ()) if one.before and _is_watched(one.path)]

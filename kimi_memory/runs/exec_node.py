@@ -205,6 +205,7 @@ class ExecNode:
             started.wait(spec.limits.wall_s or None)
         except subprocess.TimeoutExpired:
             late = True
+        # Also where it ended by itself: programs that it started may still run.
         finally:
             self._runtime.stop(started, 0)
         if late:

@@ -105,6 +105,7 @@ class Tokens:
         if not name.strip() or not name.isprintable():
             raise UsageError("A token needs a name that says who has it.")
         if Scope.PERSON in scopes and len(set(scopes)) > 1:
+            # Who gets hold of a token that lies in a browser must not reach the API with it.
             raise UsageError("A token of a person opens the pages alone. Make another for the API.")
         secret = PREFIX + secrets.token_urlsafe(32)
         hash = _hash_secret(secret)

@@ -136,6 +136,7 @@ class Desk:
         guard = self.guard if route.scope is not None else None
 
         def work(memory: Memory) -> Any:
+            # Asked again here: a token may be withdrawn while the request waits for its turn.
             if route.scope is not None and not stays():
                 raise unauthorized()
             told = on_clocks(given, memory.zone)

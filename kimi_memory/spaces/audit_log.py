@@ -156,6 +156,8 @@ class AuditLog:
             for number, line in enumerate(path.read_bytes().splitlines(), 1):
                 place = f"{path.relative_to(self._root)}:{number}"
                 record = _parse_line(line)
+                # The chain goes on over a broken line, so that one fault is not reported as
+                # thousands.
                 if record is None:
                     faults.append(Fault(place, "it is no record"))
                     prev = _hash(line)

@@ -309,6 +309,7 @@ def log_in(
         str(begun.get("verification_uri_complete") or begun.get("verification_uri", "")),
         begun["user_code"],
     )
+    # An issuer that names an absurd pause or time must not hold the terminal for hours.
     pause = min(max(float(begun.get("interval", 5)), 0.0), 60.0)
     end = time.monotonic() + min(float(begun.get("expires_in", 600)), 1800.0)
     asked = {"grant_type": _DEVICE, "device_code": begun["device_code"], "client_id": client}
@@ -317,6 +318,7 @@ def log_in(
         found = fetch(about["token_endpoint"], asked)
         if isinstance(token := found.get("id_token") or found.get("access_token"), str):
             return token
+        # RFC 8628, 3.5: from here on each pause is five seconds longer.
         if found.get("error") == "slow_down":
             pause += 5.0
         elif found.get("error") != "authorization_pending":
