@@ -16,6 +16,7 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
+from tests.jobs.notes import card, put
 
 SAID: dict[tuple[str, int], str] = {}
 
@@ -382,3 +383,24 @@ def test_what_was_so_before_is_kept_once_as_the_past_of_a_change(memory: Memory)
     alone = Fold(Shelf(memory.store), memory.host, DraftGate((), lambda _: False), at(20), UTC)
     alone.add_past(old, new)
     assert not alone.result().steps
+
+
+def test_words_under_another_key_do_not_revive_what_replaced_them(memory: Memory) -> None:
+    one = draft("We use SQLite as the database.", day=1)
+    new = draft("We switched to PostgreSQL as the database.", day=3, reversal=True)
+    other = draft("We keep SQLite on the laptop.", day=4, key="decision.storage")
+    again = replace(one, key="decision.storage", at=at(4))
+    assert cards(fold(memory, one, new, again)) == cards(fold(memory, one, new))
+    # Other words of the same turn are another statement.
+    fresh = replace(again, value=other.value, title=other.title)
+    assert other.value in [card.value for card in cards(fold(memory, one, new, fresh))]
+
+
+def test_a_key_that_is_taken_in_the_same_scope_takes_no_other_matter(memory: Memory) -> None:
+    nuts = card("nuts", "I am allergic to nuts.", key="user.allergy")
+    cats = card("cats", "I am allergic to cats.", key="user.allergy.pets")
+    put(memory, nuts, cats)
+    said = draft("I am allergic to bees.", key="user.allergy", type=CardType.FACT, title="pets")
+    assert fold(memory, said) == []
+    own = replace(said, scope="user:ida")
+    assert [one.scope for one in cards(fold(memory, own))] == ["user:ida"]
