@@ -108,6 +108,7 @@ def _describe(memory: Memory, head: str, at: str = "") -> Statement:
         [tree] = memory.history.merger().read([memory.history.resolve(head)], whole=True).trees
     except HistoryError as error:
         raise SignatureError(f"{head[:10]} is not in this history", "Compare the copies") from error
+    # The trailer binds the commit to the journal of the copy that made it.
     trailers = next((one.trailers for one in memory.history.since() if one.hash == head), {})
     sessions = [path for path in tree if "/session_" in path and path.endswith(".jsonl")]
     return Statement(

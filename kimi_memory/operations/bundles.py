@@ -143,6 +143,7 @@ def describe_memory(memory: Memory, since: str = "") -> Manifest:
     """
     head, merger = memory.points.find("HEAD"), memory.history.merger()
     base = memory.points.find(since).commit if since else ""
+    # A bundle that carries no commit is refused by git, in words that say less.
     if base and merger.bases(base, head.commit) == [head.commit]:
         raise UsageError(f"Nothing came after {since}; there is nothing to export.")
     waiting = {one.path: one.content for one in waiting_files(memory)}

@@ -110,6 +110,7 @@ def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
         return f"{known} without the number of what it means"
     said = str(item.get("type") or "").strip().lower()
     type = _OTHERWISE.get(said, said)
+    # Only these make a card; the others name one that has its type.
     if known in (Act.ADD, Act.SUPERSEDE) and type not in KINDS:
         return f"an unknown type {said[:20]!r}"
     value = " ".join(str(item.get("value") or "").split())
