@@ -105,7 +105,7 @@ def _may_share(one: str, other: str) -> bool:
 
 
 def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
-    """Return the verdict on claims of which no common slot is known."""
+    """Return the verdict on claims that have no slot in common."""
     same_key = card.key in kin(draft.key)
     one = same_key and (holds_one(draft.key) or _names_subject(draft))
     # One word in common is the name of what both speak of: the car is there, the car was sold.
@@ -159,7 +159,7 @@ def _names_subject(draft: Draft) -> bool:
 
 
 def _subject_words(card: Card, draft: Draft) -> str:
-    """Return the words that name what both speak of."""
+    """Return the words that name the subject of both."""
     found = (subject_of(card.value), subject_of(draft.value))
     return " ".join(subject.words for subject in found if subject is not None)
 

@@ -110,7 +110,7 @@ class ProcessPool:
 
 
 def _next_deadline(busy: list[_Worker]) -> float | None:
-    """Return for how long to wait at most; as long as it takes where nothing has a bound."""
+    """Return the longest wait; None where no program has a time limit."""
     ends = [one.began + one.unit.longest_s for one in busy if one.unit and one.unit.longest_s]
     return max(0.0, min(ends) - time.monotonic()) if ends else None
 

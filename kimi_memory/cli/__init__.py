@@ -104,7 +104,7 @@ class Parser(ArgumentParser):
         raise UsageError(f"{message}{end} See '{self.prog} --help'.")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read arguments; what is none is refused with the help of the command it was given to."""
+        """Read arguments; refuse an unknown one with the help of the command it was given to."""
         chosen, rest = self.parse_known_args(args, namespace)
         if rest:
             of = f"{self.prog} {getattr(chosen, 'command', None) or ''}".strip()

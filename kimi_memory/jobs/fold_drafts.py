@@ -139,7 +139,7 @@ class Fold:
         return Folded([*steps, *self._events.values()], left_out, gone)
 
     def _let_go(self, draft: Draft) -> str:
-        """Archive what a person takes back; returns why nothing was."""
+        """Archive what a person takes back; return the reason where nothing was archived."""
         if draft.origin is not Origin.HUMAN or not draft.quotes:
             # A web page that an agent read aloud could otherwise empty a memory.
             return "only a person's own words take something back"

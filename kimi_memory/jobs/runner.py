@@ -23,7 +23,14 @@ from kimi_memory.errors import (
     KimiMemoryError,
     NotFoundError,
 )
-from kimi_memory.formats.job_file import job_json, job_of
+from kimi_memory.formats.job_file import (
+    FOLDER,
+    job_id,
+    job_json,
+    job_of,
+    job_path,
+    record_path,
+)
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.day_budget import DayBudget
@@ -31,7 +38,6 @@ from kimi_memory.jobs.day_page import is_blank, with_edits
 from kimi_memory.jobs.ended_events import with_ended_events
 from kimi_memory.jobs.eval_gate import Forbidden
 from kimi_memory.jobs.gates import JobGates, split_off_held
-from kimi_memory.jobs.job_records import FOLDER, is_recorded, job_id, job_path
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page, page_changes
 from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
@@ -82,7 +88,7 @@ class Jobs:
 
     def done(self, kind: str, inputs: str) -> bool:
         """Whether a job of this kind ran over the same inputs and was not undone."""
-        return is_recorded(self._store, kind, inputs)
+        return self._store.exists(record_path(kind, inputs))
 
     def run(
         self, make: Callable[[Shelf], Plan], actor: Actor, *, dry_run: bool = False
@@ -98,6 +104,7 @@ class Jobs:
             GateError: a gate stopped it; memory is as it was.
             ChangedOnDiskError: files kept changing while it ran.
         """
+        # Without the lock: a look at what would change must not wait for a job of minutes.
         if dry_run:
             return self._attempt_job(make, actor, Shelf(self._store), dry_run=True)
         with self._store.lock("job"):
@@ -242,8 +249,9 @@ class Jobs:
 
     def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
         record = Create(job_path(job.id), job_json(job))
-        vetting = self._store.vetting
-        waiting = vetting.merged(changes) if plan.brought and vetting is not None else {}
+        # What judges foreign changes is loaded only for a job that brought some.
+        vetting = self._store.vetting if plan.brought else None
+        waiting = {} if vetting is None else vetting.merged(changes)
         # A batch that came due in between would take the files into a commit without the job.
         with self._batch.hold():
             receipt = self._store.apply([*changes, record], actor, subject=job.id, waiting=waiting)

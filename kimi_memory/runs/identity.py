@@ -44,6 +44,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
     """
     table, page = memory.settings.memory, _read_page(memory)
     graph = memory.points.graph() if memory.history.head() else None
+    # From the sessions, and not from a counter, which a copy of the memory would not have.
     begun = sorted(_find_beginnings(memory))
     relay = memory.store.relay
     state = None if relay is None else relay.position.log.state(relay.position.place.memory)

@@ -73,6 +73,7 @@ class Runs:
         """
         drop_old(self._state)
         self.recover()
+        # After the recovery, which may find that the task was done by a runner that died since.
         attempt = self._count_attempts(task)
         if isinstance(attempt, AgentRun):
             return attempt
@@ -82,6 +83,7 @@ class Runs:
         if runtime.isolation != "none":
             home = self._memory.home
             shown = [split_root(one)[0] for one in program.roots]
+            # A sandbox is no wall where a folder that it shows holds the memory or its keys.
             for one in (*shown, *([folder] if folder else [])):
                 keep_out(one, (self._memory.root, home.state, home.config))
         run = note_placement(self._memory, self._make_run(task, program, attempt), task)

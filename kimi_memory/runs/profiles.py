@@ -96,6 +96,7 @@ def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> S
         )
         for one in cluster.nodes()
     ]  # fmt: skip
+    # A newer node may write fields that this version does not know.
     known = Latency._fields
     latencies = [
         Latency(**{name: value for name, value in json.loads(row.body).items() if name in known})

@@ -10,8 +10,8 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role, Status
-from kimi_memory.domain.session import Turn
-from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt
+from kimi_memory.domain.session import Session, Transcript, Turn
+from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
 
@@ -102,6 +102,38 @@ def test_among_several_people_a_card_names_who_said_it(memory: Memory) -> None:
         "Gina: I prefer the sea to the mountains.",
         "Jon: I prefer contemporary dance to ballet.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("type", "weak", "held"),
+    [
+        (CardType.RULE, False, True),
+        (CardType.FACT, False, False),
+        (CardType.FACT, True, True),
+    ],
+)
+def test_what_people_tell_each_other_to_do_is_no_rule(
+    type: CardType, weak: bool, held: bool
+) -> None:
+    said = Turn(1, NOON, Role.USER, "Bring the blue folder.", speaker="Ida")
+    made = draft(said.text, type=type, weak=weak)
+    named = with_holder(made, Transcript(Session("s", NOON), turns=(said,)))
+    assert (named.value, named.weak) == ("Ida: Bring the blue folder.", held)
+    gone = replace(made, gone=True)
+    assert with_holder(gone, Transcript(Session("s", NOON), turns=(said,))) == gone
+
+
+@pytest.mark.parametrize(
+    ("type", "quotes", "weak"),
+    [(CardType.DECISION, 2, False), (CardType.DECISION, 1, True), (CardType.FACT, 2, True)],
+)
+def test_an_offer_and_its_answer_decide_in_any_words(
+    type: CardType, quotes: int, weak: bool
+) -> None:
+    text = "maybe we should sell the caravan"
+    said = tuple(Quote("s", n, text) for n in range(1, quotes + 1))
+    (kept,), _ = graded([draft(text, type=type, quotes=said)])
+    assert kept.weak is weak
 
 
 def test_a_task_is_not_doubted_but_a_belief_behind_a_text_is() -> None:

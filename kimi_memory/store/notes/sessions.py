@@ -215,7 +215,7 @@ def find_turn_line(store: Store, path: str, n: int) -> int:
 
 
 def read(store: Store, path: str) -> Transcript:
-    """Read a session file whole; what waits for a person's word is nobody's but its bringer's.
+    """Read a session file whole; a session under review counts as words of the one who brought it.
 
     Raises:
         FormatError: it cannot be parsed.
