@@ -20,7 +20,7 @@ from kimi_memory.api.options import Home, user_host
 from kimi_memory.cli.command_table import ALIASES, COMMANDS, LONG
 from kimi_memory.cli.overview import format_overview, suggest
 from kimi_memory.cli.pager import paged
-from kimi_memory.cli.terminal import wrap
+from kimi_memory.cli.terminal import print_error, wrap
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
@@ -30,6 +30,8 @@ from kimi_memory.server.errors import body_of
 _OVERVIEWS = ("", "-h", "--help", "--version")
 """First words that want no command: its name and what it does are enough."""
 _DESCRIPTION = "Git for beliefs: an agent's memory as a folder of Markdown you own."
+_MISSING = "the following arguments are required"
+"""What argparse says of them."""
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)")
 
 
@@ -95,6 +97,10 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError where argparse would print its usage and end the process."""
+        steps = next((one for one in self._actions if one.nargs == PARSER), None)
+        if steps is not None and message == f"{_MISSING}: {steps.metavar or steps.dest}":
+            named = ", ".join(one.dest for one in getattr(steps, "_choices_actions", ()))
+            message = f"'{self.prog}' takes one of these words: {named}"
         slip = _CHOICE.search(message)
         if slip is not None:
             choices = re.findall(r"[\w./-]+", slip["choices"])
@@ -206,10 +212,7 @@ def run(arguments: Sequence[str]) -> int:
         Exception.__init__(failed, f"{where}{why}. Look at that place.")
         return _report(failed, words)
     except KeyboardInterrupt:
-        print(
-            f"kimi-memory: {translate('interrupted; nothing half-written was kept.')}",
-            file=sys.stderr,
-        )
+        print_error(f"kimi-memory: {translate('interrupted; nothing half-written was kept.')}")
         return 130
 
 
@@ -226,7 +229,7 @@ def _welcome(chosen: Namespace, top: ArgumentParser) -> int:
 
 def _report(error: KimiMemoryError, words: Sequence[str]) -> int:
     """Print an error, with --json also as programs read it, and return its exit code."""
-    print(f"kimi-memory: {printable_line(translate(str(error)))}", file=sys.stderr)
+    print_error(f"kimi-memory: {printable_line(translate(str(error)))}")
     options = words[: words.index("--")] if "--" in words else words
     if "--json" in options:
         print(json.dumps(body_of(error), ensure_ascii=False, indent=2))

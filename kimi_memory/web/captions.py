@@ -248,6 +248,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "ended_session": ("ended", "已结束"),
     "damaged": ("cannot be read", "读不了"),
     "masked": ("secrets masked", "处已遮盖"),
+    "came_of_it": ("came of it: #", "由它得来 # 条"),
+    "led_turns": ("Only what led to something", "只看有结果的话语"),
+    "all_turns": ("All that was said", "全部话语"),
     "find_in_session": ("Find in this session", "会话内找"),
     "forget_session": ("Forget all that came of it…", "遗忘由它得来的一切…"),
     # Timeline

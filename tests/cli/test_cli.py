@@ -331,3 +331,24 @@ def test_options_may_stand_between_arguments(folder: Path, capsys, words: tuple[
     answer(capsys, "session", "start", "s1")
     turn = answer(capsys, "session", "turn", *words)
     assert (turn["role"], turn["text"]) == ("assistant", "Tea is fine.")
+
+
+@pytest.mark.parametrize("words", [["config"], ["session"], ["hook"], ["branch"]])
+def test_a_command_without_its_step_names_the_steps(words: list[str], capsys) -> None:
+    assert run(words) == 2
+    said = capsys.readouterr().err
+    [step, *_] = build_tree(parser(words[0])).steps[0].steps
+    assert f"'kimi-memory {words[0]}' takes one of these words: {step.words[-1]}, " in said
+
+
+def test_a_statement_needs_no_quotation_marks(folder: Path, capsys) -> None:
+    words = ["The", "train", "to", "Oslo", "leaves", "at", "nine."]
+    answer(capsys, "remember", "--key", "train.oslo", *words)
+    assert "The train to Oslo leaves at nine." in answer(capsys, "get", "train.oslo")["text"]
+
+
+def test_who_is_waited_for_is_told_so(folder: Path, screen, capsys) -> None:
+    screen.type("The train to Oslo leaves at nine.\n\x04")
+    with screen.taken():
+        assert run(["remember", "--key", "train.oslo"]) == 0
+    assert "Ctrl D on a line of its own" in capsys.readouterr().err
