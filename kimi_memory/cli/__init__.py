@@ -10,7 +10,7 @@ import keyword
 import re
 import sys
 from argparse import OPTIONAL, PARSER, SUPPRESS, Action, ArgumentParser, HelpFormatter, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
@@ -30,6 +30,8 @@ from kimi_memory.server.errors import body_of
 _OVERVIEWS = ("", "-h", "--help", "--version")
 """First words that want no command: its name and what it does are enough."""
 _DESCRIPTION = "Git for beliefs: an agent's memory as a folder of Markdown you own."
+_MOST_CHOICES = 40
+"""Letters of choices that stand in a line of usage."""
 _MISSING = "the following arguments are required"
 """What argparse says of them."""
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)")
@@ -44,11 +46,34 @@ class _NameMemory(Action):
         namespace.memories = [*getattr(namespace, "memories", ()), values]
 
 
+def _has_long_choices(action: Action) -> bool:
+    return (
+        action.metavar is None
+        and action.choices is not None
+        and sum(len(str(one)) + 1 for one in action.choices) > _MOST_CHOICES
+    )
+
+
 class _Formatter(HelpFormatter):
     """Lays help out by columns: hanzi take two, and their lines break between them."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return [line.strip() for line in wrap(" ".join(text.split()), width)]
+
+    def _metavar_formatter(
+        self, action: Action, default_metavar: str
+    ) -> Callable[[int], tuple[str, ...]]:
+        if _has_long_choices(action):
+            return lambda size: (default_metavar,) * size
+        return super()._metavar_formatter(action, default_metavar)
+
+    def _expand_help(self, action: Action) -> str:
+        text = super()._expand_help(action)
+        if not _has_long_choices(action):
+            return text
+        # In the line of usage, where argparse puts them, no line can be broken.
+        names = ", ".join(map(str, action.choices or ()))
+        return say("{help}; one of {names}", help=text, names=names)
 
 
 class Parser(ArgumentParser):
