@@ -25,7 +25,6 @@ from kimi_memory.store.git.head import read_branch_file
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, unreadable_history
 from kimi_memory.store.git.log import ident, message
-from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import (
     check_adoptable,
     check_owner,
@@ -37,6 +36,7 @@ from kimi_memory.store.git.repo_check import (
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.commit import Ship, Shipping
+    from kimi_memory.store.git.merge_commit import Merger
     from kimi_memory.store.git.signing_key import SigningKey
 
 __all__ = ["Commit", "History"]
@@ -166,6 +166,8 @@ class History:
         Raises:
             HistoryError: no whole repository of ours, or a person is in the middle of something.
         """
+        from kimi_memory.store.git.merge_commit import Merger  # few processes merge
+
         git = self.repository()
         check_whole(git)
         return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
