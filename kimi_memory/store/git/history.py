@@ -15,7 +15,7 @@ from kimi_memory.domain.health import Finding
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
-from kimi_memory.store.git import attributes, read, settings
+from kimi_memory.store.git import attributes, read, settings, syncthing
 from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import MISSING, Git
@@ -74,8 +74,7 @@ class History:
         self._shipping = shipping
         self._lock, self._clock, self._side = lock, clock, root / ".kimi"
         self._found: Git | None = None
-        self._unsettled = False
-        self._head = ""
+        self._unsettled, self._head = False, ""
         # For the life of the process: a daemon commits often, and reading ten thousand rows each
         # time costs more than the commit.
         self._kept = CacheFile(self._side / "git-cache")
@@ -392,6 +391,7 @@ class History:
         write_absent(self.root / ".gitignore", IGNORED)
         write_absent(self.root / attributes.NAME, attributes.CONTENT)
         attributes.renew(self.root)
+        syncthing.renew_rules(self.root)
         # Settings are not covered by git's own fsync.
         sync_repository(git.common(), folder)
 
