@@ -89,7 +89,7 @@ def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     if "sessions" in checks:
         for path in split_sessions(memory):
             yield f"{path} held two sessions; each has its own file"
-    if "merge" in checks:
+    if checks & {"merge", "copies"}:
         yield from memory.repair_merges(thorough=True)
     if "index" in checks:
         memory.index.refresh(full=True)

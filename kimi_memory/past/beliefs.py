@@ -195,3 +195,18 @@ def _said(note: Note) -> tuple[object, ...]:
     """Return what makes a note say something else."""
     texts = getattr(note, "body_texts", ())
     return getattr(note, "title", ""), texts, getattr(note, "key", "")
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackReport:
+    """What a rollback did, or with a dry run would do."""
+
+    point: Point
+    job: str = ""
+    """Its record, by which it can be undone; empty with a dry run, and where nothing differed."""
+    commit: str = ""
+    paths: tuple[str, ...] = ()
+    """Files that change."""
+    beliefs: tuple[BeliefChange, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """One line for what stays as it is, and why."""
