@@ -9,8 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, datetime
 
-from kimi_memory.formats.job_file import job_of
-from kimi_memory.jobs.job_records import FOLDER
+from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.llm.usage import Meter
 from kimi_memory.nlp.dates.zone import Zone, day_in
 from kimi_memory.store.store import Store
