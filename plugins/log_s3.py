@@ -22,18 +22,17 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Taken, Unreachable
 from kimi_memory.errors import UsageError
 
-if TYPE_CHECKING:
-    from obstore.store import S3Store
 try:
     import obstore
     from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PreconditionError
+    from obstore.store import S3Store
 
     _MISSING = (NotFoundError, FileNotFoundError)
 except ImportError:
@@ -70,8 +69,6 @@ def _shown(url: str) -> str:
 
 def _connect(url: str) -> S3Store:
     """Return the store of an address; keys may stand in it, or where AWS programs look."""
-    from obstore.store import S3Store
-
     parts = urlsplit(url)
     asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
     given: dict[str, Any] = {}
@@ -203,7 +200,7 @@ class S3Log:
         return Lease(str(holder), int(epoch), left), str(found.meta["e_tag"])
 
     def _write_lease(self, memory: str, lease: Lease, tag: str) -> bool:
-        # What never repeats: versions are told apart by what they hold.
+        # What never repeats: the store knows versions by what they hold.
         body = json.dumps([*lease, token_hex(8)]).encode()
         mode: Any = {"e_tag": tag} if tag else "create"
         try:

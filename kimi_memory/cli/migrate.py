@@ -35,21 +35,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--yes", action="store_true", help="do it; without, only --keep-source changes anything"
     )
     parser.add_argument(
-        "--node",
-        default="",
-        help="of a memory on several machines: the one that takes the writes from now on",
-    )
-    parser.add_argument(
         "--back", action="store_true", help="let a memory that was moved take writes here again"
     )
 
 
 def run(arguments: Namespace) -> int:
     """Move it, or say what moving it would carry."""
-    if arguments.node:
-        from kimi_memory.cli.deployed import hand_over  # Nothing of it for a machine alone.
-
-        return hand_over(arguments)
     if (arguments.to is None) != arguments.back:
         raise UsageError("Say where to, or --back alone.")
     with open_memory(arguments) as memory:

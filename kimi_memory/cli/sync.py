@@ -32,11 +32,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="go on, so long after each sync, until stopped",
     )
     parser.add_argument(
-        "--node",
-        default="",
-        help="of a memory on several machines: wait until that one has all there is now",
-    )
-    parser.add_argument(
         "--accept-forced",
         action="store_true",
         help="merge with a remote whose history was replaced, and send the result",
@@ -47,10 +42,6 @@ def run(arguments: Namespace) -> int:
     """Sync once, or again and again until interrupted, which is a clean end."""
     if arguments.pull and arguments.push:
         raise UsageError("--pull and --push each leave the other out. Give one of them, or none.")
-    if arguments.node:
-        from kimi_memory.cli.deployed import sync_node  # Nothing of it for a machine alone.
-
-        return sync_node(arguments)
     if arguments.every is None:
         return _sync(arguments)
     if arguments.every <= 0:

@@ -62,8 +62,7 @@ def merge_copy(
     """
     with memory.store.lock("job"):
         if not dry_run:
-            if memory.store.relay is not None:
-                memory.store.relay.lead()  # Elsewhere, nothing is fetched for nothing.
+            memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
             memory.repair_merges()
         memory.batch.flush()
         merger = memory.history.merger()

@@ -95,7 +95,7 @@ def _check_movable(memory: Memory, *, closes: bool) -> None:
     if memory.store.moved:
         raise MovedError(memory.store.moved)
     if closes:
-        memory.refuse_if_deployed("a move", "Use 'kimi-memory migrate --node NAME'")
+        memory.refuse_if_deployed("a move", "Use 'kimi-memory deploy migrate NAME --to NODE'")
 
 
 def _carry(memory: Memory, path: Path, place: Path) -> tuple[str, ...]:

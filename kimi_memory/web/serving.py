@@ -31,7 +31,7 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
     others: list[Desk] = []
 
     def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
-        from kimi_memory.web.site_app import make_app
+        from kimi_memory.web.site_app import make_app, make_many
 
         for root in serving.beside:
             others.append(Desk(root, serving.home, serving.limits.waiting))
@@ -39,9 +39,7 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
         app = make_app(serving, desk, tokens, stop, others)
         if serving.below is None:
             return app
-        from kimi_memory.server.many import Folder, Many
-
-        many = Many(app, serving, Folder(serving.below), stop)
+        many = make_many(app, serving, serving.below, stop)
         at_end.callback(many.close)
         return many
 

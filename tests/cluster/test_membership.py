@@ -268,7 +268,6 @@ def test_a_memory_moves_to_another_node_once_that_has_all_of_it(
     assert run(["node", "join", "--url", url, "--name", "edge"]) == 0
     assert run(["init", str(folder), "--name", "shop"]) == 0
     place = ["--memory", str(folder)]
-    assert run(["sync", "--node", "rack", *place]) == UsageError.exit_code
     assert run(["deploy", "add", *place]) == 0
     with Cluster.open(opening=rack) as other, Cluster.open() as one:
         other.join()
@@ -276,15 +275,17 @@ def test_a_memory_moves_to_another_node_once_that_has_all_of_it(
         with kept_in_step(one, Opening(home=Home.of_user())), kept_in_step(other, rack):
             assert run(["remember", "We use PostgreSQL.", *place]) == 0
             capsys.readouterr()
-            assert run(["sync", "--node", "elsewhere", *place]) == UsageError.exit_code
+            assert run(["deploy", "sync", "shop", "--to", "elsewhere"]) == UsageError.exit_code
             assert "does not hold" in capsys.readouterr().err
-            assert run(["sync", "--node", "rack", *place]) == 0
+            assert run(["deploy", "sync", "shop", "--to", "rack"]) == 0
             assert "rack has record" in capsys.readouterr().out
-            assert run(["migrate", "--node", "rack", *place]) == 0
-            assert "would take the writes" in capsys.readouterr().out
-            assert run(["migrate", "--node", "rack", "--yes", *place]) == 0
+            assert run(["deploy", "migrate", "shop", "--to", "rack", "--dry-run"]) == 0
+            assert "Would have rack take the writes" in capsys.readouterr().out
+            assert run(["deploy", "migrate", "shop", "--to", "rack"]) == 0
             assert "rack takes the writes" in capsys.readouterr().out
-            assert run(["sync", "--node", "edge", *place]) == 0
+            assert run(["deploy", "sync", "shop", "--to", "edge"]) == 0
+            row = next(one for one in one.deployments("shop") if one.node == "rack")
+            assert row.bytes > 0 and row.synced and row.durability == "replicated"
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,7 @@ def test_what_a_copy_has_is_merged_where_it_is_led_and_is_so_everywhere(
         assert a.history.head() == b.history.head()
         assert [one.hash for one in a.history.log()] == [one.hash for one in b.history.log()]
         assert not [*check_log(relay_of(a).position.log, pair.id)]
-        waits = [path for path in report.paths if a.store.vetting.waiting(path)]  # type: ignore[union-attr]
-        assert waits == [p for p in report.paths if b.store.vetting.waiting(p)]  # type: ignore[union-attr]
+        assert waiting(a, report.paths) == waiting(b, report.paths)
         assert not merge_copy(a, str(tmp_path / "copy")).paths
         # What was merged is history of the node that leads next, too.
         relay_of(a).step_down()
@@ -54,3 +54,10 @@ def test_what_a_copy_has_is_merged_where_it_is_led_and_is_so_everywhere(
         b.batch.flush()
         relay_of(a).follow()
         assert a.history.head() == b.history.head()
+
+
+def waiting(memory: Memory, paths: Sequence[str]) -> list[str]:
+    """Those that wait for a person's word."""
+    vetting = memory.store.vetting
+    assert vetting is not None
+    return [path for path in paths if vetting.waiting(path)]
