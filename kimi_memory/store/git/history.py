@@ -70,8 +70,7 @@ class History:
         signing: Callable[[], SigningKey | None] = lambda: None,
         shipping: Shipping | None = None,
     ) -> None:
-        self.root, self.enabled, self._signing = root, enabled, signing
-        self._shipping = shipping
+        self.root, self.enabled, self._signing, self._shipping = root, enabled, signing, shipping
         self._lock, self._clock, self._side = lock, clock, root / ".kimi"
         self._found: Git | None = None
         self._unsettled, self._head = False, ""
