@@ -128,7 +128,7 @@ def _is_plain(draft: Draft) -> bool:
         if DATED in draft.tags:
             alone = len(sentences(draft.value)) <= 2
             return is_lasting(draft.value) or (alone and traits_of(draft.value).kin)
-        return gives_own_value(draft.value)
+        return draft.key.endswith(_SLOTS) or gives_own_value(draft.value)
     if draft.type is not CardType.DECISION:
         return True
     changes = CHANGE in draft.tags
@@ -170,7 +170,9 @@ def _is_settled(draft: Draft) -> bool:
 
 def _rate_strength(draft: Draft) -> Strength:
     if draft.type is CardType.DECISION and len(draft.quotes) > 1:
-        return Strength.STRONG  # an offer and the answer to it
+        # Who agrees to what an agent proposes decides it; who picks of its list mostly says what
+        # to do next.
+        return Strength.STRONG if draft.origin is Origin.AGENT else Strength.WEAK
     # An answer says the rest of what it answers: then the value is the whole of it.
     text = draft.quotes[0].text if len(draft.quotes) == 1 else draft.value
     return strength_of(

@@ -124,15 +124,20 @@ def test_what_people_tell_each_other_to_do_is_no_rule(
 
 
 @pytest.mark.parametrize(
-    ("type", "quotes", "weak"),
-    [(CardType.DECISION, 2, False), (CardType.DECISION, 1, True), (CardType.FACT, 2, True)],
+    ("type", "quotes", "origin", "weak"),
+    [
+        (CardType.DECISION, 2, Origin.AGENT, False),
+        (CardType.DECISION, 2, Origin.HUMAN, True),
+        (CardType.DECISION, 1, Origin.HUMAN, True),
+        (CardType.FACT, 2, Origin.HUMAN, True),
+    ],
 )
-def test_an_offer_and_its_answer_decide_in_any_words(
-    type: CardType, quotes: int, weak: bool
+def test_a_proposal_that_is_agreed_to_decides_and_a_pick_of_a_list_waits(
+    type: CardType, quotes: int, origin: Origin, weak: bool
 ) -> None:
     text = "maybe we should sell the caravan"
     said = tuple(Quote("s", n, text) for n in range(1, quotes + 1))
-    (kept,), _ = graded([draft(text, type=type, quotes=said)])
+    (kept,), _ = graded([draft(text, type=type, quotes=said, origin=origin)])
     assert kept.weak is weak
 
 
