@@ -189,6 +189,44 @@ def measure_failover(nodes: list[Node], times: int) -> dict[str, float]:
     }
 
 
+def measure_planned(nodes: list[Node], times: int) -> dict[str, float]:
+    """Return how long it takes until another node leads that is to, with both services running."""
+    taken = []
+    for n in range(times):
+        with nodes[n % 2].cluster() as cluster:
+            begun = time.perf_counter()
+            cluster.promote("shop")
+            taken.append(time.perf_counter() - begun)
+    return {
+        "planned_p50_s": round(statistics.median(taken), 2),
+        "planned_worst_s": round(max(taken), 2),
+    }
+
+
+def measure_open(folder: Path, memories: int) -> dict[str, float]:
+    """Return what each of many memories costs that one process keeps open, with its index."""
+    home = Home(folder / "many-config", folder / "many-state")
+    opening = Opening(home=home, host=Host(entry_points=False), background=False)
+    before, opened = _resident_bytes(), list[Memory]()
+    for n in range(memories):
+        memory = Memory.create(folder / "many" / str(n), opening=opening)
+        memory.session("s").turn("user", SAID[n % len(SAID)].format(n))
+        memory.recall("order")
+        opened.append(memory)
+    found = (
+        (_resident_bytes() - before) / memories,
+        len([*Path("/proc/self/fd").iterdir()]) / memories,
+    )
+    for memory in opened:
+        memory.close()
+    return {"open_memory_mb": round(found[0] / 1e6, 2), "open_memory_files": round(found[1], 1)}
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def _is_led_by_another(cluster: Cluster, memory: str, holder: str) -> bool:
     return cluster.state(memory).holder != holder
 
@@ -238,7 +276,9 @@ def measure(turns: int, failovers: int) -> dict[str, float]:
             time.sleep(2.0)
             found |= measure_turns(nodes, folder, turns, "followed")
             found |= measure_lag(nodes, turns)
+            found |= measure_planned(nodes, failovers)
             found |= measure_failover(nodes, failovers)
+        found |= measure_open(folder, 100)
     return found
 
 

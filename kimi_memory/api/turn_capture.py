@@ -28,7 +28,7 @@ from kimi_memory.domain.moment import moment
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Json, Session, Transcript, Turn
-from kimi_memory.errors import ChangedOnDiskError, UsageError
+from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.paths import KEPT
 from kimi_memory.store.notes import sessions
@@ -199,14 +199,18 @@ class TurnCapture:
         store, path = self._parts.store, sessions.kept_path(id)
         while store.exists(path):
             content = store.read(path)
-            self.take(sessions.parse(content, path))
+            self.take(sessions.read_kept(store, path))
             with suppress(ChangedOnDiskError):  # More was kept meanwhile.
                 sessions.let_go(store, path, content, self._parts.actor)
 
     def take_all_kept(self) -> None:
         """Put into the change log all that this node kept while that did not answer."""
-        for id, _ in sessions.find_kept(self._parts.store):
-            self.take_kept(id)
+        for id, path in sessions.find_kept(self._parts.store):
+            try:
+                self.take_kept(id)
+            except FormatError as error:
+                # It keeps no other from the log; `doctor` names a damaged file.
+                self._parts.notes = (*self._parts.notes, f"{path} stays here: {error}")
 
     def take(self, kept: Transcript) -> None:
         """Store the turns of a session that was kept on some node; those that are there stay.

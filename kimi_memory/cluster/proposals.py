@@ -20,6 +20,7 @@ from kimi_memory.cluster.snapshots import keep_blob
 from kimi_memory.domain.change import digest
 from kimi_memory.errors import (
     ChangedOnDiskError,
+    FormatError,
     KimiMemoryError,
     NotPrimaryError,
     UnknownOutcomeError,
@@ -67,8 +68,7 @@ class Proposer:
         for _, path in kept:
             content = self._memory.store.read(path)
             if self._is_open(path, digest(content), answers, waiting):
-                body = {"kind": TURNS, "path": path, "after": digest(content)}
-                self._put(path, body, content)
+                self._put_turns(path, digest(content))
             elif self._is_here(answers.get(self._of + path)):
                 self._let_go(path, content)
         if edits:
@@ -94,6 +94,15 @@ class Proposer:
                 self._put_edit(name, one.edit, one.content)
             elif self._is_here(answers.get(self._of + name)) and name not in self.refused:
                 one.forget()
+
+    def _put_turns(self, path: str, after: str) -> None:
+        try:
+            shown = sessions.render_kept(sessions.read_kept(self._memory.store, path))
+        except FormatError as error:
+            self.refused[path] = str(error)  # It keeps no other from being proposed.
+            return
+        body = {"kind": TURNS, "path": path, "after": after, "content": digest(shown)}
+        self._put(path, body, shown)
 
     def _put_edit(self, name: str, edit: Entry, content: bytes | None) -> None:
         before, base = self._find_base(edit)
@@ -175,10 +184,10 @@ def take_proposals(memory: Memory, relay: Relay, registry: Registry) -> list[str
 
 def _take(memory: Memory, relay: Relay, path: str, body: Mapping[str, Any]) -> str:
     get = partial(relay.position.log.get_blob, relay.position.place.memory)
-    content = get(str(body["after"])) if body["after"] else None
     if body["kind"] == TURNS:
-        memory.take_kept(sessions.parse(content or b"", path))
+        memory.take_kept(sessions.parse(get(str(body["content"])), path))
         return ""
+    content = get(str(body["after"])) if body["after"] else None
     waits = body.get("waits") or ("", "", "")
     edit = Entry(
         body["op"], path, body["before"], body["after"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
@@ -18,13 +18,13 @@ from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import copy_memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
-from kimi_memory.errors import DiskError, NotPrimaryError
+from kimi_memory.errors import DiskError, FormatError, NotPrimaryError
 from kimi_memory.store.deployment import Deployment, read_deployment
 from kimi_memory.store.edits_aside import FOLDER as ASIDE
 from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import KEPT, is_own
-from kimi_memory.store.notes.sessions import find_kept, keep_again
+from kimi_memory.store.notes.sessions import find_kept, keep_again, read_kept, render_kept
 from kimi_memory.store.wal.append_log import LOST, mark_of
 from kimi_memory.store.wal.records import Entry
 
@@ -79,7 +79,8 @@ def _carry_over(old: Memory, side: Path, opening: Opening) -> None:
             (side / LOST / name).write_bytes(content)
     with Memory.open(side, opening) as copy:
         for _, path in kept:
-            keep_again(copy.store, path, old.store.read(path), copy.actor)
+            with suppress(FormatError):  # It is put aside.
+                keep_again(copy.store, path, render_kept(read_kept(old.store, path)), copy.actor)
 
 
 def finish_renewal(folder: Path, opening: Opening) -> list[str]:

@@ -90,3 +90,26 @@ def test_the_doctor_names_a_folder_that_stopped(tmp_path: Path) -> None:
             found = next(f for f in doctor(memory) if f.check == "deployment")
     assert "record 7" in found.message
     assert "deploy repair" in found.remedy
+
+
+def test_a_turn_is_kept_and_said_to_be_where_the_log_does_not_answer(tmp_path: Path) -> None:
+    url = f"folder://{tmp_path}/log"
+    (tmp_path / "edge").mkdir()
+    edge = served_on(tmp_path, "edge", url)
+    opening = Opening(home=edge.directories, background=False)
+    Memory.create(edge.root, name="shop", opening=opening).close()
+    with Cluster.open(opening=opening) as one:
+        one.deploy(edge.root)
+    with serving(tmp_path) as start, start(edge.root, edge.home).client() as here:
+        turn = {"role": "user", "text": "部署定在每周五下午。"}
+        assert here.post("/v1/sessions", json={"id": "s"}).status_code < 300
+        stored = here.post("/v1/sessions/s/turns", json=turn).json()
+        assert (stored["n"], stored["durability"]) == (1, "replicated")
+        (tmp_path / "log").rename(tmp_path / "away")
+        (tmp_path / "log").write_text("no folder", encoding="utf-8")
+        assert here.post("/v1/sessions", json={"id": "new"}).status_code < 300
+        for id, n in (("s", 2), ("new", 1)):
+            stored = here.post(f"/v1/sessions/{id}/turns", json=turn | {"text": f"{id} {n}."})
+            assert stored.status_code < 300, stored.text
+            assert (stored.json()["n"], stored.json()["durability"]) == (n, "local")
+        assert here.post("/v1/recall", json={"query": "哪天部署？"}).status_code == 200

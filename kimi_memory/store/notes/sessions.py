@@ -19,6 +19,9 @@ from kimi_memory.formats.jsonl import (
     chain_start,
     context_of,
     read_transcript_lines,
+    session_line,
+    state_line,
+    turn_line,
     turn_of,
 )
 from kimi_memory.lazy_dataclass import dataclass
@@ -66,6 +69,27 @@ def find_kept(store: Store) -> list[tuple[str, str]]:
     found = sorted(store.root.glob(f"{SHORT}/session_*{KEPT}"))
     names = (path.name for path in found)
     return [(name.removeprefix("session_").removesuffix(KEPT), f"{SHORT}/{name}") for name in names]
+
+
+def read_kept(store: Store, path: str) -> Transcript:
+    """Read a session that was kept; turns that were not said to us are trusted as from elsewhere.
+
+    Raises:
+        FormatError: it cannot be parsed.
+    """
+    found = read(store, path)
+    unseen = set(store.vetting.unseen_lines(path)) if store.vetting is not None else set()
+    # One that no write of ours made was laid there by somebody.
+    ours = store.journal.mark_of(path) is not None
+    numbers = {turn.n for turn in found.turns if not ours or turn_line(turn) in unseen}
+    return capped(found, Origin.REMOTE, numbers) if numbers else found
+
+
+def render_kept(kept: Transcript) -> bytes:
+    """Return the file of a session that was kept."""
+    turns = [turn_line(turn) for turn in kept.turns]
+    state = state_line(kept.task or None, kept.variables, kept.metadata or None)
+    return b"".join([session_line(kept.session), *turns, state])
 
 
 def let_go(store: Store, path: str, content: bytes, actor: Actor) -> None:
