@@ -60,6 +60,9 @@ class Frame:
 
     def __init__(self) -> None:
         self.assets = dict(_read_assets())
+        self._links = {
+            name: f"{ROOT}/static/{one.mark}/{name}" for name, one in self.assets.items()
+        }
 
     def render(
         self, view: View, place: Place, address: tuple[str, str], seat: Seat | None, lang: str,
@@ -104,9 +107,7 @@ class Frame:
             "memory_name": place.memory,
             "on_clocks": partial(in_zone, zone=place.zone),
             "flash": flash,
-            "asset": {
-                name: f"{ROOT}/static/{one.mark}/{name}" for name, one in self.assets.items()
-            },
+            "asset": self._links,
         }
         if view.source:
             words = {name: both[lang == "zh"] for name, both in view.labels.items()}
