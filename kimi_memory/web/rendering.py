@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC
+from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from kimi_memory.formats.templates import fill_page, fill_source
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.web.captions import captions
 from kimi_memory.web.page_table import EVERYBODY, NAVIGATION
 from kimi_memory.web.page_types import MOST_FIELDS, ROOT, View
@@ -48,6 +51,8 @@ class Place:
     """Names and titles of the pages of plugins."""
     several: bool = False
     """Whether other memories are served as well."""
+    zone: Zone = UTC
+    """Times are shown on its clocks."""
 
 
 class Frame:
@@ -55,6 +60,9 @@ class Frame:
 
     def __init__(self) -> None:
         self.assets = dict(_read_assets())
+        self._links = {
+            name: f"{ROOT}/static/{one.mark}/{name}" for name, one in self.assets.items()
+        }
 
     def render(
         self, view: View, place: Place, address: tuple[str, str], seat: Seat | None, lang: str,
@@ -97,10 +105,9 @@ class Frame:
             "seated": seat is not None,
             "bound": bound,
             "memory_name": place.memory,
+            "on_clocks": partial(in_zone, zone=place.zone),
             "flash": flash,
-            "asset": {
-                name: f"{ROOT}/static/{one.mark}/{name}" for name, one in self.assets.items()
-            },
+            "asset": self._links,
         }
         if view.source:
             words = {name: both[lang == "zh"] for name, both in view.labels.items()}

@@ -63,7 +63,8 @@ class Room:
         """Where its pages stand."""
         plugins = [(one.name, one.titles) for one in self._plugins]
         title = self.desk.memory.settings.memory.name or self.desk.root.name
-        return Place(self.base, title, plugins, several=bool(self.name))
+        zone = self.desk.memory.zone
+        return Place(self.base, title, plugins, several=bool(self.name), zone=zone)
 
     @property
     def pages(self) -> Sequence[Page]:

@@ -93,6 +93,22 @@ def test_reading_changes_no_byte(pages: Pages) -> None:
     assert tree(pages.root) == before
 
 
+def test_times_are_those_of_the_zone_of_the_memory(fresh: Pages) -> None:
+    settings = fresh.root / "memory.toml"
+    text = re.sub(r"(?m)^timezone = .*\n", "", settings.read_text("utf-8"))
+    there = text.replace("[memory]\n", '[memory]\ntimezone = "Asia/Shanghai"\n')
+    settings.write_text(there, "utf-8")
+    with Pages(fresh.root, fresh.home) as pages:
+        [card, *_] = [x for x in Reader(pages.read("/ui/held")).links() if "/note/" in x]
+        shown = "".join(
+            pages.read(path)
+            for path in ("/ui/", "/ui/held", "/ui/sessions", "/ui/jobs", "/ui/health", card)
+        )
+    times = re.findall(r'<time datetime="([^"]+)"', shown)
+    assert len(times) > 20
+    assert not [one for one in times if not one.endswith("+08:00")]
+
+
 @pytest.mark.parametrize("lang", ["zh", "en"])
 def test_pages_speak_the_language_of_the_browser(pages: Pages, lang: str) -> None:
     text = pages.read("/ui/held", **{"accept-language": f"{lang}-XX,fr"})
