@@ -109,8 +109,7 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
     key = place / "key"
     make = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
     subprocess.run(make, check=True)
-    config = place / "signing"
-    config.mkdir()
+    (config := place / "signing").mkdir()
     (config / "config.toml").write_text(f'[signing]\nkey = "{key}"\nwhen = "commit"\n')
     signers = place / "signers"
     signers.write_text(f"ann {key.with_suffix('.pub').read_text()}")

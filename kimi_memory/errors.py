@@ -243,8 +243,10 @@ class NotPrimaryError(StoreError):
 
     exit_code = 36
 
-    def __init__(self, memory: str, primary: str = "", why: str = "") -> None:
-        self.primary = primary
+    def __init__(
+        self, memory: str, primary: str = "", why: str = "", *, silent: bool = False
+    ) -> None:
+        self.primary, self.silent = primary, silent
         if primary:
             said = f"{primary} takes the writes of this memory ({memory}). Write there"
             said += ", or move them with 'kimi-memory deploy promote'."

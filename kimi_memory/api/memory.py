@@ -16,7 +16,7 @@ from kimi_memory.api.past_reading import PastReading
 from kimi_memory.api.syncing import Syncing
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import lettered, new_session_id
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
 from kimi_memory.recall.request import Request
 from kimi_memory.store.notes.notes import Shelf
@@ -187,6 +187,20 @@ class Memory(PastReading, Syncing, ChatWindow):
     ) -> Iterator[Ingested]:
         """Store the sessions of transcript files, each turn once; yields a report a session."""
         return self._capture_part.ingest(files, progress)
+
+    def take_kept(self, kept: Transcript | None = None) -> None:
+        """Put turns into the change log that were kept while it did not answer.
+
+        Args:
+            kept: what another node kept of a session; all that this one kept if None.
+
+        Raises:
+            NotPrimaryError: another node takes the writes, or the log does not answer.
+        """
+        if kept is None:
+            self._capture_part.take_all_kept()
+        else:
+            self._capture_part.take(kept)
 
     # Consolidation
 

@@ -10,7 +10,8 @@ from kimi_memory.errors import NotPrimaryError, PluginError, UsageError
 from kimi_memory.store.deployment import Deployment, Kept, Terms, read_deployment
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.follow_commit import follow_commit
-from kimi_memory.store.log_replay import Replayer
+from kimi_memory.store.log_replay import Means, Replayer
+from kimi_memory.store.logged_content import read_logged as log_content
 from kimi_memory.store.relay import Relay
 from kimi_memory.store.shipped_commits import CommitShipping
 
@@ -64,16 +65,26 @@ def attach_relay(parts: Parts, deployment: Deployment | None = None) -> Relay:
     )
     # What an earlier leader had not committed yet is ours to commit.
     relay.began = parts.written
-    parts.store.attach(relay, partial(_make_replay, parts))
+    parts.store.attach(relay, partial(_make_replay, parts, relay))
     parts.shipping = CommitShipping(parts.store, relay)
     return relay
 
 
 def _make_replay(
-    parts: Parts, tree: Tree, transactions: Transactions, journal: Journal
+    parts: Parts, relay: Relay, tree: Tree, transactions: Transactions, journal: Journal
 ) -> Replayer:
-    follow = partial(_follow, parts)
-    return Replayer(tree, transactions, journal, follow, lambda: f"{parts.clock():%Y%m%dT%H%M%SZ}")
+    def read_logged(path: str) -> bytes | None:
+        place, log = relay.position.place, relay.position.log
+        return log_content(log, place.memory, path, place.seq, parts.history.content)
+
+    means = Means(
+        partial(_follow, parts),
+        lambda: f"{parts.clock():%Y%m%dT%H%M%SZ}",
+        # Made when it is first asked: most folders are edited by nobody.
+        lambda edit: parts.store.reconciler.judge(edit),  # noqa: PLW0108  see above
+        read_logged,
+    )
+    return Replayer(tree, transactions, journal, means)
 
 
 def _follow(parts: Parts, commit: LoggedCommit) -> None:

@@ -229,6 +229,15 @@ class Parts:
             why = f"This memory is shared over a change log, which {what} does not reach"
             raise UsageError(f"{why}. {remedy}.")
 
+    def check_leads(self) -> None:
+        """Refuse to go on in a deployed memory where another node takes the writes.
+
+        Raises:
+            NotPrimaryError: another does, or the log does not answer.
+        """
+        if self.store.relay is not None:
+            self.store.relay.lead()
+
     def is_secret(self, text: str) -> bool:
         """Whether a text holds what may not be stored."""
         return bool(self.screen.spans(text))

@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.services import Parts
 from kimi_memory.capture.ingest import Ingest, Ingested
+from kimi_memory.capture.kept_log import (
+    CARDS,
+    ENDED,
+    Durability,
+    OpenLog,
+    SharedLog,
+    Silence,
+    again_where_changed,
+    said_again,
+)
 from kimi_memory.capture.log import Captured, Said, SessionLog, Views
 from kimi_memory.capture.remember import explicit_draft, remembered_in
+from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.moment import moment
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.session import Json, Session, Turn
-from kimi_memory.errors import UsageError
+from kimi_memory.domain.session import Json, Session, Transcript, Turn
+from kimi_memory.errors import ChangedOnDiskError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.store.files.paths import KEPT
 from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
     from kimi_memory.api.job_runs import JobRuns
-    from kimi_memory.domain.job import JobReport
 
 _VIEW_SECONDS = 0.25
+_KEPT = "kept on this node only; its card is made once the change log answers"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionHandle:
     """An open session of a memory; use it as a context manager to end it."""
 
-    log: SessionLog
+    log: OpenLog
     clock: Callable[[], datetime]
     captured: Callable[[Sequence[Captured]], None]
     """Informed of new turns once they are durable."""
@@ -45,6 +60,15 @@ class SessionHandle:
     def id(self) -> str:
         """The session's id."""
         return self.log.session.id
+
+    @property
+    def durability(self) -> Durability:
+        """Where the last turn stands, in a memory on several machines; empty on one.
+
+        ``replicated`` is in the change log; ``local`` is kept on this node only, and put into the
+        log once that answers.
+        """
+        return self.log.durability
 
     def turn(
         self,
@@ -97,7 +121,9 @@ class SessionHandle:
             None if origin is None else Origin(origin),
         )
         captured = self.log.add([said])
-        return captured[0].turn if captured else None, partial(self.captured, captured)
+        # Cards are made where the log has the turn.
+        cards = () if self.log.durability == "local" else captured
+        return captured[0].turn if captured else None, partial(self.captured, cards)
 
     def state(
         self,
@@ -139,18 +165,74 @@ class TurnCapture:
     def _session_views(self) -> Views:
         return Views(self._parts.store, _VIEW_SECONDS if self._parts.background else 0.0)
 
+    @cached_property
+    def _silence(self) -> Silence:
+        return Silence()
+
     def start(self, header: Session) -> SessionHandle:
         """Start a session, or go on with the open one of that id."""
         parts = self._parts
-        header = sessions.next_part(parts.store, header)
-        actor = parts.actor._replace(session=header.id)
-        limits = parts.settings.capture
-        log = SessionLog(
-            parts.store, parts.host, parts.screen, actor, self._session_views, limits=limits
-        )
-        log.start(header)
+        log: OpenLog
+        if parts.store.relay is None:
+            header = sessions.next_part(parts.store, header)
+            log = self._make_log(header.id)
+            log.start(header)
+        else:
+            log = SharedLog(parts.store, header, self._make_log, self.take_kept, self._silence)
+            log.start()
         parts.written()
         return SessionHandle(log, parts.clock, self._keep_wanted, self._end)
+
+    def _make_log(self, id: str) -> SessionLog:
+        parts = self._parts
+        actor, limits = parts.actor._replace(session=id), parts.settings.capture
+        return SessionLog(
+            parts.store, parts.host, parts.screen, actor, self._session_views, limits=limits
+        )
+
+    def take_kept(self, id: str) -> None:
+        """Put into the change log what this node kept of a session while that did not answer.
+
+        Raises:
+            NotPrimaryError: another node takes the writes, or nobody answers; all of it stays.
+        """
+        store, path = self._parts.store, sessions.kept_path(id)
+        while store.exists(path):
+            content = store.read(path)
+            self.take(sessions.parse(content, path))
+            with suppress(ChangedOnDiskError):  # More was kept meanwhile.
+                sessions.let_go(store, path, content, self._parts.actor)
+
+    def take_all_kept(self) -> None:
+        """Put into the change log all that this node kept while that did not answer."""
+        for id, _ in sessions.find_kept(self._parts.store):
+            self.take_kept(id)
+
+    def take(self, kept: Transcript) -> None:
+        """Store the turns of a session that was kept on some node; those that are there stay.
+
+        Raises:
+            NotPrimaryError: another node takes the writes, or nobody answers.
+        """
+        parts = self._parts
+        id = kept.session.id.removesuffix(KEPT.removesuffix(".jsonl"))
+        header = sessions.next_part(parts.store, replace(kept.session, id=id, continues=""))
+        log = self._make_log(header.id)
+        log.start(header)
+        captured = again_where_changed(lambda: log.add(said_again(kept)))
+        metadata = {name: one for name, one in kept.metadata.items() if name not in (ENDED, CARDS)}
+        if kept.task or kept.variables or metadata:
+            log.set_state(kept.task or None, kept.variables, metadata)
+        asked = kept.metadata.get(CARDS)
+        cards = asked if isinstance(asked, dict) else {}
+        self._keep_wanted([one for one in captured if one.turn.ref not in cards])
+        for one in captured:
+            if isinstance(found := cards.get(one.turn.ref), list):
+                draft = explicit_draft(one, header, *map(str, found))
+                self._runs().keep_statement(draft, [one])
+        if ended := kept.metadata.get(ENDED):
+            log.end(max(moment(str(ended)), kept.latest))
+        parts.written()
 
     def id_of_statements(self, project: str, agent: str, user: str, area: str) -> str:
         """Return the id of the session that statements of this day are said in."""
@@ -167,7 +249,11 @@ class TurnCapture:
         parts.written()
         if not captured:
             raise UsageError("Nothing is left of that text once injected blocks are removed.")
-        draft = explicit_draft(captured[0], handle.header, parts.screen.pass_name(key), type)
+        key = parts.screen.pass_name(key)
+        draft = explicit_draft(captured[0], handle.header, key, type)
+        if isinstance(handle.log, SharedLog) and handle.log.durability == "local":
+            handle.log.ask_for_card(captured[0].turn.ref, key, type)
+            return JobReport("", "remember", draft.key, left_out=(_KEPT,))
         return self._runs().keep_statement(draft, captured)
 
     def ingest(
@@ -187,10 +273,14 @@ class TurnCapture:
         place = sessions.find(parts.store, parts.screen.pass_id(id))
         transcript = sessions.read(parts.store, place.path)
         if place.open and transcript.ended is None:
-            actor = parts.actor._replace(session=place.id)
-            log = SessionLog(parts.store, parts.host, parts.screen, actor)
             # Turns of an import may be of a later clock than ours; nothing ends before it began.
-            log.end(max(parts.clock(), transcript.latest))
+            at = max(parts.clock(), transcript.latest)
+            if parts.store.relay is None:
+                SessionLog(
+                    parts.store, parts.host, parts.screen, parts.actor._replace(session=place.id)
+                ).end(at)
+            else:
+                self.start(replace(transcript.session, id=place.id)).log.end(at)
             parts.written()
         return place.id
 

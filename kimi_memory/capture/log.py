@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.capture.screen import Screen
 from kimi_memory.config import CaptureTable
@@ -28,6 +28,7 @@ from kimi_memory.domain.session import (
 from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.errors import StoreError, UsageError
 from kimi_memory.formats.jsonl import (
+    archive_path,
     context_of,
     end_line,
     session_line,
@@ -129,6 +130,10 @@ class Said:
     origin: Origin | None = None
     """None: a user's words are human, an assistant's an agent's, others a tool's."""
     tool_calls: tuple[Json, ...] = ()
+    masked: int = 0
+    """How many secrets were masked in it before."""
+    stripped: int = 0
+    """How many characters were left out of it before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,9 @@ class Captured:
 
 class SessionLog:
     """One open session file. Several processes may write to the same one."""
+
+    durability: Literal["", "replicated", "local"] = ""
+    """Whether a log of several machines has what was added; empty for one machine alone."""
 
     def __init__(
         self,
@@ -188,6 +196,9 @@ class SessionLog:
             # A process that was killed before its first line leaves an empty file.
             left = sessions.is_begun(self._store, self.path) and not self._store.size(self.path)
             if left or not self._store.exists(self.path):
+                if self._store.exists(archive_path(session)):
+                    # Begun, ended and archived by others since this id was chosen.
+                    raise UsageError(f"Session {session.id} has ended. Start a new one.")
                 self._store.append(self.path, [session_line(session)], self._actor)
             self._reload_if_changed()
             if session.area and scope_of(session) != scope_of(self.session):
@@ -281,8 +292,8 @@ class SessionLog:
             context=self._context,
             # A host's id may be a digest of the words: on one of a secret codes could be tried.
             ref=keyed_mark(ref, self._keyed) if screened.masked else ref,
-            masked=screened.masked,
-            stripped=screened.stripped,
+            masked=screened.masked + said.masked,
+            stripped=screened.stripped + said.stripped,
             tool_calls=self._screen.pass_calls(said.tool_calls),
         )
         return self._rate_turn(turn)

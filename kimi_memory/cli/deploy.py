@@ -9,6 +9,7 @@ from kimi_memory.cli.cluster import format_deployments, open_cluster
 from kimi_memory.cli.shared import find_memory, show, show_result
 from kimi_memory.cli.words import say
 from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.moving import migrate, sync
 from kimi_memory.cluster.snapshots import find_snapshot
 from kimi_memory.errors import UsageError
 
@@ -35,9 +36,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     promote.add_argument(
         "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
     )
+    move = steps.add_parser("migrate", help="have a machine take the writes once it has everything")
+    sync = steps.add_parser("sync", help="wait until a machine has all there is now")
+    for step in (move, sync):
+        step.add_argument("name", help="of the memory")
+        step.add_argument("--to", required=True, metavar="NODE", help="the machine")
+        step.add_argument(
+            "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
+        )
     repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
     repair.add_argument("name", help="of the memory")
-    for step in (add, remove, promote, repair):
+    for step in (add, remove, promote, move, repair):
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
     demote = steps.add_parser("demote", help="have this machine take no writes any more")
     demote.add_argument("name", help="of the memory")
@@ -47,7 +56,7 @@ def run(arguments: Namespace) -> int:
     """Add, list, remove, promote, demote or repair."""
     steps = {
         "add": _add, "list": _list, "remove": _remove, "promote": _promote, "demote": _demote,
-        "repair": _repair,
+        "repair": _repair, "migrate": _migrate, "sync": _sync,
     }  # fmt: skip
     with open_cluster() as cluster:
         if getattr(arguments, "dry_run", False):
@@ -78,8 +87,8 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
             size=size, count=later, folder=arguments.folder, role=say(arguments.role),
             names=names, leader=leader,
         )  # fmt: skip
-    if arguments.step == "promote":
-        node = arguments.on or cluster.node
+    if arguments.step in ("promote", "migrate"):
+        node = arguments.to if arguments.step == "migrate" else arguments.on or cluster.node
         line = "Would have {node} take the writes of {name}; {leader} leads now."
         return say(line, node=node, name=arguments.name, leader=leader)
     row = next((one for one in rows if one.node == cluster.node), None)
@@ -130,6 +139,20 @@ def _promote(cluster: Cluster, arguments: Namespace) -> None:
     line = "{node} takes the writes of {name} (epoch {epoch})."
     said = say(line, node=state.holder, name=arguments.name, epoch=state.epoch)
     show_result(arguments, state, said)
+
+
+def _migrate(cluster: Cluster, arguments: Namespace) -> None:
+    moved = migrate(cluster, arguments.name, arguments.to, arguments.timeout)
+    text = "{node} takes the writes (epoch {epoch}); writers waited {seconds} s."
+    line = say(text, node=moved.node, epoch=moved.epoch, seconds=moved.seconds)
+    show_result(arguments, moved, line)
+
+
+def _sync(cluster: Cluster, arguments: Namespace) -> None:
+    found = sync(cluster, arguments.name, arguments.to, arguments.timeout)
+    text = "{node} has record {record}; {count} were new to it. It took {seconds} s."
+    said = say(text, node=found.node, record=found.seq, count=found.records, seconds=found.seconds)
+    show_result(arguments, found, said)
 
 
 def _repair(cluster: Cluster, arguments: Namespace) -> None:

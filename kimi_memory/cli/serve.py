@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, utcnow
@@ -39,6 +40,10 @@ def add_server(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--allow-origin", action="append", default=[], metavar="URL",
         help="a page that may call it from a browser; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--below", type=Path, metavar="FOLDER",
+        help="serve the memories in that folder as well, each as /m/NAME",
     )  # fmt: skip
     parser.add_argument(
         "--rate", type=float, default=500.0, metavar="N",
@@ -102,6 +107,7 @@ def serving_of(arguments: Namespace) -> Serving:
         home=Home.of_user(),
         names=names,
         port=arguments.port,
+        below=arguments.below.expanduser().resolve() if arguments.below else None,
         limits=Limits(body_bytes=arguments.max_body, per_second=arguments.rate),
     )
 

@@ -10,7 +10,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.formats.log_record import hash_record, is_snapshot
-from kimi_memory.store.git.files import RECEIPTS
+from kimi_memory.store.files.paths import is_own
 
 
 class _LogState:
@@ -67,5 +67,5 @@ def check_log(log: ChangeLog, memory: str) -> Iterator[str]:
 def digest_tree(memory: Memory) -> str:
     """Return what stands for all that two folders share: the files and the current commit."""
     store = memory.store
-    files = [(path, digest(store.read(path))) for path in store.files() if path != RECEIPTS]
+    files = [(path, digest(store.read(path))) for path in store.files() if not is_own(path)]
     return digest(json.dumps([memory.history.head(), files], ensure_ascii=False).encode())

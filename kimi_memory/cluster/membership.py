@@ -11,6 +11,7 @@ from kimi_memory import __version__
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, user_host
 from kimi_memory.api.relaying import open_log
+from kimi_memory.cluster.log_length import find_reached
 from kimi_memory.cluster.purging import mark_reached
 from kimi_memory.cluster.registry import DeploymentRow, Node, Registry
 from kimi_memory.cluster.renewal import renew_folder
@@ -25,6 +26,7 @@ from kimi_memory.store.deployment import (
     read_deployment,
     write_deployment,
 )
+from kimi_memory.store.files.paths import KEPT
 
 _PAUSE_SECONDS = 0.05
 
@@ -255,9 +257,7 @@ class Cluster:
                 return trim_log(self.log, id, self._find_reached(id) + 1)
 
     def _find_reached(self, memory: str) -> int:
-        """Return the last record that all others have carried out."""
-        others = (one for one in self.registry.deployments(memory) if one.node != self.node)
-        return min((one.applied for one in others), default=1 << 62)
+        return find_reached(self.registry.deployments(memory), self.node)
 
     def remove(self, name: str) -> DeploymentRow:
         """Make this machine's folder a plain copy again; nothing in it is removed.
@@ -275,6 +275,11 @@ class Cluster:
                     "'kimi-memory deploy demote', or 'kimi-memory deploy promote' there."
                 )
             self.log.release(row.memory, self.node, state.epoch)
+        if kept := [*Path(row.folder).glob(f"short-term/*{KEPT}")]:
+            raise UsageError(
+                f"{kept[0]} has turns that no other node has. Keep 'kimi-memory cluster run' "
+                "running here until the change log has them."
+            )
         drop_deployment(Path(row.folder))
         self.registry.drop_deployment(row.memory, self.node)
         return row

@@ -12,6 +12,7 @@ import time
 from typing import Literal
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.cluster.proposals import take_proposals
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import keep_bundle, trim_log
 from kimi_memory.domain.change_log import ChangeLog
@@ -64,6 +65,8 @@ def purge_shared(memory: Memory, doomed: Doomed, *, wait_seconds: float = 15.0) 
     relay, store = memory.store.relay, memory.store
     if relay is None:
         raise UsageError(f"{memory.root} is not deployed.")
+    take_proposals(memory, relay, Registry(relay.position.log))
+    memory.take_kept()
     with store.lock("job"), store.lock("store"), relay.turn():
         unfinished = relay.position.place.broken == _UNFINISHED
         if unfinished:
@@ -106,7 +109,10 @@ def _put_purge(memory: Memory, relay: Relay, report: PurgeReport) -> int:
     seq = relay.put("purge", about)
     relay.position.mark_broken("")
     place, log = relay.position.place, relay.position.log
-    Registry(log).put_purge(place.memory, seq)
+    registry = Registry(log)
+    registry.put_purge(place.memory, seq)
+    for key in registry.proposals(place.memory):
+        registry.drop_proposal(key)
     records = trim_log(log, place.memory, seq)
     relay.renew()
     return records

@@ -19,6 +19,7 @@ _Value = TypeVar("_Value", "Node", "DeploymentRow")
 Status = Literal["deploying", "active", "syncing", "inactive"]
 _NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
 _PURGES, _REACHED = "purges", "purges-reached"
+_PROPOSALS, _ANSWERS = "proposals", "answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,12 @@ class DeploymentRow:
     promote: bool = True
     """Whether it may take over."""
     deployed: str = ""
+    synced: str = ""
+    """When it last saw the end of the log, by its own clock."""
+    bytes: int = 0
+    """Of the files of the memory there."""
+    durability: str = "replicated"
+    """``local`` while turns are kept there that the log has not yet."""
     seen_seconds: float = 0.0
 
 
@@ -120,6 +127,35 @@ class Registry:
         """Write what a node says of a purge."""
         self._log.put_row(_REACHED, f"{memory}/{node}", body)
 
+    def proposals(self, memory: str) -> dict[str, Mapping[str, Any]]:
+        """Return what nodes that do not lead want to have written to a memory, by key."""
+        return self._bodies(_PROPOSALS, f"{memory}/")
+
+    def put_proposal(self, key: str, body: Mapping[str, Any]) -> None:
+        """Write what a node wants to have written; the key begins with memory and node."""
+        self._log.put_row(_PROPOSALS, key, _to_json(body))
+
+    def answers(self, memory: str, node: str) -> dict[str, Mapping[str, Any]]:
+        """Return what became of the proposals of a node, by key."""
+        return self._bodies(_ANSWERS, f"{memory}/{node}/")
+
+    def answer(self, key: str, body: Mapping[str, Any]) -> None:
+        """Write what became of a proposal, then remove it."""
+        self._log.put_row(_ANSWERS, key, _to_json(body))
+        self.drop_proposal(key)
+
+    def drop_proposal(self, key: str) -> None:
+        """Remove a proposal; who made it makes it again, if need be."""
+        self._log.drop_row(_PROPOSALS, key)
+
+    def drop_answer(self, key: str) -> None:
+        """Remove an answer that was read."""
+        self._log.drop_row(_ANSWERS, key)
+
+    def _bodies(self, table: str, beginning: str) -> dict[str, Mapping[str, Any]]:
+        rows = (row for row in self._log.rows(table) if row.key.startswith(beginning))
+        return {row.key: dict(json.loads(row.body)) for row in rows}
+
     def _body(self, table: str, key: str) -> Mapping[str, Any]:
         rows = (row for row in self._log.rows(table) if row.key == key)
         return next((dict(json.loads(row.body)) for row in rows), {})
@@ -147,8 +183,12 @@ class Registry:
 _NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since")
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
-    *("lag_records", "lag_ms", "promote", "deployed"),
+    *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),
 )
+
+
+def _to_json(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
 
 
 def _render(value: object, fields: tuple[str, ...]) -> bytes:

@@ -14,13 +14,19 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
+from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import copy_memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import DiskError, NotPrimaryError
 from kimi_memory.store.deployment import Deployment, read_deployment
+from kimi_memory.store.edits_aside import FOLDER as ASIDE
+from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.disk import Disk
+from kimi_memory.store.files.paths import KEPT, is_own
+from kimi_memory.store.notes.sessions import find_kept, keep_again
 from kimi_memory.store.wal.append_log import LOST, mark_of
+from kimi_memory.store.wal.records import Entry
 
 _LOCKS = ("job", "store", "relay")
 
@@ -54,8 +60,26 @@ def renew_folder(log: ChangeLog, folder: Path, opening: Opening) -> list[str]:
         copy_memory(
             log, Deployment(place.memory, place.node, may_lead=place.may_lead), side, opening
         )
+        if Registry(log).last_purge(place.memory) <= place.seq:
+            _carry_over(old, side, opening)
         _exchange(folder, side)
     return finish_renewal(folder, opening)
+
+
+def _carry_over(old: Memory, side: Path, opening: Opening) -> None:
+    """Take along what was kept or edited here and is not in the log; after a purge it is not."""
+    kept = find_kept(old.store)
+    if (old.root / ASIDE).is_dir():
+        shutil.copytree(old.root / ASIDE, side / ASIDE, dirs_exist_ok=True)
+    for path, content in _find_edits(old):
+        if not is_own(path):
+            name = f"{digest(content)[:12]}.{path.rpartition('/')[2][:120]}"
+            edit = Entry("edited", path, old.store.journal.mark_of(path) or "", digest(content))
+            note_aside(side, old.store.reconciler.judge(edit), name)
+            (side / LOST / name).write_bytes(content)
+    with Memory.open(side, opening) as copy:
+        for _, path in kept:
+            keep_again(copy.store, path, old.store.read(path), copy.actor)
 
 
 def finish_renewal(folder: Path, opening: Opening) -> list[str]:
@@ -99,6 +123,8 @@ def _put_aside(old: Path, folder: Path, opening: Opening) -> list[str]:
     to.mkdir(parents=True, exist_ok=True)
     with Memory.open(old, opening) as memory:
         for path, content in _find_edits(memory):
+            if is_own(path) and (folder / path).exists():
+                continue
             name = f"{digest(content)[:12]}.{path.rpartition('/')[2][:120]}"
             (to / name).write_bytes(content)
     for one in (old / LOST).iterdir():
@@ -112,7 +138,9 @@ def _find_edits(memory: Memory) -> Iterator[tuple[str, bytes]]:
     store = memory.store
     for path in store.files():
         content, known = store.read(path), store.journal.mark_of(path)
-        if known is None:
+        if path.endswith(KEPT):
+            is_known = False  # No record has it.
+        elif known is None:
             # It was there when the folder became a copy, or nobody knows it.
             is_known = memory.history.content("HEAD", path) == content
         else:

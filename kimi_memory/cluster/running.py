@@ -11,16 +11,24 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
+from kimi_memory.cluster.log_length import keep_short
 from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.proposals import Proposer, take_proposals
 from kimi_memory.cluster.purging import mark_reached
 from kimi_memory.cluster.registry import DeploymentRow, Registry, Status
 from kimi_memory.cluster.renewal import find_put_aside, finish_renewal
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Unreachable
-from kimi_memory.errors import DivergedError, KimiMemoryError, NotPrimaryError
+from kimi_memory.errors import DivergedError, KimiMemoryError, NotPrimaryError, StoreError
+from kimi_memory.store.notes.sessions import find_kept
 from kimi_memory.store.relay import Relay
 
 _REPORT_SECONDS = 1.0
+_LOOK_SECONDS, _LOOK_SHARE = 2.0, 20
+"""So often a folder that follows is searched for edits, and for what share of the time at most."""
+_TRIM_SECONDS = 600.0
+"""So often the node that leads looks whether the log has grown too long."""
+_MEASURE_SECONDS = 300.0
 _RANK_SECONDS = 0.25
 """So much later each further replica tries to take over."""
 Say = Callable[[str], None]
@@ -40,6 +48,10 @@ class Keeper:
         self._reported = 0.0
         self._yielded_until = 0.0
         self._looked = False
+        self._next_look = self._next_measure = 0.0
+        self._bytes, self._synced = 0, ""
+        self._next_trim = time.monotonic() + _TRIM_SECONDS
+        self._told = set[str]()
         self.leads = False
 
     def start(self) -> None:
@@ -76,8 +88,9 @@ class Keeper:
                 self._stop.set()  # It was removed meanwhile.
                 return False
             registry = Registry(relay.position.log)
+            proposer = Proposer(memory, relay, registry)
             while not self._stop.is_set():
-                self._turn_once(memory, relay, registry)
+                self._turn_once(memory, relay, proposer)
                 if relay.position.needs_snapshot:
                     return True
             if self.leads:
@@ -86,19 +99,20 @@ class Keeper:
                     relay.step_down()
         return False
 
-    def _turn_once(self, memory: Memory, relay: Relay, registry: Registry) -> None:
-        place = relay.position.place
+    def _turn_once(self, memory: Memory, relay: Relay, proposer: Proposer) -> None:
+        place, registry = relay.position.place, proposer.registry
         why = ""
         try:
             if self.leads:
                 self._go_on_leading(memory, relay, registry)
             else:
                 relay.follow()
+                self._propose(proposer)
                 self._lead_if_due(memory, relay, registry)
         except DivergedError as error:
             why = error.why
         if time.monotonic() - self._reported >= _REPORT_SECONDS:
-            self._report(relay, registry, why)
+            self._report(memory, relay, registry, why)
         if why and not relay.position.needs_snapshot:
             self._stop.wait(self._ttl)
         elif self.leads:
@@ -123,6 +137,32 @@ class Keeper:
             return
         relay.lead()
         relay.renew()
+        self._write_what_waits(memory, relay, registry)
+
+    def _write_what_waits(self, memory: Memory, relay: Relay, registry: Registry) -> None:
+        """Put into the log what this node kept, and what others propose."""
+        memory.take_kept()
+        for line in take_proposals(memory, relay, registry):
+            self._say(f"{self._row.name}: {line}")
+        if time.monotonic() >= self._next_trim:
+            self._next_trim = time.monotonic() + _TRIM_SECONDS
+            table = memory.home.settings().cluster
+            with suppress(NotPrimaryError, StoreError):  # Others kept writing: the next time.
+                made, gone = keep_short(memory, relay, registry, table)
+                if made or gone:
+                    self._say(f"{self._row.name}: snapshot {made or '-'}, {gone} records trimmed")
+
+    def _propose(self, proposer: Proposer) -> None:
+        """Propose what this node kept, and what was edited in its folder."""
+        looks = time.monotonic() >= self._next_look
+        begun = time.monotonic()
+        proposer.propose(edits=looks)
+        if looks:
+            now = time.monotonic()
+            self._next_look = now + max(_LOOK_SECONDS, _LOOK_SHARE * (now - begun))
+        for path in proposer.refused.keys() - self._told:
+            self._told.add(path)
+            self._say(f"{self._row.name}: {path} was not taken: {proposer.refused[path]}")
 
     def _end_leading(self, why: str) -> None:
         self.leads = False
@@ -153,10 +193,12 @@ class Keeper:
         order = sorted(fit, key=lambda one: (-one.applied, one.node))
         return next((n for n, one in enumerate(order) if one.node == self._row.node), len(order))
 
-    def _report(self, relay: Relay, registry: Registry, why: str) -> None:
+    def _report(self, memory: Memory, relay: Relay, registry: Registry, why: str) -> None:
         place, log = relay.position.place, relay.position.log
         behind = 0 if self.leads or why else len(log.read(place.memory, place.seq))
         status: Status = "inactive" if why else ("syncing" if behind else "active")
+        if not (behind or why):
+            self._synced = f"{memory.clock():%Y-%m-%dT%H:%M:%SZ}"
         registry.put_deployment(
             replace(
                 self._row,
@@ -166,10 +208,21 @@ class Keeper:
                 applied=place.seq,
                 epoch=relay.epoch,
                 lag_records=behind,
+                lag_ms=relay.position.lag_ms,
+                synced=self._synced,
+                bytes=self._measure(memory),
+                durability="local" if find_kept(memory.store) else "replicated",
             )
         )
         self._look_at_kept(registry)
         self._reported = time.monotonic()
+
+    def _measure(self, memory: Memory) -> int:
+        """Return the size of all files, measured once in a while."""
+        if time.monotonic() >= self._next_measure:
+            self._next_measure = time.monotonic() + _MEASURE_SECONDS
+            self._bytes = sum(memory.store.size(path) for path in memory.store.files())
+        return self._bytes
 
     def _look_at_kept(self, registry: Registry) -> None:
         """Say that a purge is done here, once a person has looked through what was put aside."""

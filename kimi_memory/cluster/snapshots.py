@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
+from kimi_memory.cluster.registry import Registry
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import HistoryError, StoreError, UsageError
 from kimi_memory.formats.log_record import hash_record, is_purge, is_snapshot
@@ -50,16 +51,21 @@ def write_snapshot(memory: Memory) -> int:
 
 def keep_bundle(relay: Relay, content: bytes) -> dict[str, str]:
     """Keep a bundle beside the log; return what a record says of it."""
+    return {"bundle": keep_blob(relay, content)}
+
+
+def keep_blob(relay: Relay, content: bytes) -> str:
+    """Keep a content beside the log; return its name there."""
     sha = hashlib.sha256(content).hexdigest()
     relay.position.log.put_blob(relay.position.place.memory, sha, content)
-    return {"bundle": sha}
+    return sha
 
 
 def trim_log(log: ChangeLog, memory: str, most: int, *, dry_run: bool = False) -> int:
     """Destroy the records before the last snapshot up to a number; return how many.
 
     The caller leads the memory and holds its turn. Of the contents beside the log, those that the
-    remaining records name are kept.
+    remaining records name are kept, and those that nodes propose.
 
     Args:
         log: the change logs.
@@ -78,6 +84,8 @@ def trim_log(log: ChangeLog, memory: str, most: int, *, dry_run: bool = False) -
             names.update(_CONTENT.findall(body))
     if not below or dry_run:
         return max(0, below - first)
+    for proposal in Registry(log).proposals(memory).values():
+        names.update(_CONTENT.findall(json.dumps(proposal).encode()))
     return log.trim(memory, below, sorted(name.decode() for name in names))
 
 
@@ -101,6 +109,7 @@ def copy_memory(log: ChangeLog, place: Deployment, folder: Path, opening: Openin
     if made.commit != about["commit"]:
         raise HistoryError(f"The copy in {folder} is at {made.commit[:10]}, the snapshot is not.")
     with Memory.open(folder, opening) as copy:
+        copy.store.reconcile()  # What is edited here later differs from how it is now.
         extent = copy.store.journal.extent()
     begun = place._replace(seq=int(about["at"]), prev=about["prev"], extent=extent)
     write_deployment(folder, begun)

@@ -155,6 +155,8 @@ class LoggedCommit:
     """Path, mode and blob of what it changes; an empty blob for what is gone."""
     carried: Mapping[str, bytes]
     """Contents of files that no earlier record brought, by path."""
+    pack: bytes = b""
+    """Of a merge: what git has of the history that it joins, as a pack upon the parent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,3 +25,7 @@ class ClusterTable(NamedTuple):
     """Seconds after which another node may take over from one that is silent."""
     wait_seconds: float = 10.0
     """How long a write waits for a log that does not answer."""
+    keep_days: float = 7.0
+    """Records of a log that every node has are destroyed once they are that old."""
+    snapshot_records: int = 5000
+    """After so many records the log gets a new place to begin at."""

@@ -148,6 +148,7 @@ def _render_commit(commit: LoggedCommit | None, put_blob: _PutBlob) -> dict[str,
         "raw": _render_content(commit.raw, put_blob),
         "files": [list(one) for one in commit.files],
         "carried": {path: _render_content(one, put_blob) for path, one in commit.carried.items()},
+        **({"pack": _render_content(commit.pack, put_blob)} if commit.pack else {}),
     }
 
 
@@ -161,4 +162,5 @@ def _parse_commit(body: Mapping[str, Any] | None, get_blob: _GetBlob) -> LoggedC
         _parse_content(body["raw"], get_blob) or b"",
         tuple((path, mode, blob) for path, mode, blob in body["files"]),
         {path: one for path, one in carried.items() if one is not None},
+        _parse_content(body.get("pack", {}), get_blob) or b"",
     )

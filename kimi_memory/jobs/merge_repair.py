@@ -75,7 +75,7 @@ class MergeRepair:
         self._store, self._history = context.store, context.history
 
     def repair(self, *, thorough: bool = False) -> list[Repaired]:
-        """Repair every merge that was not examined yet; return those of which something was done.
+        """Repair every merge that was not examined yet; return the merges that changed something.
 
         Args:
             thorough: look for marks in all files, though nothing was merged lately, and for

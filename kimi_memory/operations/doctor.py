@@ -163,6 +163,7 @@ def _check_merges(memory: Memory) -> Iterator[Finding]:
 
 def _check_sessions(memory: Memory) -> Iterator[Finding]:
     for place in sessions.places(memory.store):
+        # Before the chain is looked at, which two joined sessions break in any case.
         if is_joined(memory.store.read(place.path)):
             yield Finding(
                 "sessions",

@@ -12,10 +12,9 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.checksum import is_whole, sum_of
-from kimi_memory.formats.job_file import job_of
+from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.jobs.losing_versions import find_losing
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
 from kimi_memory.store.notes.notes import Shelf, read_tombstones

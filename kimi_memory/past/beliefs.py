@@ -23,7 +23,7 @@ Sees = Callable[[Note], bool]
 
 
 def describe_change(old: Note | None, new: Note | None) -> str:
-    """Return in a word or two what became of a note; empty where nothing that counts did."""
+    """Return in a word or two how a note changed; empty where nothing important changed."""
     if old is None or new is None:
         if new is None:
             return "removed" if old is not None else ""

@@ -199,7 +199,7 @@ class PastMemory:
         return stones, self._reader.table().forgotten() if stones else frozenset()
 
     def _earlier_files(self) -> Iterator[tuple[str, Served | None]]:
-        """Yield the searchable files that were otherwise."""
+        """Yield the searchable files that had another content."""
         if self._reader.points.is_present(self.point):
             return
         git, looks = self._reader.history.repository(), self._index.looks

@@ -85,6 +85,8 @@ class Stored:
     """Its number; 0 when it was known already or nothing was left of it."""
     masked: int = 0
     stripped: int = 0
+    durability: str = ""
+    """Of a memory on several machines: ``replicated``, or ``local`` until its log answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ def turn(memory: Memory, caller: Caller, given: Given) -> Stored:
     # 0 is the number of no turn: nothing was new, which is no error to a client that repeats
     # itself.
     if stored is None:
-        return Stored(handle.id, 0)
-    return Stored(handle.id, stored.n, stored.masked, stored.stripped)
+        return Stored(handle.id, 0, durability=handle.durability)
+    return Stored(handle.id, stored.n, stored.masked, stored.stripped, handle.durability)
 
 
 def state(memory: Memory, caller: Caller, given: Given) -> Session:

@@ -78,6 +78,11 @@ class Position:
             self._opened.close()
             self._opened = None
 
+    @property
+    def lag_ms(self) -> int:
+        """For how long the end of the log was not seen; -1 where it never was."""
+        return int((time.monotonic() - self.seen_end) * 1000) if self.seen_end else -1
+
     def last_epoch(self) -> int:
         """Return the epoch of the last record that is carried out here; 0 where there is none."""
         if not self._epoch:
@@ -86,7 +91,7 @@ class Position:
         return self._epoch
 
     def advance(self, seq: int, body: bytes, epoch: int) -> None:
-        """Note that a record is the last one, of which epoch, and carried out here."""
+        """Record the number and the epoch of the last record that was carried out here."""
         self._epoch = epoch
         self.place = self.place._replace(seq=seq, prev=hash_record(body))
         self.seen_end = time.monotonic()
@@ -149,8 +154,7 @@ class Position:
             while self.place.seq < after and (left := end - time.monotonic()) > 0:
                 self.log.wait(self.place.memory, self.place.seq, left)
                 self._follow()
-        lag = int((time.monotonic() - self.seen_end) * 1000) if self.seen_end else -1
-        return self.place.seq, lag
+        return self.place.seq, self.lag_ms
 
     def _follow(self) -> None:
         with self._folder.turn():

@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor, digest
 from kimi_memory.domain.change_log import LoggedCommit, LoggedStep, LogRecord
 from kimi_memory.domain.ids import new_session_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UnsafePathError
+from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.locks import owner
 from kimi_memory.store.files.paths import is_plain
@@ -28,6 +30,19 @@ from kimi_memory.store.wal.records import Entry, Provenance
 from kimi_memory.store.wal.transaction import Intent, Transactions
 
 
+class Means(NamedTuple):
+    """What a replay asks of the memory."""
+
+    follow_commit: Callable[[LoggedCommit], None]
+    """Makes a commit as the record has it."""
+    stamp: Callable[[], str]
+    """Returns the time for names of what is put aside."""
+    judge: Callable[[Entry], Entry]
+    """Returns an edit of somebody with what its content counts for."""
+    read_logged: Callable[[str], bytes | None]
+    """Returns a file as the log has it by now; None where it does not say."""
+
+
 class Replayer:
     """Carries out records; the caller sees to it that nobody else writes.
 
@@ -35,20 +50,14 @@ class Replayer:
         tree: the memory.
         transactions: what places files.
         journal: where it is noted.
-        follow_commit: makes a commit as the record has it.
-        stamp: returns the time for names of what is put aside.
+        means: what else is asked.
     """
 
     def __init__(
-        self,
-        tree: Tree,
-        transactions: Transactions,
-        journal: Journal,
-        follow_commit: Callable[[LoggedCommit], None],
-        stamp: Callable[[], str],
+        self, tree: Tree, transactions: Transactions, journal: Journal, means: Means
     ) -> None:
         self._tree, self._disk, self._transactions = tree, tree.disk, transactions
-        self._journal, self._follow_commit, self._stamp = journal, follow_commit, stamp
+        self._journal, self._means = journal, means
         self._added: list[tuple[Entry, Actor, str]] = []
         """Lines that stand in files, and are neither durable nor noted yet."""
 
@@ -78,9 +87,18 @@ class Replayer:
                 self._confirm(steps, actor, record.txn)
             case "commit" if record.commit is not None:
                 self._write_carried(record.commit.carried)
-                self._follow_commit(record.commit)
+                self._commit(record.commit)
             case _:
                 return  # It says who leads, or where a copy may begin.
+
+    def _commit(self, commit: LoggedCommit) -> None:
+        try:
+            self._means.follow_commit(commit)
+        except ValueError:
+            found = [path for path, _, blob in commit.files if blob and path not in commit.carried]
+            if not any([self._restore(path) for path in found if self._is_edited(path)]):
+                raise
+            self._means.follow_commit(commit)
 
     def settle(self) -> None:
         """Make durable what was added to files, then note it: never the other way round.
@@ -146,6 +164,15 @@ class Replayer:
 
     def _fit(self, logged: LoggedStep) -> tuple[Step, bool]:
         """Return a step as this folder needs it, and whether anything is left to do."""
+        try:
+            return self._fit_here(logged)
+        except ValueError:
+            self.settle()
+            if not (self._is_edited(logged.path) and self._restore(logged.path)):
+                raise
+            return self._fit_here(logged)
+
+    def _fit_here(self, logged: LoggedStep) -> tuple[Step, bool]:
         step = Step(
             logged.kind, logged.path, logged.to, logged.before, logged.after,
             logged.offset, logged.mode, logged.content,
@@ -212,9 +239,9 @@ class Replayer:
         if step.after != ("" if here is None else digest(here)):
             if here is not None and not self._is_noted(step.path, here):
                 self._keep(step.path, here)
-            self._write(step.path, step.content)
+            self.write(step.path, step.content)
         if step.to and self._read(step.to) is not None:
-            self._write(step.to, None)
+            self.write(step.to, None)
         entry = Entry(step.kind, step.path, step.before, step.after, was=step.to)
         waiting = {step.path: Provenance(*step.waits)} if step.waits is not None else {}
         self._journal.add([_with_provenance(entry, waiting)], actor, txn=txn)
@@ -228,6 +255,22 @@ class Replayer:
         known = self._journal.mark_of(step.path) or ""
         end = step.offset + len(step.content or b"")
         return step.kind == "append" and is_mark(known) and int(known.rpartition("@")[2]) > end
+
+    def _is_edited(self, path: str) -> bool:
+        """Whether somebody changed, or removed, a file without a record."""
+        here = self._read(path)
+        return here is None or not self._is_noted(path, here)
+
+    def _restore(self, path: str) -> bool:
+        """Put aside what somebody made of a file, and give it the content that the log has."""
+        content, known = self._means.read_logged(path), self._journal.mark_of(path)
+        if content is None or known not in (None, digest(content), mark_of(content)):
+            return False
+        here = self._read(path)
+        if here is not None:
+            self._keep(path, here)
+        self.write(path, content)
+        return True
 
     def _is_noted(self, path: str, content: bytes) -> bool:
         """Whether a content came by a record of ours."""
@@ -251,9 +294,9 @@ class Replayer:
                 # What tells git how to treat the others; its name begins with a dot.
                 put(self._tree.root / path, content, sync=True)
             elif self._read(path) != content:
-                self._write(path, content)
+                self.write(path, content)
 
-    def _write(self, path: str, content: bytes | None) -> None:
+    def write(self, path: str, content: bytes | None) -> None:
         """Replace or remove a file, durably."""
         with (
             self._tree.folder(TEMPORARIES, make=True) as folder,
@@ -270,7 +313,10 @@ class Replayer:
     def _keep(self, path: str, content: bytes) -> None:
         """Put what somebody wrote here, and no record knows, where it can be found."""
         if not self._is_noted(path, content):
-            keep_lost(self._tree, content, path, self._stamp())
+            name = keep_lost(self._tree, content, path, self._means.stamp())
+            before = self._journal.mark_of(path) or ""
+            edit = Entry("edited", path, before, digest(content))
+            note_aside(self._tree.root, self._means.judge(edit), name)
 
     def _read(self, path: str) -> bytes | None:
         try:

@@ -293,7 +293,7 @@ class Relay:
             except Unreachable as error:
                 place = self.position.place
                 why = f"{self.position.log.name} does not answer: {error}"
-                raise NotPrimaryError(place.memory, why=why) from error
+                raise NotPrimaryError(place.memory, why=why, silent=True) from error
 
     def _take_lead(self) -> None:
         self.position.check_sound()

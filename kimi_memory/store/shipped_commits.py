@@ -72,7 +72,8 @@ class CommitShipping:
             (one.path, one.new.mode if one.new else "", one.new.blob if one.new else "")
             for one in differences
         )
-        return self._relay.commit(LoggedCommit(commit, parent, raw, files, carried), move)
+        pack = b"" if _parents_of(raw) == [parent] else _make_pack(git, commit, parent)
+        return self._relay.commit(LoggedCommit(commit, parent, raw, files, carried, pack), move)
 
     def _is_carried(self, one: Difference) -> bool:
         """Whether no earlier record brought a file's content, so that the commit must."""
@@ -92,3 +93,14 @@ class CommitShipping:
     def _read(self, git: Git, one: Difference) -> bytes:
         assert one.new is not None
         return git.run("cat-file", "blob", one.new.blob)
+
+
+def _parents_of(raw: bytes) -> list[str]:
+    lines = raw.partition(b"\n\n")[0].split(b"\n")
+    return [line[7:].decode("ascii") for line in lines if line.startswith(b"parent ")] or [""]
+
+
+def _make_pack(git: Git, commit: str, parent: str) -> bytes:
+    """Return what git has of a commit and not of another one."""
+    arguments = ("pack-objects", "--revs", "--thin", "--stdout", "--quiet")
+    return git.run(*arguments, feed=f"{commit}\n^{parent}\n".encode())

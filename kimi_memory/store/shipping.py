@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.change import Actor
 from kimi_memory.store.files.locks import Locks
+from kimi_memory.store.files.paths import is_own
 from kimi_memory.store.reading import Reading
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import EXTERNAL, Entry
 
 if TYPE_CHECKING:
     from kimi_memory.domain.change_log import LogRecord
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from kimi_memory.store.relay import Relay
     from kimi_memory.store.wal.journal import Journal
     from kimi_memory.store.wal.transaction import Transactions
+
+
+OUTSIDER = Actor(EXTERNAL)
+"""Who changes files without asking the store."""
 
 
 class Shipping(Reading):
@@ -45,6 +50,10 @@ class Shipping(Reading):
         self.relay = relay
         self._replayer = replayer(self._tree, self._transactions, self.journal)
 
+    def _find_relay(self, paths: Sequence[str]) -> Relay | None:
+        """Return what ships a change of some files; None where they are this copy's own."""
+        return None if self.relay is None or all(map(is_own, paths)) else self.relay
+
     def turn(self) -> AbstractContextManager[None]:
         """Let no other process of this machine ship a change, or carry one out."""
         return self._locks.hold("relay", op="relay", place=str(self.root))
@@ -64,6 +73,22 @@ class Shipping(Reading):
     def replay(self, record: LogRecord, done: frozenset[str]) -> None:
         """Carry out a record of the log; `done` are the paths it was journaled for."""
         self._replayer.replay(record, done)
+
+    def take_edit(self, edit: Entry, content: bytes | None) -> None:
+        """Do, and ship, what a person did to a file on another node; the caller holds the file.
+
+        Args:
+            edit: what it was there, and what its content counts for.
+            content: None where the file is to go.
+
+        Raises:
+            NotPrimaryError: this node does not lead; nothing was done.
+        """
+        if self.relay is not None:
+            self.relay.lead()
+        # As an editor saves it here: should this process die, it is found and shipped like that.
+        self._replayer.write(edit.path, content)
+        self._note_outside([edit], OUTSIDER)
 
     def settle(self) -> None:
         """Make durable, and note, what was carried out."""

@@ -61,11 +61,11 @@ class Store(Shipping):
         self._recovery = transaction.Recovery(tree, self._locks, self.journal, self._transactions)
 
     @cached_property
-    def _reconciler(self) -> Reconciler:
-        look, judge = self.glance.look, self._judge_entry
+    def reconciler(self) -> Reconciler:
+        """What compares the folder with what was last seen and written."""
         return Reconciler(
-            self._tree, self._locks, self.journal, self.view, look, judge=judge,
-            note=self._note_outside,
+            self._tree, self._locks, self.journal, self.view, self.glance.look,
+            judge=self._judge_entry, note=self._note_outside,
         )  # fmt: skip
 
     @classmethod
@@ -147,9 +147,9 @@ class Store(Shipping):
             return Intent(id, tuple(steps), actor, waiting)
 
         with self._lock_for_writing(paths, op=subject or f"apply for {actor.name}", whole=True):
-            if self.relay is None:
+            if (relay := self._find_relay(paths)) is None:
                 return self._place(prepare())
-            receipt = self.relay.apply(prepare, self._place)
+            receipt = relay.apply(prepare, self._place)
             if receipt.kept:
                 self.note_edits(paths)
             return receipt
@@ -174,11 +174,12 @@ class Store(Shipping):
         with self._translate_errors(path), self._locks.writing(paths, op="append"):
             place = self._tree.spot(path, make=True)
             add = partial(self._append_lines, place, path, lines, actor)
-            if self.relay is None or not sync:
+            relay = self._find_relay([path]) if sync else None
+            if relay is None:
                 add(sync=sync)
             else:
                 find_end = partial(self._look_at_end, place, path)
-                self.relay.append(path, lines, actor, find_end=find_end, place=add, at=at)
+                relay.append(path, lines, actor, find_end=find_end, place=add, at=at)
 
     def view(self, path: str, content: bytes) -> None:
         """Replace a file that is derived from others; not durable, not journaled.
@@ -206,15 +207,15 @@ class Store(Shipping):
             self._check_writable()
             if self.relay is not None and not self.relay.leads():
                 return []  # It is found once this node leads, or put aside by what others write.
-            return self._reconciler.run(progress)
+            return self.reconciler.run(progress)
 
     def note_edits(self, paths: Sequence[str]) -> None:
         """Ship and journal what somebody changed in some files, whose locks the caller holds."""
-        self._reconciler.note(paths)
+        self.reconciler.note(paths)
 
     def seen_mark(self, path: str) -> str:
         """Return the hash a file had at the last comparison of the folder, empty if unknown."""
-        return self._reconciler.seen_mark(path)
+        return self.reconciler.seen_mark(path)
 
     def confirm(self, seen: Mapping[str, str], actor: Actor) -> None:
         """Journal a person's word that files from outside count as they stand.

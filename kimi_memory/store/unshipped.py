@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import LoggedStep
-from kimi_memory.store.git.files import RECEIPTS
+from kimi_memory.store.files.paths import is_own
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import Step
@@ -36,8 +36,8 @@ def logged_steps(intent: Intent) -> tuple[LoggedStep, ...]:
 
 
 def _shared(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield the steps of files that are no copy's own, as what recall showed is."""
-    return (step for step in steps if step.path != RECEIPTS)
+    """Yield the steps of files that are no copy's own."""
+    return (step for step in steps if not is_own(step.path))
 
 
 def _logged_step(step: Step, intent: Intent) -> LoggedStep:

@@ -31,12 +31,17 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
     others: list[Desk] = []
 
     def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
-        from kimi_memory.web.site_app import make_app
+        from kimi_memory.web.site_app import make_app, make_many
 
         for root in serving.beside:
             others.append(Desk(root, serving.home, serving.limits.waiting))
             at_end.callback(others[-1].close)
-        return make_app(serving, desk, tokens, stop, others)
+        app = make_app(serving, desk, tokens, stop, others)
+        if serving.below is None:
+            return app
+        many = make_many(app, serving, serving.below, stop)
+        at_end.callback(many.close)
+        return many
 
     place = _address_path(serving)
 

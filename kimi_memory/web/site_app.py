@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from kimi_memory.server.app import App, Office
+from kimi_memory.server.many import Folder, Many
 from kimi_memory.server.server import Serving
 from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
@@ -31,3 +33,8 @@ def make_app(
         landings=(BACK,),
     )  # fmt: skip
     return App(office)
+
+
+def make_many(app: App, serving: Serving, below: Path, stop: asyncio.Event) -> Many:
+    """Return the application that answers for the memories of a folder as well."""
+    return Many(app, serving, Folder(below), stop)

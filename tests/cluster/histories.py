@@ -41,7 +41,7 @@ def check(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[str]:
     nodes = list(nodes)
     history = read_history(nodes)
     tried = {ref for _, kind, ref in history if kind == "try"}
-    acknowledged = {ref for _, kind, ref in history if kind == "ok"}
+    acknowledged = {ref for _, kind, ref in history if kind in ("ok", "kept")}
     memory = cluster.registry.find("shop")
     yield from (f"A6 {line}" for line in check_log(cluster.log, memory))
     digests = {}

@@ -103,7 +103,8 @@ def write(base: Path, session: str) -> None:
                 log.write(json.dumps([time.monotonic(), kind, ref, repr(error)]) + "\n")
                 time.sleep(0.05)
             else:
-                log.write(json.dumps([time.monotonic(), "ok", ref]) + "\n")
+                kind = "ok" if handle.durability == "replicated" else "kept"
+                log.write(json.dumps([time.monotonic(), kind, ref]) + "\n")
 
 
 class Node:
@@ -164,6 +165,10 @@ class Node:
     def kill(self, *names: str) -> None:
         self.signal(signal.SIGCONT, *names)
         self.signal(signal.SIGKILL, *names)
+
+    def kept(self) -> list[Path]:
+        """Sessions that the node keeps until the log has them."""
+        return [*self.folder.glob("short-term/*+kept.jsonl")]
 
     def said(self) -> str:
         return "".join(path.read_text() for path in sorted(self.base.glob("*.log")))

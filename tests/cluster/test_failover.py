@@ -10,9 +10,17 @@ from functools import partial
 
 import pytest
 
+from kimi_memory import Memory
+from kimi_memory.cluster.checking import check_log, digest_tree
 from tests.cluster.conftest import TTL
-from tests.cluster.histories import check, check_real_time, longest_gap, read_history
-from tests.cluster.nodes import Node
+from tests.cluster.histories import (
+    check,
+    check_real_time,
+    longest_gap,
+    read_history,
+    turns_of,
+)
+from tests.cluster.nodes import Node, opening_of
 from tests.cluster.postgres import Server
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -47,6 +55,11 @@ def leader(nodes: list[Node]) -> Node | None:
 
 def settle(nodes: list[Node]) -> None:
     """End all writing, and hold what was answered against the log and the folders."""
+    for node in nodes:
+        node.kill(*(name for name in node.processes if name != "service"))
+        if node.processes["service"].poll() is not None:
+            node.serve()
+    wait_until(lambda: not any(node.kept() for node in nodes), 60)
     for node in nodes:
         node.kill()
     time.sleep(TTL)
@@ -111,6 +124,45 @@ def test_an_engine_that_dies_and_comes_back_loses_nothing(
         server.start()
         go_on(nodes)
     settle(nodes)
+
+
+def test_what_is_said_and_edited_without_the_engine_is_everywhere_once_it_is_back(
+    server: Server, nodes: list[Node], url: str
+) -> None:
+    if not url.startswith("postgres"):
+        pytest.skip("a folder does not die")
+    for node in nodes:
+        node.serve()
+    wait_until(lambda: leader(nodes) is nodes[0])
+    page = nodes[1].folder / "semantic/shop/page.md"
+    server.kill()
+    for node in nodes:
+        with Memory.open(node.folder, opening_of(node.base)) as memory:
+            talk = memory.session(f"talk-{node.name}")
+            for n in range(3):
+                talk.turn("user", f"部署定在每周五下午。Order {n}.", ref=f"{node.name}-{n}")
+            assert talk.durability == "local"
+            assert memory.recall("哪天部署？").hits
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("来自 b\n", encoding="utf-8")
+    server.start()
+    wait_until(lambda: not any(node.kept() for node in nodes))
+    wait_until((nodes[0].folder / "semantic/shop/page.md").exists)
+    refs = {f"{node.name}-{n}" for node in nodes for n in range(3)}
+    for node in nodes:
+        node.kill()
+    time.sleep(TTL)
+    digests = set()
+    with nodes[0].cluster() as cluster:
+        assert not [*check_log(cluster.log, cluster.registry.find("shop"))]
+    for node in nodes:
+        with Memory.open(node.folder, opening_of(node.base)) as memory:
+            assert memory.store.relay is not None
+            memory.store.relay.follow()
+            assert sorted(turns_of(memory)) == sorted(refs)
+            assert memory.store.read("semantic/shop/page.md").decode() == "来自 b\n"
+            digests.add(digest_tree(memory))
+    assert len(digests) == 1
 
 
 def test_a_planned_change_of_the_primary_takes_no_time(nodes: list[Node]) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.cli import run
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.checking import check_log, digest_tree
+from kimi_memory.cluster.running import Service
 from kimi_memory.errors import DivergedError, NotPrimaryError, ReadOnlyError, UsageError
 from kimi_memory.store.relay import Relay
 
@@ -101,10 +105,13 @@ def test_a_cache_never_leads_and_a_copy_is_made_anew(tmp_path: Path) -> None:
             (there.root / "short-term/session_s.jsonl").write_bytes(b"{}\n" * 99)
         with one.memory("shop") as here:
             here.session("s").turn("user", "Two.")
+        with other.memory("shop") as there:
+            relay(there).follow()  # What was edited is put aside.
+            relay(there).position.mark_broken("record 7: it says another number")
         with other.memory("shop") as there, pytest.raises(DivergedError, match="deploy repair"):
             relay(there).follow()
         kept = other.repair("shop")
-        assert [name.partition(".")[2] for name in kept] == ["session_s.jsonl"]
+        assert [name.partition("session_")[2] for name in kept] == ["s.jsonl"]
         with other.memory("shop") as there, one.memory("shop") as here:
             assert digest_tree(there) == digest_tree(here)
 
@@ -234,7 +241,7 @@ def test_what_would_change_one_copy_behind_the_log_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edge = machine(tmp_path, "edge")
-    folder, other = tmp_path / "shop", tmp_path / "other"
+    folder = tmp_path / "shop"
     Memory.create(folder, name="shop", opening=edge).close()
     with Cluster.open(opening=edge) as one:
         one.join()
@@ -244,9 +251,52 @@ def test_what_would_change_one_copy_behind_the_log_is_refused(
         one.deploy(folder)
     files = sorted(path for path in folder.rglob("*.md"))
     place = ["--memory", str(folder)]
-    for line in (["merge", str(other)], ["migrate", str(tmp_path / "moved")],
+    for line in (["merge", "--continue"], ["migrate", str(tmp_path / "moved")],
                  ["migrate", str(tmp_path / "moved"), "--yes"]):  # fmt: skip
         assert run([*line, *place]) == UsageError.exit_code, line
         assert "shared over a change log" in capsys.readouterr().err, line
     assert not (tmp_path / "moved").exists()
     assert sorted(path for path in folder.rglob("*.md")) == files
+
+
+@pytest.mark.cluster
+def test_a_memory_moves_to_another_node_once_that_has_all_of_it(
+    tmp_path: Path, shell: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rack, folder = machine(tmp_path, "rack"), shell / "shop"
+    url = f"folder://{tmp_path}/log"
+    assert run(["node", "join", "--url", url, "--name", "edge"]) == 0
+    assert run(["init", str(folder), "--name", "shop"]) == 0
+    place = ["--memory", str(folder)]
+    assert run(["deploy", "add", *place]) == 0
+    with Cluster.open(opening=rack) as other, Cluster.open() as one:
+        other.join()
+        other.add("shop", tmp_path / "rack" / "shop")
+        with kept_in_step(one, Opening(home=Home.of_user())), kept_in_step(other, rack):
+            assert run(["remember", "We use PostgreSQL.", *place]) == 0
+            capsys.readouterr()
+            assert run(["deploy", "sync", "shop", "--to", "elsewhere"]) == UsageError.exit_code
+            assert "does not hold" in capsys.readouterr().err
+            assert run(["deploy", "sync", "shop", "--to", "rack"]) == 0
+            assert "rack has record" in capsys.readouterr().out
+            assert run(["deploy", "migrate", "shop", "--to", "rack", "--dry-run"]) == 0
+            assert "Would have rack take the writes" in capsys.readouterr().out
+            assert run(["deploy", "migrate", "shop", "--to", "rack"]) == 0
+            assert "rack takes the writes" in capsys.readouterr().out
+            assert run(["deploy", "sync", "shop", "--to", "edge"]) == 0
+            row = next(one for one in one.deployments("shop") if one.node == "rack")
+            assert row.bytes > 0 and row.synced and row.durability == "replicated"
+
+
+@contextmanager
+def kept_in_step(cluster: Cluster, opening: Opening) -> Iterator[None]:
+    """What 'kimi-memory cluster run' does, in a thread."""
+    stop = threading.Event()
+    service = Service(cluster, opening, lambda line: None)
+    thread = threading.Thread(target=service.run, args=(stop.wait,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

@@ -303,7 +303,7 @@ def test_the_library_over_the_wire(served: Served) -> None:
         report = post(f"/v1/sessions/{id}/end")
         assert report["kind"] == "distil"
         more = post(f"/v1/sessions/{id}/turns", text="一天以后。")
-        assert more == {"session": "life.2", "n": 3, "masked": 0, "stripped": 0}
+        assert more == {"session": "life.2", "n": 3, "masked": 0, "stripped": 0, "durability": ""}
         hits = post("/v1/recall", query="kind:card project:voyage")["hits"]
         assert post("/v1/recall", query="mast", valid_at="2020-01-01T00:00:00Z")["hits"] == []
         assert post("/v1/recall", query="mast valid-at:today")["hits"]

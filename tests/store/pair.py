@@ -13,7 +13,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.change import digest
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.deployment import Deployment, write_deployment
-from kimi_memory.store.git.files import RECEIPTS
+from kimi_memory.store.files.paths import RECEIPTS
 from kimi_memory.store.relay import Relay
 
 

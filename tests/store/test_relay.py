@@ -443,7 +443,12 @@ def test_what_is_replayed_by_a_process_that_dies_is_nobodys_edit(
     assert "edit" not in [json.loads(body)["kind"] for body in records_of(leads)]
 
 
-def test_a_folder_that_is_not_what_the_log_says_stops(opened: Callable[..., Memory]) -> None:
+def test_a_folder_that_is_not_what_the_log_says_stops(
+    opened: Callable[..., Memory], pair: Pair
+) -> None:
+    for node in "ab":  # What it was, the log does not know.
+        (pair.folder(node) / "mid-term").mkdir(exist_ok=True)
+        (pair.folder(node) / "mid-term/x.jsonl").write_bytes(b'{"n":0}\n')
     a, b = opened("a"), opened("b")
     a.store.append("mid-term/x.jsonl", [b'{"n":0}\n'], ME)
     relay_of(b).follow()

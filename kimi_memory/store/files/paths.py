@@ -22,6 +22,10 @@ PRIVATE = ".kimi"
 """The folder of everything machine-local."""
 DEPLOYED = f"{PRIVATE}/deployment.json"
 """Makes a folder one of several that hold a memory; see `kimi_memory.store.deployment`."""
+RECEIPTS = "short-term/recalls.jsonl"
+"""What recall showed here: of this copy alone, though earlier versions committed it."""
+KEPT = "+kept.jsonl"
+"""Ends the name of a session that is kept on this node until its change log answers."""
 TOMBSTONES = "mid-term/tombstones.jsonl"
 """What must not come back, a line each."""
 
@@ -133,6 +137,11 @@ def path_without_conflict(path: str) -> str:
     """Return the path of the file that a losing version lies beside."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{_CONFLICT_MARK.sub('', name)}"
+
+
+def is_own(path: str) -> bool:
+    """Whether a file of truth is this copy's alone, so that no log and no history has it."""
+    return path == RECEIPTS or (path.startswith("short-term/") and path.endswith(KEPT))
 
 
 @lru_cache(maxsize=_PATHS)

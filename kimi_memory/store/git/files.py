@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.files.paths import KEPT, PRIVATE, RECEIPTS
 from kimi_memory.store.files.stat import Stat, signature
 from kimi_memory.store.git.command import decode, encode
 
-RECEIPTS = "short-term/recalls.jsonl"
-"""What recall showed here: of this copy alone, though earlier versions committed it."""
 # Larger files are no notes, and every commit of one would stay in the history for ever.
 LARGEST = 50 * 1024 * 1024
 IGNORED = """\
@@ -42,7 +40,9 @@ _ENDINGS = ("~", ".tmp", *(f".sw{letter}" for letter in "abcdefghijklmnop"))
 _BEGINNINGS = (".#", ".~lock.", "~$", ".goutputstream-")
 _NAMES = frozenset({"4913", ".DS_Store", "Thumbs.db"})
 _DERIVED = re.compile(
-    rf"{re.escape(RECEIPTS)}|short-term/[^/]*\.json|\.obsidian/workspace[^/]*\.json", re.DOTALL
+    rf"{re.escape(RECEIPTS)}|short-term/(?:[^/]*\.json|session_[^/]*{re.escape(KEPT)})"
+    r"|\.obsidian/workspace[^/]*\.json",
+    re.DOTALL,
 )
 # Some file systems drop these characters from names, which turns others into .git.
 _INVISIBLE = "\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff"

@@ -34,13 +34,7 @@ def follow_commit(git: Git, side: Path, commit: LoggedCommit, read: _Read) -> No
         return
     if head != commit.parent:
         raise ValueError(f"the branch is at {head[:10]}, the commit follows {commit.parent[:10]}")
-    header, _, message = commit.raw.partition(b"\n\n")
-    who = next(line[7:] for line in header.split(b"\n") if line.startswith(b"author "))
-    with Import(git) as objects:
-        differences = list(_read_differences(commit, read, objects))
-        made = objects.commit(commit.parent, differences, message, who)
-    if made != commit.id:
-        _write_raw(git, commit, made)
+    differences = _take_pack(git, commit, read) if commit.pack else _make(git, commit, read)
     owed = Owed(side / "git-owed")
     owed.note(head, commit.id)
     note = f"-mkimi_memory: {commit.id[:12]}"
@@ -48,11 +42,33 @@ def follow_commit(git: Git, side: Path, commit: LoggedCommit, read: _Read) -> No
     owed.settle(git, {(head, commit.id): differences})
 
 
+def _make(git: Git, commit: LoggedCommit, read: _Read) -> list[Difference]:
+    header, _, message = commit.raw.partition(b"\n\n")
+    who = next(line[7:] for line in header.split(b"\n") if line.startswith(b"author "))
+    with Import(git) as objects:
+        differences = list(_read_differences(commit, read, objects.add))
+        made = objects.commit(commit.parent, differences, message, who)
+    if made != commit.id:
+        _write_raw(git, commit, made)
+    return differences
+
+
+def _take_pack(git: Git, commit: LoggedCommit, read: _Read) -> list[Difference]:
+    """Take a merge with the history that it joins; the disk has its files already."""
+    differences = list(_read_differences(commit, read, lambda content: None))
+    git.run("index-pack", "--stdin", "--fix-thin", "--strict", feed=commit.pack)
+    if git.run("cat-file", "commit", commit.id) != commit.raw:
+        raise ValueError(f"its pack has another commit {commit.id[:10]}")
+    return differences
+
+
 def _is_behind(git: Git, commit: str, head: str) -> bool:
     return bool(head) and git.call("merge-base", "--is-ancestor", commit, head).code == 0
 
 
-def _read_differences(commit: LoggedCommit, read: _Read, objects: Import) -> Iterator[Difference]:
+def _read_differences(
+    commit: LoggedCommit, read: _Read, add: Callable[[bytes], None]
+) -> Iterator[Difference]:
     for path, mode, blob in commit.files:
         if not blob:
             yield Difference(path, None, None)
@@ -61,7 +77,7 @@ def _read_differences(commit: LoggedCommit, read: _Read, objects: Import) -> Ite
         content = read(path) if content is None else content
         if content is None or blob_name(content) != blob:
             raise ValueError(f"{path} is not as the commit {commit.id[:10]} has it")
-        objects.add(content)
+        add(content)
         yield Difference(path, None, Entry(mode, blob))
 
 

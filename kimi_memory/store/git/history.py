@@ -70,8 +70,7 @@ class History:
         signing: Callable[[], SigningKey | None] = lambda: None,
         shipping: Shipping | None = None,
     ) -> None:
-        self.root, self.enabled, self._signing = root, enabled, signing
-        self._shipping = shipping
+        self.root, self.enabled, self._signing, self._shipping = root, enabled, signing, shipping
         self._lock, self._clock, self._side = lock, clock, root / ".kimi"
         self._found: Git | None = None
         self._unsettled, self._head = False, ""
@@ -169,7 +168,8 @@ class History:
 
         git = self.repository()
         check_whole(git)
-        return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
+        folder, ships = _folder_of(git), self._shipping
+        return Merger(git, folder, self._side, self._lock, begun=begun, shipping=ships)
 
     def close(self) -> None:
         """Keep what is known of the last commit, or the next process asks git."""

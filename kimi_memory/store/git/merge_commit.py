@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 
 from kimi_memory.errors import AmbiguousIdError, HistoryError
+from kimi_memory.store.files.paths import RECEIPTS
 from kimi_memory.store.git.bundle import Bundle, Manifest, write_bundle
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, quote_path
-from kimi_memory.store.git.commit import writable_branch
+from kimi_memory.store.git.commit import Shipping, writable_branch
 from kimi_memory.store.git.fast_import import Import
-from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
@@ -67,6 +67,7 @@ class Merger:
         side: where derived files lie.
         lock: gives the git lock of this memory.
         begun: a merge that git began is to be finished.
+        shipping: ships a merge before the branch moves; None where nobody follows.
     """
 
     def __init__(
@@ -77,8 +78,10 @@ class Merger:
         lock: Callable[[], AbstractContextManager[object]],
         *,
         begun: bool = False,
+        shipping: Shipping | None = None,
     ) -> None:
         self._git, self.folder, self._side, self._lock = git, folder, side, lock
+        self._shipping = shipping
         self.ref, self.ours = branch(git) if begun else writable_branch(git, folder)
         """The current branch and its commit."""
         # A merge asks several times for the same three trees, of ten thousand files each.
@@ -274,7 +277,7 @@ class Merger:
         return sorted(found.text.split())
 
     def find_change(self, theirs: str, name: str) -> tuple[str, str]:
-        """Return the commit of a job, or one by its hash, and its parent; empty where it is none.
+        """Return the commit of a job, or one by its hash, and its parent; empty if there is none.
 
         Args:
             theirs: the commit from whose history it is taken.
@@ -364,14 +367,25 @@ class Merger:
         Raises:
             HistoryError: somebody committed meanwhile.
         """
-        with self._lock():
+        with ExitStack() as held:
+            ours = self._shipping is None or held.enter_context(self._shipping.turn(whole=False))
+            held.enter_context(self._lock())
             owed = Owed(self._side / "git-owed")
             owed.note(self.ours, made)
-            # Not one of our own messages: what came by it is judged as what a pull brings.
-            note = f"-mmerge: {made[:12]}"
-            result = self._git.call("update-ref", note, self.ref, made, self.ours)
-            if result.code != 0:
+            if not (ours and self._move(made)):
                 raise HistoryError(
                     "Somebody committed to this memory during the merge. Run it again."
                 )
             owed.settle(self._git)
+
+    def _move(self, made: str) -> bool:
+        # Not one of our own messages: what came by it is judged as what a pull brings.
+        call = ("update-ref", f"-mmerge: {made[:12]}", self.ref, made, self.ours)
+
+        def move() -> bool:
+            return self._git.call(*call).code == 0
+
+        if self._shipping is None:
+            return move()
+        changed = list(differences(self._git, self.ours, made))
+        return self._shipping.ship(self._git, (made, self.ours), changed, move)

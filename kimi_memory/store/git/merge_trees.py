@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kimi_memory.store.files.paths import is_kept
+from kimi_memory.store.files.paths import RECEIPTS, is_kept
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, refusal
-from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.read import read_blobs
 from kimi_memory.store.git.tree import differences_from
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from kimi_memory.domain.change import Actor, Change, Create, Update, digest
+from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
@@ -23,7 +23,7 @@ from kimi_memory.formats.jsonl import (
 )
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.marks import has_marks
-from kimi_memory.store.files.paths import is_conflict_copy
+from kimi_memory.store.files.paths import KEPT, is_conflict_copy, is_own
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import EXTERNAL, Provenance
 
@@ -56,6 +56,33 @@ class Place:
         return split_part(self.id)[0]
 
 
+def kept_path(id: str) -> str:
+    """Return where turns of a session are kept on this node until its change log answers."""
+    return f"{SHORT}/session_{id}{KEPT}"
+
+
+def find_kept(store: Store) -> list[tuple[str, str]]:
+    """Return the id and the path of every session that is kept so."""
+    found = sorted(store.root.glob(f"{SHORT}/session_*{KEPT}"))
+    names = (path.name for path in found)
+    return [(name.removeprefix("session_").removesuffix(KEPT), f"{SHORT}/{name}") for name in names]
+
+
+def let_go(store: Store, path: str, content: bytes, actor: Actor) -> None:
+    """Remove a session that was kept, with its view, as the change log has it.
+
+    Raises:
+        ChangedOnDiskError: more was kept meanwhile; nothing was removed.
+    """
+    store.apply([Delete(path, digest(content))], actor)
+    store.unview(path.removesuffix("l"))
+
+
+def keep_again(store: Store, path: str, content: bytes, actor: Actor) -> None:
+    """Keep in a folder what another folder of the same node kept."""
+    store.append(path, content.splitlines(keepends=True), actor)
+
+
 def split_part(id: str) -> tuple[str, int]:
     """Return the root id and the part: ``("a", 2)`` for ``a.2``, ``("a", 1)`` for ``a``."""
     found = _PART.fullmatch(id)
@@ -64,14 +91,20 @@ def split_part(id: str) -> tuple[str, int]:
 
 def places(store: Store) -> Iterator[Place]:
     """Yield every session file, archived ones first, in order of path."""
-    yield from _places_in(store, ARCHIVE)
-    yield from _places_in(store, SHORT)
+    # Looked for first: one that is archived meanwhile would be in neither of the two otherwise.
+    opened = list(_places_in(store, SHORT))
+    archived = set()
+    for place in _places_in(store, ARCHIVE):
+        archived.add(place.id)
+        yield place
+    yield from (place for place in opened if place.id not in archived)
 
 
 def _places_in(store: Store, under: str) -> Iterator[Place]:
     for path in store.files(under):
         found = _NAME.fullmatch(PurePosixPath(path).name)
-        if found is not None and not is_conflict_copy(path) and not is_begun(store, path):
+        ours = found is None or is_own(path) or is_conflict_copy(path)
+        if found is not None and not ours and not is_begun(store, path):
             yield Place(found["id"], path)
 
 
@@ -110,16 +143,17 @@ def next_part(store: Store, session: Session) -> Session:
     here = [place for place in _places_in(store, SHORT) if place.root == session.id]
     # By the number and not by the name: "a.10" is sorted before "a.2".
     last = max(here, key=_part_number, default=None)
-    if last is not None and not _has_ended(store, last):
-        return replace(session, id=last.id)
-    ended = parts(store, session.id)
-    if not ended:
+    if last is None or _has_ended(store, last):
+        # Another thread or process may have begun one meanwhile, which is found now.
+        last = max(parts(store, session.id), key=_part_number, default=None)
+    if last is None:
         return session
+    if last.open and not _has_ended(store, last):
+        return replace(session, id=last.id)
     # An ended session is never opened again: it is archived, distilled, and quoted by line.
-    id = f"{session.id}.{_part_number(ended[-1]) + 1}"
-    return _inherit_owner(
-        replace(session, id=id, continues=ended[-1].id), read(store, ended[-1].path).session
-    )
+    id = f"{session.id}.{_part_number(last) + 1}"
+    before = read(store, find(store, last.id).path).session
+    return _inherit_owner(replace(session, id=id, continues=last.id), before)
 
 
 def _inherit_owner(session: Session, before: Session) -> Session:
@@ -131,7 +165,10 @@ def _inherit_owner(session: Session, before: Session) -> Session:
 
 def _has_ended(store: Store, place: Place) -> bool:
     """Whether a session in short-term memory takes no more turns."""
-    content = store.read(place.path)
+    try:
+        content = store.read(place.path)
+    except NotFoundError:
+        return True  # It was archived meanwhile.
     lines = content.splitlines()
     # Nothing is added to a file that a merge has torn: what is said goes on in another one.
     ended = bool(lines) and lines[-1].startswith(b'{"kind":"end"')
@@ -151,6 +188,8 @@ def find(store: Store, id: str) -> Place:
     direct = f"{SHORT}/session_{id}.jsonl"
     if store.exists(direct) and not is_begun(store, direct):
         return Place(id, direct)
+    if store.exists(kept_path(id)):
+        return Place(id, kept_path(id))
     near = [place for place in places(store) if place.id.startswith(id)]
     exact = [place for place in near if place.id == id]
     # The whole id wins: "a" is a prefix of "a.2", its own continuation.
@@ -185,7 +224,7 @@ def find_turn_line(store: Store, path: str, n: int) -> int:
 
 
 def read(store: Store, path: str) -> Transcript:
-    """Read a session file whole; what waits for a person's word is nobody's but its bringer's.
+    """Read a session file whole; a session under review counts as words of the one who brought it.
 
     Raises:
         FormatError: it cannot be parsed.

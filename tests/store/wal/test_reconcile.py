@@ -20,8 +20,9 @@ from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal import reconcile
-from kimi_memory.store.wal.reconcile import BATCH, External, Glance
+from kimi_memory.store.wal import glance
+from kimi_memory.store.wal.glance import Glance
+from kimi_memory.store.wal.reconcile import BATCH, External
 
 ONE, TWO = b"one\n", b"two and more\n"
 
@@ -39,7 +40,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(reconcile, "time", made)
+    monkeypatch.setattr(glance, "time", made)
     return made
 
 
