@@ -28,6 +28,7 @@ from kimi_memory.recall.filters import restrict_to_caller
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.recall.redaction import forgotten_ids
 from kimi_memory.recall.request import Request
+from kimi_memory.store.files.garbage import uncollected
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.earlier import read_earlier
 from kimi_memory.store.notes.note_index import may_be_note, read_entry
@@ -174,7 +175,7 @@ class PastMemory:
 
     def _look_back(self, present: Searcher, hidden: frozenset[str]) -> Searcher:
         vars(self).pop("_forgotten", None)
-        with self._index.guard:
+        with self._index.guard, uncollected():
             earlier = dict(self._earlier_files())
             hidden |= frozenset(forgotten_ids(present)) | self._forgotten[1]
             return self._index.at(PastFiles(self._reader.store, earlier), earlier, hidden)
