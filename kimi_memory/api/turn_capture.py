@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.services import Parts
@@ -20,9 +20,13 @@ from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
     from kimi_memory.api.job_runs import JobRuns
+    from kimi_memory.config import CaptureTable
+    from kimi_memory.domain.change import Actor
     from kimi_memory.domain.job import JobReport
 
 _VIEW_SECONDS = 0.25
+_LOGS = 16
+"""Logs of so many sessions are kept at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +143,27 @@ class TurnCapture:
     def _session_views(self) -> Views:
         return Views(self._parts.store, _VIEW_SECONDS if self._parts.background else 0.0)
 
+    @cached_property
+    def _open_log(self) -> Callable[[Actor, CaptureTable], SessionLog]:
+        """Returns the log of a session; those used last know what they read already.
+
+        Of a server each turn is a call of its own: to read a session of 500 turns for each of
+        them takes longer than to store it.
+        """
+        parts = self._parts
+
+        @lru_cache(maxsize=_LOGS)
+        def open_log(actor: Actor, limits: CaptureTable) -> SessionLog:
+            views = self._session_views
+            return SessionLog(parts.store, parts.host, parts.screen, actor, views, limits=limits)
+
+        return open_log
+
     def start(self, header: Session) -> SessionHandle:
         """Start a session, or go on with the open one of that id."""
         parts = self._parts
         header = sessions.next_part(parts.store, header)
-        actor = parts.actor._replace(session=header.id)
-        limits = parts.settings.capture
-        log = SessionLog(
-            parts.store, parts.host, parts.screen, actor, self._session_views, limits=limits
-        )
+        log = self._open_log(parts.actor._replace(session=header.id), parts.settings.capture)
         log.start(header)
         parts.written()
         return SessionHandle(log, parts.clock, self._keep_wanted, self._end)
