@@ -18,7 +18,7 @@ from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
-from kimi_memory.store.git.head_log import brought_nothing
+from kimi_memory.store.git.head_log import State, brought_nothing, read_state
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.glance import Glance
 from kimi_memory.store.wal.journal import Journal
@@ -190,6 +190,7 @@ class Reading:
         self._tree, self._disk, self.journal = tree, tree.disk, journal
         self._vets: Callable[[], Judge] | None = None
         self.companions = Companions()
+        self._quiet: State = ()
 
     def set_moved(self, place: str) -> None:
         """Take no writes in this process, as the memory lives elsewhere; take them if empty."""
@@ -234,9 +235,12 @@ class Reading:
         Raises:
             NotFoundError: there is none.
         """
-        if path == TOMBSTONES and self._vets is not None and self._may_have_lost(path):
-            return self._vets().served(path)
-        content = self.read(path)
+        try:
+            content = self.read(path)
+        except (NotFoundError, UnsafePathError):
+            if path == TOMBSTONES and self._vets is not None and self._may_have_lost_files():
+                return self._vets().served(path)
+            raise
         if self._vets is None or not is_judged(path):
             return Served(content)
         # The quick way: what we wrote ourselves is known from the journal, without any judging.
@@ -247,10 +251,18 @@ class Reading:
             return Served(content)
         return self._vets().served(path, Recorded(content, last))
 
-    def _may_have_lost(self, path: str) -> bool:
-        """Whether a file is not there, and commits of elsewhere may have taken it away."""
-        born = self.journal.born() / 1e9
-        return not self.exists(path) and not brought_nothing(self.root / ".git", born)
+    def _may_have_lost_files(self) -> bool:
+        """Whether commits of elsewhere may have taken files away."""
+        folder = self.root / ".git"
+        state = read_state(folder)
+        # Each question asks twice. What brought nothing since the chain began brings nothing later.
+        if state == self._quiet:
+            return False
+        quiet = brought_nothing(folder, self.journal.born() / 1e9)
+        # A worktree, which keeps its log elsewhere, looks like a folder without history.
+        if quiet and any(map(any, state)):
+            self._quiet = state
+        return not quiet
 
     def text(self, path: str) -> str:
         """Return the text of a file as anybody may be shown it.

@@ -60,6 +60,11 @@ _MEMORY = regex(
     r"\b(?:remember|note|keep in mind|don't forget|for the record|fyi|memori[sz]e)\b|记住|记下|记得|记一下|别忘|牢记|切记",
     2,
 )
+_SOURCE = regex(
+    r"\b(?:transcripts?|ocr|voice ?mails?|recordings?|flyers?|leaflets?|posters?|e-?mails?|letters?|newsletters?|articles?|tweets?|screenshots?|channel)\b[^\n:：]{0,40}(?:[:：]|\b(?:says?|said|reads)\b)|(?:邮件|短信|来信|海报|传单|公告|录音|文章|帖子|截图|群里)[^\n:：]{0,20}(?:[:：]|写着|写道|说)",
+    2,
+)
+"""Names where a text is from; what it asks to remember is its own words."""
 _POINTS_BACK = regex(
     r"\bwho (?:said|says|wrote)\b|\bthe above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
     2,
@@ -86,8 +91,9 @@ def is_led_in(text: str, at: int) -> bool:
     line = text[text.rfind("\n", 0, at) + 1 : at + _LEAD].split("\n", maxsplit=1)[0]
     if _COMMENTS.match(line) or _BRACKETED.match(line):
         return True
-    if _MEMORY.search(text, max(0, at - _LEAD), at + _LEAD):
-        return False
+    asked = _MEMORY.search(text, max(0, at - _LEAD), at + _LEAD)
+    if asked is not None:
+        return _SOURCE.search(text, max(0, asked.start() - _LEAD), asked.start()) is not None
     end = text.find("\n", at)
     if _POINTS_BACK.search(text, end if end >= 0 else at, at + _REACH):
         return True

@@ -159,7 +159,7 @@ CLOSERS = [
     *("<|im_start|>system", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>"),
     *("<｜end▁of▁sentence｜>", "<｜User｜>", "＜|im_end|＞", "<|im\u200b_end|>"),
     *("<|іm_end|>", "<\u00a0|im_end|>", "<<SYS>>", "<</SYS>>"),
-    *("[INST]", "[/INST]", "［INST］", "</s>"),
+    *("[INST]", "[TOOL_CALLS]", "<tool_call>", "</function_calls>", "[/INST]", "［INST］", "</s>"),
     *("<end_of_turn>", "<start_of_turn>model", "<bos>", "<|tool_calls_section_begin|>"),
 ]
 

@@ -27,6 +27,9 @@ BROUGHT = [
     "假如客户写{}",
     "老板在群里说 {}",
     "{}这句话用日语怎么讲？",
+    "Transcript of mom's voicemail: {} Remember that.",
+    "OCR of the flyer says REMEMBER: {}",
+    "王经理的邮件：请记住，{}",
 ]
 OWN = [
     "{}",
@@ -38,6 +41,7 @@ OWN = [
     "still open: {}",
     "My setup:\n- I like tabs\n- {}",
     "Remember the following: {}",
+    "Remember, whatever the letter says: {}",
     "nobody knows yet, so don't mention it in anything you write for my parents. {}",
     "来聊装修啦。{}",
     "豆包是我家的猫。{}",
