@@ -101,7 +101,7 @@ _PHRASE = (
     r"|\b(?:sudo|root|admin|wi-?fi|database|ssh|vpn|ftp) pass)"
 )
 _IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
-_SET = rf"{_IN_BRACKETS}[\"']?\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\s{{0,4}}[\"']?"
+_SET = rf"{_IN_BRACKETS}[\"'*]{{0,2}}\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\*{{0,2}}\s{{0,4}}[\"'*]{{0,2}}"
 _SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-zÀ-ÖØ-öø-ÿ0-9-]"
 """What values are written with; words of Chinese after a label are no value."""
 _VALUE = rf"`?({_SIGN}{{8,}})"
@@ -110,7 +110,7 @@ _ZH_PHRASE = r"(?:密码|口令|密钥|秘钥|令牌|凭证|私钥|暗号|开机
 _ZH_MADE = (
     r"(?:已经?|被|现在|暂时|先)?(?:改|设|换|变|重置|更新|修改|设置|调整|配置|定)(?:成|为|到)了?"
 )
-_ZH_IS = rf"{_IN_BRACKETS}[\"”」》]?\s{{0,3}}(?:{_ZH_MADE}|是|为|：|:|=|就是|还是|叫|填|输入?)[\s：:“\"「]{{0,4}}"
+_ZH_IS = rf"{_IN_BRACKETS}[\"”」》*]{{0,2}}\s{{0,3}}(?:{_ZH_MADE}|是|为|：|:|=|就是|还是|叫|填|输入?)\*{{0,2}}[\s：:“\"「]{{0,4}}"
 _CODE_OF = r"(?:verification|security|one[- ]time|otp|2fa|(?:two|multi)[- ]factor|login|log[- ]in|sign[- ]in|confirmation|authentication|access)"
 _ABOUT = rf"{_IN_BRACKETS}(?:\s(?:for|to|of|on|at|in)\s[^\n:：=]{{1,60}}?)?"
 """Of what a password is: "password for the router: …"."""

@@ -46,6 +46,12 @@ _LEANS = regex(
 """A sentence that begins so says whose value it gives only with the one before it."""
 _TAGS = ((DATED, names_day), (CHANGE, tells_change))
 """What makes a later statement able to take the place of a fact, though it says it otherwise."""
+_LABEL = regex(r"\W*(?:\d{1,2}|[A-Da-d])\W*")
+_COUNTS = regex(
+    r"\b(?:how (?:many|much)|(?:what|which) (?:number|version|port|age|time))\b"
+    r"|几|多少|端口|版本|号",
+    2,
+)
 VALUE = 40
 """The value of a slot has no more characters; what is longer is a story."""
 _PASSING = frozenset({Bar.FLEETING, Bar.FINISHED})
@@ -139,6 +145,8 @@ def _draft_completed(
 ) -> Draft | None:
     """Return what a sentence says once its subject is taken from the one before it."""
     turn, own = told
+    if _LABEL.fullmatch(own.strip()) and not _COUNTS.search(lead[1]):
+        return None  # "2" picks an option.
     whole = completed(own, lead[1]) if lead[1] else ""
     line = _Line(turn, whole)
     if not whole or line.barred or not _is_fact(whole) or _Line(turn, own).barred:

@@ -90,7 +90,12 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
         return draft
     # A quote may have other white space than its turn.
     at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
-    return replace(draft, weak=is_led_in(turn.text, at))
+    led = is_led_in(turn.text, at)
+    # What stands behind a colon, or in another's words, is the half that tells.
+    ahead = turn.text.startswith((":", "："), at + len(quote.text))
+    others = (turns.get(one.n) for one in draft.quotes)
+    joined = draft.type is CardType.GOTCHA and not all(one and one.by_person for one in others)
+    return replace(draft, weak=led or ahead or joined)
 
 
 def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:

@@ -71,7 +71,7 @@ _EXAMPLE = regex(
     r"^(?:打个)?(?:比方|比如|例如|譬如)|^举个?例|^(?:for (?:example|instance)|e\.g\.|say,)"
 )
 _ERRAND = regex(
-    r"^(?:请|再|先|那|然后|现在|还有|另外|[，,\s])*(?:把|将|替换|修改|调整|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
+    r"^(?:请|再|先|那|然后|现在|还有|另外|[，,\s])*(?:把|将|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
 )
 """At work who says 把…改为 asks for an edit, and settles nothing beyond it."""
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED, _PROPOSED, _EXAMPLE)
@@ -182,7 +182,7 @@ def _is_passing(draft: Draft) -> bool:
     if filled or is_lasting(draft.value):
         return False
     if draft.type is CardType.FACT:
-        return not gives_value(draft.value)
+        return not gives_value(draft.value) or _ERRAND.search(draft.value) is not None
     asked = clauses(draft.value)[:1]
     once = bool(asked) and asked[0].act in (Act.REQUEST, Act.QUESTION)
     once = once or _ERRAND.search(draft.value) is not None

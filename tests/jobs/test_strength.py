@@ -266,3 +266,29 @@ def test_of_two_candidates_neither_disputes_the_other(memory: Memory) -> None:
         session.turn("assistant", "good")
         session.end()
     assert all(card.status is not Status.CONFLICTED for card in cards(memory))
+
+
+def turn(n: int, role: Role, text: str) -> tuple[int, Turn]:
+    return n, Turn(n, NOON, role, text)
+
+
+def test_a_lesson_whose_cause_is_the_agents_waits() -> None:
+    said = "You noted the fault and did not mend the skill."
+    turns = dict([turn(1, Role.ASSISTANT, "The poll was paused."), turn(2, Role.USER, said)])
+    quotes = (Quote("s", 1, "The poll was paused."), Quote("s", 2, said))
+    assert with_doubt(draft(said, type=CardType.GOTCHA, quotes=quotes), turns).weak
+    alone = draft(said, type=CardType.GOTCHA, quotes=quotes[1:])
+    assert not with_doubt(alone, turns).weak
+
+
+@pytest.mark.parametrize(("behind", "weak"), [("：\n- 数据\n- 原因", True), ("。好吗", False)])
+def test_what_leads_to_a_list_is_half_of_it(behind: str, weak: bool) -> None:
+    said = "输出必须区分三层"
+    made = draft(said, type=CardType.RULE, quotes=(Quote("s", 1, said),))
+    assert with_doubt(made, dict([turn(1, Role.USER, f"{said}{behind}")])).weak is weak
+
+
+def test_who_asks_has_decided_nothing() -> None:
+    text = "we settled on the oak floor; which of the three oils is best?"
+    (kept,), _ = graded([draft(text, type=CardType.DECISION)])
+    assert kept.weak

@@ -270,3 +270,9 @@ def test_what_people_tell_of_their_trade_in_passing_is_no_conflict() -> None:
     assert judge_conflict(card(before, "user.job"), draft(after, "user.job")) is not C
     other = draft("I run a car repair garage.", "user.job")
     assert judge_conflict(card(before, "user.job"), other) is C
+
+
+def test_a_part_of_a_place_is_no_other_place() -> None:
+    before = card("My home is near Harbour Street.", "user.city")
+    assert judge_conflict(before, draft("I live in Harbour.", "user.city")) is not C
+    assert judge_conflict(before, draft("I live in Ghent.", "user.city")) is C

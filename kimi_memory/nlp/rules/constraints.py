@@ -69,11 +69,25 @@ _AGAIN_ZH = regex(
     r"^(?:[^，。！？]{0,6}[，,])?(?:我|再)?(?:再次?|又|最后)?(?:提醒(?:你|一下|一遍|下)+|强调(?:一下|一遍|下)?|重申(?:一下|一遍)?|重复(?:一下|一遍)?|再(?:说|讲)一(?:遍|次))[^，。！？]{0,10}[，,：:]?(?:我们|你|所有|一切|每|任何|永远|都|只|必须|不要|不能|不许|别|绝不|统一|一律)(?!(?:的|们)?(?:在|去|有没有|记得吗))"
 )
 """A rule that somebody is reminded of was given before, and holds."""
+_STANDING_EN = regex(
+    rf"{_LEAD}you (?:may|must|shall|are) (?:never|not ever)\b(?! (?:know|guess|alone|too|be too)\b)"
+    rf"|{_LEAD}(?:i (?:don't|do not) want (?:you to \w+ )?(?:any )?(?:more )?|no more )[^.!?]{{2,60}}? unless i (?:ask|say|tell|request|want)\b"
+    rf"|{_LEAD}every (?:single )?(?:morning|evening|night|day|week|month|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b[^.!?]{{0,30}}? (?:remind|send|tell|give|show|ask) me\b"
+    rf"|{_LEAD}before (?:you )?\w+ing [^,.;]{{2,60}},? (?:please |always )+(?:check|ask|read|look at|confirm|consult|verify)\b"
+    rf"|{_LEAD}(?:work|proceed|continue|go on|carry on|act)\b[^.;]{{0,20}} without (?:the need )?(?:to ask|of asking|for asking|asking)\b"
+)
+"""Leave that is never given, and what is to be done each day or before each thing."""
+_STANDING_ZH = regex(
+    r"(?:不要|别|不许|不准|不能|禁止)(?:再)?(?:自己|随便|随意|乱|擅自|私自|偷偷)(?:地|去|就|来)?(?:瞎|乱)?(?:猜|改|动|删|杀|停|kill|提交|推|发|执行|运行|重启|安装|装|决定|发挥|编|加|创建)"
+    r"|(?:改|动|做|写|删|提交|推送|执行|运行|发布|上线|重启|安装)(?:[^，。；！？]{0,6})(?:之)?前[，,]?[^，。；！？]{0,6}(?:先|要先|必须先)(?:告诉|问|询问|给|跟|和|让|找)我"
+    r"|(?:等|经)?我(?:同意|确认|看过|点头|批准|审过)(?:了|过|之?后)*[，,]?(?:你)?(?:再|才)(?:能|可以)?(?:改|动|做|写|提交|执行|推|发|继续|合并)"
+    r"|(?:铁律|规矩|规则|原则|红线)(?:再)?(?:加|新增|增加|补充)(?:上)?[一1]条"
+)
 _TAG = regex(
     r"[,，]? ?(?:\b(?:ok(?:ay)?|alright|yeah|k|pls|please|deal)|好吗|行吗|好不好|行不行|可以吗|好么|行么)\s?[?？]+$"
 )
 
-_ENGLISH = (_MUST_EN, _WORK_EN, _PART_EN, _AGAIN_EN)
+_ENGLISH = (_MUST_EN, _WORK_EN, _PART_EN, _AGAIN_EN, _STANDING_EN)
 
 
 def without_tag(clause: str) -> str:
@@ -86,7 +100,9 @@ def constrains(clause: str) -> bool:
     if len(clause) > LONGEST:
         return False
     patterns = (
-        _ENGLISH if clause.isascii() else (_MUST_ZH, _WORK_ZH, _PART_ZH, _AGAIN_ZH, *_ENGLISH)
+        _ENGLISH
+        if clause.isascii()
+        else (_MUST_ZH, _WORK_ZH, _PART_ZH, _AGAIN_ZH, _STANDING_ZH, *_ENGLISH)
     )
     return any(words.search(clause) for words in patterns)
 

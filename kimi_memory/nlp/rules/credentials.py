@@ -18,6 +18,9 @@ _PLACEHOLDER = regex(
 _TAIL = ".,;:!?)\"'"
 """Signs of the sentence around a value."""
 _IDENTIFIER = regex(r"[A-Za-z_][A-Za-z_.-]*[;,]?")
+_PIECES = regex(r"[A-Z]?[a-z]+|[A-Z]")
+_DRAWN = 12
+"""So many letters at least tell a drawn value from a name."""
 _CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _CODE = regex(
     r"[\w.\[\]\"']*[(\[]|(?:os|self|process|settings|config|env|args|req)\.", re.IGNORECASE
@@ -158,7 +161,15 @@ def is_password(text: str, start: int, end: int) -> bool:
     # "Passwords have 12 characters", 密码 30 天过期: a count is no password.
     if _COUNT.fullmatch(value) and _COUNTED.match(text, start + len(value)):
         return False
-    return not _IDENTIFIER.fullmatch(value) and len(set(value)) > 1
+    named = _IDENTIFIER.fullmatch(value) and not _is_drawn(value)
+    return not named and len(set(value)) > 1
+
+
+def _is_drawn(value: str) -> bool:
+    """Whether letters look drawn: a name such as getUserName has few pieces of a letter or two."""
+    pieces = _PIECES.findall(value)
+    short = sum(len(piece) <= 2 for piece in pieces)
+    return len(value) >= _DRAWN and len(pieces) >= 6 and 5 * short >= 2 * len(pieces)
 
 
 def is_password_with_digit(text: str, start: int, end: int) -> bool:

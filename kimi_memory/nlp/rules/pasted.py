@@ -49,6 +49,8 @@ _BUTTON = regex(
     r"|\A\s{0,8}Base directory for this skill: .*?(?:\n\s{0,8}ARGUMENTS: |\Z)"
     # A messenger's note to its agent on an event or a picture: "System: …", a path with a description.
     r"|(?:\A|(?<=\n))System: ?[^\n]{0,4000}(?:\n(?:System:|PLAIN_TEXT)[^\n]{0,4000}){0,400}"
+    r"|\AA scheduled reminder has been triggered\..{0,20000}\Z"
+    r"|\AA background task \"[^\"\n]{1,200}\" just (?:completed|finished|failed)\b.{0,20000}\Z"
     r"|(?:\A|(?<=\n))(?:\[media attached[^\]\n]{0,400}\]|[^\s\n]{0,300}/media/inbound/[^\s\n]{1,300})(?:\s{0,8}\n\s{0,8}Description:.{0,20000}\Z)?"
     r"|For the code present, we get (?:this error|these errors):|How can I resolve (?:this|these)\? If you propose a fix, please make it concise\.",
     16,  # DOTALL

@@ -74,13 +74,16 @@ def strength_of(text: str, type: str, *, asked: bool = False, slot: bool = False
     if not said or _DANGLING.search(text):
         return _NONE
     traits = [traits_of(clause.text) for clause in said]
+    asks = any(one.act is Act.QUESTION for one in found)
     if type == "rule":
-        plain = _MODAL.search(text) is not None or any(one.act is Act.ORDER for one in said)
+        orders = any(one.act is Act.ORDER for one in said)
+        plain = orders or (not asks and _MODAL.search(text) is not None)
         return Strength.STRONG if plain and not _FEELING.search(text) else Strength.WEAK
     specific = max(one.specific for one in traits)
     if _FEELING.search(text) and specific < 3:
         return _NONE if specific < 1.5 else Strength.WEAK
     unclear = _EITHER.search(text) if slot else found[0].act is Act.REQUEST
+    unclear = unclear or (asks and type == "decision")
     if slot or unclear:
         return Strength.WEAK if unclear else Strength.STRONG
     return _of_statement(type, specific, traits, text)

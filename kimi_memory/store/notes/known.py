@@ -23,9 +23,10 @@ from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
 from kimi_memory.nlp.rules.gist import ARROW, LEFT_OUT, gist_of
-from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
+from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, reports_trouble, worth_of
 from kimi_memory.nlp.rules.odds import chat_odds_of, line_odds, odds_out_of_context
 from kimi_memory.nlp.rules.salience import traits_of
+from kimi_memory.nlp.rules.settled import leaves_open
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.card_rank import AFTER_CARDS, card_rank, card_section, is_shown
 from kimi_memory.store.notes.last_digests import OVER, last_digests, read_note
@@ -183,6 +184,9 @@ class Known:
             # Who somebody is stands, whatever they change of their plans in the same breath.
             changed = not is_lasting(line.text) and later.changes(-age, line.text)
             passing = line.part is Part.ASKED and is_passing(line.text)
+            # How a session ended is not what is left to do.
+            left = leaves_open(line.text) or reports_trouble(line.text)
+            passing = passing or (section is Section.OPEN and not left)
             if passing or changed or self._is_over(digest, line):
                 continue
             # An errand is shown by its gist; its digest has the rest.

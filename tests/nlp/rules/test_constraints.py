@@ -244,3 +244,33 @@ def test_what_must_not_be_in_any_case_is_forbidden(text: str) -> None:
 )
 def test_a_style_forbids_nothing(text: str) -> None:
     assert not forbids(text)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "you may never delete a branch",
+        "i don't want more reports unless i ask for them",
+        "every morning at six send me the tide table",
+        "before booking anything please always check the calendar",
+        "work through the list without asking",
+        "不清楚的数字不要自己猜",
+        "提交之前先给我看",
+        "我确认了再发",
+        "铁律加一条：报价不打折",
+    ],
+)
+def test_leave_that_is_never_given_and_what_is_done_each_day_bind(clause: str) -> None:
+    assert constrains(clause)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "you may never know",
+        "every morning i read the tide table",
+        "before lunch we checked the sails",
+    ],
+)
+def test_what_happens_each_day_binds_nobody(clause: str) -> None:
+    assert not constrains(clause)

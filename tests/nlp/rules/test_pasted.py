@@ -187,6 +187,7 @@ def test_what_a_button_says_is_not_the_persons(text: str) -> None:
             "System: the oven is at 230\nSystem: knead\n\nHow long does it rest?",
             "How long does it rest?",
         ),
+        ('A background task "Bake" just completed successfully.\n\nThey knead now.', ""),
         ("/home/ada/media/inbound/1a.jpg\nDescription:\nA photo. They knead dough.", ""),
         ("[media attached: /tmp/2b.jpg (image/jpeg)]\nmy first loaf", "my first loaf"),
         ("How can I resolve this? It must rise.", "How can I resolve this? It must rise."),
