@@ -84,9 +84,9 @@ test-cluster: $(VENV)/.dev ## nodes that are killed, paused, cut off; installs P
 	@command -v moto_server >/dev/null || [ -x $(BIN)/moto_server ] || $(PIP) 'moto[server]>=5.2,<6'
 	PATH="$(BIN):$$PATH" $(BIN)/python -m pytest -m cluster -rs tests/cluster
 
-test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead anywhere; installs bubblewrap where root may
-	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q bubblewrap
-	$(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs
+test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead anywhere; installs bubblewrap and sshd where root may
+	@command -v bwrap sshd >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q bubblewrap openssh-server openssl
+	$(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs tests/mcp
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

@@ -20,16 +20,18 @@ from kimi_memory.past.points import Point
 from kimi_memory.store.git.history import History
 
 JOIN = "join of 200 and 199 cards by git merge-tree"
+FINISHED = "the same join by git merge-tree and git merge-file of each conflict"
 CARD = "join of one card by git merge-file"
 CONFLICTS = "files that a join leaves with marks"
 ASKED = "versions that a bisect asks"
 SIGNED = "commit that is signed by one that is not"
 KEYGEN = "ssh-keygen alone by a commit that is not signed"
+BY_GIT = "git commit that git signs by one that it does not"
 VERIFIED = "verify --history, first, by git verify-commit of each"
 KNOWN = "verify --history, again, by git verify-commit of each"
 TARGETS = {JOIN: 4.0, CARD: 1.0, CONFLICTS: 0.0, ASKED: 12.0, SIGNED: 1.2, VERIFIED: 1.1}
 _PERSON = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
-_SIGNED = 20
+_SIGNED, _BOTH = 20, 102
 
 
 def measure_join(
@@ -72,6 +74,7 @@ def measure_join(
     return {
         "join of 200 and 199 cards, milliseconds": one * 1000,
         JOIN: one / other,
+        FINISHED: one / (other + _BOTH * file),
         CARD: card / file,
         CONFLICTS: float(sum(b"<<<<<<<" in content for content in joined["files"].values())),
     }
@@ -106,8 +109,7 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
     key = place / "key"
     make = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
     subprocess.run(make, check=True)
-    config = place / "signing"
-    config.mkdir()
+    (config := place / "signing").mkdir()
     (config / "config.toml").write_text(f'[signing]\nkey = "{key}"\nwhen = "commit"\n')
     signers = place / "signers"
     signers.write_text(f"ann {key.with_suffix('.pub').read_text()}")
@@ -138,9 +140,17 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
             lambda: [git(signed.root, *allowed, "verify-commit", name) for name in names[:runs]]
         )
         checks = [watch.spend(lambda: verify_history(signed)) for _ in range(2)]
+        signing = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={key}", *_PERSON)
+        commit_all = ("commit", "-q", "--allow-empty", "-m", "Page")
+        by_git, bare = watch.compare(
+            lambda: git(signed.root, *signing, *commit_all, "-S"),
+            lambda: git(plain.root, *_PERSON, *commit_all),
+            runs,
+        )
     return {
         SIGNED: with_key / without,
         KEYGEN: alone / without,
+        BY_GIT: by_git / bare,
         VERIFIED: checks[0] / (each * len(names) / runs),
         KNOWN: checks[1] / (each * len(names) / runs),
     }

@@ -16,7 +16,6 @@ import gzip
 import json
 import random
 import re
-import shutil
 import signal
 import statistics
 import subprocess
@@ -28,9 +27,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from typing import Any
 
-from benchmarks import web_peer
+from benchmarks import web_browser, web_peer
 from benchmarks.recall_start import COMMAND, memory, texts
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
@@ -284,7 +282,8 @@ def measure(notes: int, runs: int, peer: Path) -> Report:
                         round(kb, 1), BUDGETS[name][large])
                 )  # fmt: skip
             report.event_ms = round(event_delay(client, root, home), 1)
-            look_in_browser(report, client)
+            report.browser, why = web_browser.measure(client.host, client.cookie)
+            report.skipped += [why] if why else []
         with served(root, home) as (url, began, process):
             report.again = first_page(Client(url), began)[1], round(processor_ms(process))
         if web_peer.is_installed(peer):
@@ -319,35 +318,6 @@ def event_delay(client: Client, root: Path, home: Mapping[str, str]) -> float:
     session = next((root / "short-term").glob("session_beside*.jsonl"))
     line.close()
     return max(0.0, (told - session.stat().st_mtime) * 1000)
-
-
-def look_in_browser(report: Report, client: Client) -> None:
-    """Add what a browser takes for a first page with an empty cache."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        report.skipped.append("browser: no Chromium on the path")
-        return
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        report.skipped.append("browser: needs kimi-memory[browser]")
-        return
-    name, _, value = client.cookie.partition("=")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        context = browser.new_context()
-        context.add_cookies([{"name": name, "value": value, "domain": "127.0.0.1", "path": "/ui"}])
-        tab, got = context.new_page(), list[Any]()
-        tab.on("response", lambda one: got.append(one))  # noqa: PLW0108  it marks what it is given
-        tab.goto(f"http://{client.host}/ui/held", wait_until="load")
-        sizes = [len(gzip.compress(one.body(), 6)) for one in got if "/live" not in one.url]
-        paint = "performance.getEntriesByType('paint').map(one => one.startTime)[0] ?? 0"
-        report.browser = {
-            "paint_ms": round(float(tab.evaluate(paint))),
-            "requests": len(sizes),
-            "kb": round(sum(sizes) / 1024, 1),
-        }
-        browser.close()
 
 
 def show(report: Report) -> None:

@@ -144,6 +144,8 @@ class GatesTable(NamedTuple):
     """Longest that a job may take to decide what to do."""
     max_tokens: int = 500_000
     """Most tokens a job may spend on a model."""
+    max_tokens_per_day: int = 0
+    """Most tokens that all jobs of a day may spend; no bound if 0."""
     max_failures: int = 3
     """A periodic job that failed in so many runs in a row, for any of its days, rests …"""
     breaker_hours: float = 24.0
@@ -261,8 +263,7 @@ class UserConfig(NamedTuple):
     sync: Literal["never", "sessions"] = "never"
     """``sync``: sessions syncs, behind each session's beginning and end, with all remotes."""
     signing: SigningTable = SigningTable()
-    """``[signing]``: `key`, the file of an SSH key that signs what this copy commits; `when`,
-    each `commit`, or only the last one before a `sync`."""
+    """``[signing]``: `key`, an SSH key that signs our commits; `when`: each `commit`, or `sync`."""
     agents: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """``[agents.<name>]``: the program of an agent, its `command` and how it is run."""
     cluster: ClusterTable = ClusterTable()
@@ -273,8 +274,7 @@ class UserConfig(NamedTuple):
 _LEAST = 32
 """Tokens of the smallest chunk that still says something."""
 _TYPES: dict[str, tuple[type, ...]] = {
-    "bool": (bool,), "int": (int,), "float": (float, int), "str": (str,),
-    "tuple[str, ...]": (list,),
+    "bool": (bool,), "int": (int,), "float": (float, int), "str": (str,), "tuple[str, ...]": (list,)
 }  # fmt: skip
 
 

@@ -6,7 +6,12 @@ is imported when one of its hooks is first asked, so its hooks are stated here.
 
 # Imported at once, the plugins would take most of the start of a command that asks one of them.
 NAMES: dict[str, tuple[str, ...]] = {
-    "activity": ("memory_opened", "session_ended", "changes_applied", "recalled"),
+    "activity": (
+        "memory_opened configured",
+        "session_ended configured",
+        "changes_applied configured",
+        "recalled configured",
+    ),
     "filesystem": ("check_health",),
     "demo": ("register_commands",),
     "audit": ("register_commands", "register_pages"),
@@ -70,6 +75,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "log_s3": ("open_log trylast",),
     "runtime_process": ("open_runtime trylast",),
     "runtime_sandbox": ("open_runtime trylast",),
+    "runtime_ssh": ("open_runtime trylast",),
     "pool_process": ("open_pool trylast",),
     "pool_ray": ("open_pool trylast",),
     "whoosh_index": ("open_keywords trylast",),

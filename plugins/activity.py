@@ -1,8 +1,8 @@
 """A log of what the memory does.
 
-Why it exists: a memory that works unattended must be able to say what it did. Switch
-on logging for ``kimi_memory.activity`` at level INFO and it tells; or name a file for it
-in your own config.toml, where it is kept small::
+Why it exists: a memory that works unattended must be able to say what it did. Its table in
+your own config.toml switches it on: it logs to ``kimi_memory.activity`` at level INFO, and to
+a file if you name one, which is kept small::
 
     [plugins.activity]
     file = "~/.local/state/kimi_memory/activity.log"
@@ -13,8 +13,8 @@ in your own config.toml, where it is kept small::
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,37 +87,35 @@ class LogFile:
 
 
 class Activity:
-    """Tells the log, and the file if one is named, what happens."""
+    """Writes what happens to the log, and to the file if one is named."""
 
     def __init__(self, file: LogFile | None = None) -> None:
         self._file = file
 
     @hookimpl
     def memory_opened(self, root: Path) -> None:
-        """Tell which folder was opened."""
+        """Log which folder was opened."""
         self._log_message("opened %s", root)
 
     @hookimpl
     def session_ended(self, session: Session, turns: int) -> None:
-        """Tell which session ended and how long it was."""
+        """Log which session ended and how long it was."""
         self._log_message("session %s ended with %d turns", session.id, turns)
 
     @hookimpl
     def changes_applied(self, paths: Sequence[str], job: Job | None) -> None:
-        """Tell what was written, and by which job."""
+        """Log what was written, and by which job."""
         self._log_message(
             "%s wrote %d files: %s", job.id if job else "no job", len(paths), ", ".join(paths[:5])
         )
 
     @hookimpl
     def recalled(self, query: Query, hits: Sequence[Hit]) -> None:
-        """Tell how many hits a query had; its words stay out of the log."""
+        """Log how many hits a query had; its words stay out of the log."""
         self._log_message("recall of %d characters had %d hits", len(query.text), len(hits))
 
-    def _log_message(self, message: str, *told: object) -> None:
-        # Who listens has loaded this; a command that answers one question need not.
-        if logging := sys.modules.get("logging"):
-            logging.getLogger(NAME).info(message, *told)
+    def _log_message(self, message: str, *values: object) -> None:
+        logging.getLogger(NAME).info(message, *values)
         if self._file is not None:
-            text = " ".join((message % told).split())
+            text = " ".join((message % values).split())
             self._file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {os.getpid()} {text}\n")

@@ -23,9 +23,12 @@ from kimi_memory.domain.note import Card, CardType, Origin
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules import cues, updates
+from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.changed_later import replaces
 from kimi_memory.nlp.rules.claim_words import claim_words
 from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.salience import specific_words
+from kimi_memory.nlp.rules.self_facts import self_of
 from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
 from kimi_memory.nlp.rules.slots import holds_one, slot_of
 from kimi_memory.nlp.rules.subjects import kin, subject_of
@@ -102,7 +105,7 @@ def _may_share(one: str, other: str) -> bool:
 
 
 def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
-    """Return the verdict on claims of which no common slot is known."""
+    """Return the verdict on claims that have no slot in common."""
     same_key = card.key in kin(draft.key)
     one = same_key and (holds_one(draft.key) or _names_subject(draft))
     # One word in common is the name of what both speak of: the car is there, the car was sold.
@@ -117,10 +120,37 @@ def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
     subjects = _subject_words(card, draft)
     if one and not draft.reversal:
         same = same_told(card.value, draft.value, subjects)
-        if same or (not _is_change(draft) and repeats_value(card.value, draft.value)):
+        if same or (
+            not _is_change(draft)
+            and (repeats_value(card.value, draft.value) or _gives_same_value(card, draft))
+        ):
             return Verdict.AGREES
+    if one and not draft.reversal and _tells_of_same_life(card, draft):
+        return Verdict.UNRELATED
     differs = relation in (Relation.VALUE, Relation.SWAPPED) or draft.reversal
     return _judge_difference(card, draft) if one or (same_key and differs) else Verdict.UNRELATED
+
+
+def _gives_same_value(card: Card, draft: Draft) -> bool:
+    """Whether both give what they are about the same value: Redis 作为缓存, 缓存确定为 Redis."""
+    given = []
+    for text in (card.value, draft.value):
+        subject = subject_of(text)
+        values = values_given(text, subject) if subject is not None else []
+        given.append({" ".join(claim_words(value, whole=True)) for value in values} - {""})
+    return bool(given[0] & given[1])
+
+
+def _tells_of_same_life(card: Card, draft: Draft) -> bool:
+    """Whether people say of themselves the same in passing: a clothing business, a clothing store.
+
+    Neither denies the other, as another city would: both sentences name the same thing.
+    """
+    first, second = self_of(card.value), self_of(draft.value)
+    if first is None or second is None or first.attribute != second.attribute:
+        return False
+    shared = specific_words(first.value) & specific_words(second.value)
+    return any(not word[0].isdigit() for word in shared)
 
 
 def _names_subject(draft: Draft) -> bool:
@@ -129,7 +159,7 @@ def _names_subject(draft: Draft) -> bool:
 
 
 def _subject_words(card: Card, draft: Draft) -> str:
-    """Return the words that name what both speak of."""
+    """Return the words that name the subject of both."""
     found = (subject_of(card.value), subject_of(draft.value))
     return " ".join(subject.words for subject in found if subject is not None)
 

@@ -135,7 +135,7 @@ def _build_day_page(day: DayView) -> Iterable[Step]:
 
 
 def _session_lines(day: DayView) -> Iterable[str]:
-    """Yield what was said, by the hour, then the sessions of which no digest tells."""
+    """Yield what was said, by the hour, then the sessions without a digest."""
     yield from (said_line(one, day.date, day.zone, day.lang) for one in day.spoken)
     told = {one.session for one in day.spoken}
     yield from (f"[[session_{id}]]" for id in day.sessions if id not in told)

@@ -254,7 +254,7 @@ class _Scribe:
         return replace(draft, reason=self._reason_after(at))
 
     def _draft_people(self, line: _Line) -> list[Draft]:
-        """Return what a person tells of themselves; news may be of a passing day."""
+        """Draft what a person says of themselves; updates may be of a passing day."""
         told = people.introduced(line.text)
         return [
             self._draft_person(line, known, words)
@@ -354,7 +354,7 @@ def _rate_confidence(by: list[_Line]) -> float:
 
 
 def _drop_repeated(drafts: list[Draft]) -> list[Draft]:
-    """Drop failures that a lesson tells of as well."""
+    """Drop failures that a lesson also names."""
     told = {quote for draft in drafts if draft.lesson for quote in draft.quotes}
     return [
         d for d in drafts if d.type is not CardType.GOTCHA or d.lesson or d.quotes[0] not in told

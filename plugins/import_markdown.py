@@ -39,7 +39,7 @@ _LEAST = 4
 
 @hookimpl(trylast=True)
 def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
-    """Read the statements of a text; None for a file that is none."""
+    """Read the statements of a text; None for a file that is not text."""
     if system not in ("", SYSTEM) or PurePath(file.name).suffix.lower() not in _SUFFIXES:
         return None
     with file.open() as stream:

@@ -116,7 +116,7 @@ def _note_text(note: Card | Event) -> str:
 
 
 def _find_reason(card: Card) -> _Told | None:
-    """Return a failure with its reason, if it tells one."""
+    """Return a failure with its reason, if it names one."""
     for sentence in _SENTENCE.split(f"{card.value}\n{card.caveats}"):
         _, reason = cues.split_reason(sentence.strip())
         if len(_content_words(reason)) >= FEWEST:

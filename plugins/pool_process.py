@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from kimi_memory import hookimpl
 from kimi_memory.domain.fleet import Pool, PoolWish, Unit, UnitResult
 
-_USES = 50
+_USES = 200
 """After so many memories a worker is replaced: what a library does not give back goes with it."""
 _GRACE_SECONDS = 5.0
 
@@ -110,7 +110,7 @@ class ProcessPool:
 
 
 def _next_deadline(busy: list[_Worker]) -> float | None:
-    """Return for how long to wait at most; as long as it takes where nothing has a bound."""
+    """Return the longest wait; None where no program has a time limit."""
     ends = [one.began + one.unit.longest_s for one in busy if one.unit and one.unit.longest_s]
     return max(0.0, min(ends) - time.monotonic()) if ends else None
 

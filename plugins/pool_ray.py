@@ -17,7 +17,7 @@ from kimi_memory.errors import UsageError
 
 RESOURCE = "kimi-node:"
 """Before the name of a node: what Ray has to offer on the machine that leads a memory."""
-_USES = 50
+_USES = 200
 _SHARE = 0.001
 
 

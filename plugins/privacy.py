@@ -341,7 +341,7 @@ class Privacy:
         return [span for rule in rules for span in _find_spans(rule, text)]
 
     def _select_rules(self, lowered: str) -> Iterable[Rule]:
-        """Return the rules of which a key stands in a text: mostly few, found in one pass."""
+        """Return the rules whose keys stand in a text: mostly few, found in one pass."""
         places = self._key_set.Match(lowered)
         # Nothing at all is what a search without enough memory returns: the last key is empty.
         if places is None:

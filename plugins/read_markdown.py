@@ -246,7 +246,7 @@ def _parse_time(opening: re.Match[str]) -> datetime | None:
 
 
 def _detect_encoding(head: bytes) -> str:
-    """Return UTF-8 or, for what is none, the encoding older Chinese programs write."""
+    """Return UTF-8 or, for other bytes, the encoding that older Chinese programs write."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

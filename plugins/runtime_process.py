@@ -16,6 +16,7 @@ class ProcessRuntime:
     name = "process"
     isolation: Isolation = "none"
     inside = ""
+    host = ""
 
     def start(self, spec: RunSpec) -> Started:
         """Start a program."""

@@ -16,6 +16,7 @@ from kimi_memory.domain.agent_run import Isolation, RunSpec, Runtime, Started
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.processes import start_process, stop_process
 from kimi_memory.runs.roots import check_root, split_root
+from kimi_memory.runs.syscall_filter import open_content, open_filter
 
 _INSIDE = "/box"
 _NOBODY = 65534
@@ -28,6 +29,8 @@ _FILES = (
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
     *("/etc/localtime", "/etc/nsswitch.conf"),
 )
+_KEYS = ("/proc/keys", "/proc/key-users")
+"""They name the keys of the session, which is the same inside."""
 _NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/ssl", "/etc/ca-certificates")
 
 
@@ -37,6 +40,7 @@ class SandboxRuntime:
     name = "sandbox"
     isolation: Isolation = "medium"
     inside = _INSIDE
+    host = ""
 
     def start(self, spec: RunSpec) -> Started:
         """Start a program that sees its folder, the system's programs, and what was granted."""
@@ -49,8 +53,10 @@ class SandboxRuntime:
         user = _NOBODY if os.geteuid() == 0 else None
         if user is not None:
             _give_away(spec, user)
-        argv = ["bwrap", *_isolate(), *_mount(spec), *_set_variables(spec), "--", *_limit(spec)]
-        return start_process(spec, argv, {"PATH": "/usr/bin:/bin"}, user)
+        with open_filter() as handle, open_content(_list_variables(spec)) as more:
+            argv = ["bwrap", *_isolate(), "--seccomp", str(handle), "--args", str(more)]
+            argv += [*_mount(spec), "--", *_limit(spec)]
+            return start_process(spec, argv, {"PATH": "/usr/bin:/bin"}, user, (handle, more))
 
     def stop(self, started: Started, grace_s: float) -> None:
         """End all of the sandbox: nothing in it outlives its first process."""
@@ -75,12 +81,13 @@ def _mount(spec: RunSpec) -> Iterator[str]:
             yield from ("--symlink", str(Path(path).readlink()), path)
         elif Path(path).exists():
             yield from ("--ro-bind", path, path)
-    for path in (*_FILES, *(_NETWORK if spec.network else ())):
-        if Path(path).exists():
-            yield from ("--ro-bind", path, path)
+    for path in filter(os.path.exists, (*_FILES, *(_NETWORK if spec.network else ()))):
+        yield from ("--ro-bind", path, path)
     if spec.network:
         yield "--share-net"
     yield from ("--proc", "/proc", "--dev", "/dev")
+    for path in filter(os.path.exists, _KEYS):
+        yield from ("--ro-bind", "/dev/null", path)
     yield from ("--size", str(_PASSING_BYTES), "--tmpfs", "/tmp")  # noqa: S108  inside of the box
     for text in spec.roots:
         root, writable = split_root(text)
@@ -90,10 +97,16 @@ def _mount(spec: RunSpec) -> Iterator[str]:
     yield from ("--remount-ro", "/")
 
 
-def _set_variables(spec: RunSpec) -> Iterator[str]:
-    yield "--clearenv"
+def _list_variables(spec: RunSpec) -> bytes:
+    """Return arguments that set the variables of a program.
+
+    They are no arguments of its process, which every user of the machine can read, and no
+    variables of what builds the sandbox, which could load a library that they name.
+    """
+    words = ["--clearenv"]
     for name, value in {**spec.env, "PATH": "/usr/local/bin:/usr/bin:/bin"}.items():
-        yield from ("--setenv", name, value)
+        words += ["--setenv", name, value]
+    return b"".join(word.encode() + b"\0" for word in words)
 
 
 def _limit(spec: RunSpec) -> Iterator[str]:
@@ -113,7 +126,8 @@ def _give_away(spec: RunSpec, user: int) -> None:
             "or start the agent as another user."
         )
     for path in (spec.work, *spec.work.iterdir()):
-        shutil.chown(path, user, user)
+        # Never through a link: an earlier call may have left one to a file of root.
+        os.chown(path, user, user, follow_symlinks=False)
 
 
 @hookimpl(trylast=True)

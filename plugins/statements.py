@@ -217,7 +217,7 @@ def _named_key(line: _Line, project: str) -> str:
 
 
 def _just_said(lines: list[_Line], at: int, drafts: list[Draft]) -> str:
-    """Return the key of what was said right before a line that takes "this" back."""
+    """Return the key of the statement right before a line that takes "this" back."""
     line = lines[at]
     if not updates.takes_this_back(line.text):
         return ""

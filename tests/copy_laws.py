@@ -143,6 +143,8 @@ LAWS: dict[str, tuple[str, ...]] = {
     ),
     "D11: a conflict copy of folder sync is no note": (
         "index/test_locate.py::test_a_conflict_copy_is_no_note",
+        "jobs/test_losing_versions.py::test_what_both_changed_stands_in_the_file",
+        "jobs/test_losing_versions.py::test_no_turn_and_no_statement_is_lost",
     ),
     "D12: a daily job is undone after the next one ran": (
         "jobs/test_undo.py::test_a_daily_job_is_undone_after_the_next_one_ran",

@@ -63,8 +63,8 @@ PUBLIC = tuple(
         "recall.eval_cases",
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
-        # runs of agents, and the machines they run on
-        *("runs", "cluster"),
+        # runs of agents, the machines they run on, and what they may do there as tools
+        *("runs", "cluster", "mcp.exec_tools"),
         # the directories of a user, and what is installed there
         "api.options",
         # a memory as one file
@@ -234,9 +234,11 @@ NAMED_IMPORTS = {
     "kimi_memory/spaces/policies.py": "cedarpy, which need not be installed",
     "kimi_memory/spaces/issuers.py": "PyJWT, which need not be installed",
     "kimi_memory/spaces/code_flow.py": "Authlib, which need not be installed",
-    "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
+    "kimi_memory/mcp/library.py": "a library that has another form in each of its versions",
     "kimi_memory/formats/templates.py": "the folder of templates, which holds no code",
+    "kimi_memory/runs/exec_https.py": "uvicorn, which need not be installed",
     "plugins/agent_runs/__init__.py": "the module of a command",
+    "plugins/agent_runs/exec_command.py": "tools of MCP, whose library need not be installed",
     "plugins/agent_runs/usage_command.py": "what sends usage, for one of its options",
     "plugins/agent_runs/usage_export.py": "OpenTelemetry, which need not be installed",
     "plugins/pool_ray.py": "Ray, which need not be installed",

@@ -11,9 +11,11 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 import pytest
+
+from kimi_memory.cli import run
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*/README.md")])
@@ -72,6 +74,50 @@ def test_pictures_are_fresh_and_name_files_that_exist(pictures: ModuleType) -> N
     top = {name.split(".")[0] for layer in pictures.layers() for name in layer}
     folders = {path.parent.name for path in (ROOT / "kimi_memory").glob("*/__init__.py")}
     assert folders <= top
+
+
+def files_entered(arguments: list[str]) -> list[str]:
+    """Run a command in this process; return the files of ours that it calls, in order."""
+    entered: list[str] = []
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        path = frame.f_code.co_filename
+        if event == "call" and (not entered or entered[-1] != path):
+            entered.append(path)
+
+    sys.setprofile(profile)
+    try:
+        assert run(arguments) == 0
+    finally:
+        sys.setprofile(None)
+    return [path.removeprefix(f"{ROOT}/") for path in entered]
+
+
+def test_the_trips_name_files_in_the_order_in_which_commands_enter_them(
+    pictures: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    root = str(tmp_path / "memory")
+    assert run(["init", root]) == 0
+    for text in ("My dentist is Doctor Abernathy.", "The deploy port is 8080."):
+        assert run(["remember", text, "--memory", root]) == 0
+    assert run(["session", "start", "s", "--memory", root]) == 0
+    said = ["session", "turn", "s", "--role", "user", "--memory", root]
+    assert run([*said, "The deploy port is 8081."]) == 0
+    commands = {
+        "A turn comes in": [*said, "My dentist is Doctor Berg."],
+        "A question goes out": ["recall", "who is my dentist", "--memory", root],
+        "A card reaches a page": ["session", "end", "s", "--memory", root],
+    }
+    assert commands.keys() == pictures.TRIPS.keys()
+    for title, arguments in commands.items():
+        entered = iter(files_entered(arguments))
+        # Templates are read and not called.
+        stops = [stop.path for stop in pictures.TRIPS[title] if stop.path.endswith(".py")]
+        # An iterator goes on where it stopped: each stop has to come after the one before.
+        assert [stop for stop in stops if stop not in entered] == [], title
 
 
 def test_a_stale_picture_is_named(

@@ -33,12 +33,12 @@ NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def host() -> Host:
-    return Host(entry_points=False)
+    return Host({"activity": {}}, entry_points=False)
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    """What the bundled log was told."""
+def logged(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """The lines of the bundled log."""
     with caplog.at_level(logging.INFO, logger="kimi_memory.activity"):
         yield caplog
 
@@ -112,10 +112,10 @@ def test_every_bundled_plugin_says_why_it_exists(host: Host) -> None:
 # A memory comes into use
 
 
-def test_hook_memory_opened(tmp_path: Path, told: pytest.LogCaptureFixture) -> None:
-    with Memory.create(tmp_path / "记忆"):
+def test_hook_memory_opened(tmp_path: Path, host: Host, logged: pytest.LogCaptureFixture) -> None:
+    with Memory.create(tmp_path / "记忆", opening=Opening(host=host)):
         pass
-    assert f"opened {tmp_path / '记忆'}" in told.messages
+    assert f"opened {tmp_path / '记忆'}" in logged.messages
 
 
 def test_hook_register_commands(host: Host) -> None:
@@ -225,9 +225,9 @@ def test_hook_open_compactor(memory: Memory) -> None:
 # A session ends
 
 
-def test_hook_session_ended(host: Host, told: pytest.LogCaptureFixture) -> None:
+def test_hook_session_ended(host: Host, logged: pytest.LogCaptureFixture) -> None:
     host.notice("session_ended", session=Session("s1", NOON), turns=7)
-    assert "session s1 ended with 7 turns" in told.messages
+    assert "session s1 ended with 7 turns" in logged.messages
 
 
 @pytest.mark.parametrize(
@@ -316,9 +316,9 @@ def test_hook_judge_conflict(host: Host, value: str, reversal: bool, verdict: Ve
     assert host.answer("judge_conflict", card=card, draft=draft) is verdict
 
 
-def test_hook_changes_applied(host: Host, told: pytest.LogCaptureFixture) -> None:
+def test_hook_changes_applied(host: Host, logged: pytest.LogCaptureFixture) -> None:
     host.notice("changes_applied", paths=["semantic/db/端口.md"], job=None)
-    assert "no job wrote 1 files: semantic/db/端口.md" in told.messages
+    assert "no job wrote 1 files: semantic/db/端口.md" in logged.messages
 
 
 # Notes become searchable
@@ -395,6 +395,6 @@ def test_hook_weigh_hit(host: Host) -> None:
     assert weight(status="superseded") < weight(status="active")
 
 
-def test_hook_recalled(host: Host, told: pytest.LogCaptureFixture) -> None:
+def test_hook_recalled(host: Host, logged: pytest.LogCaptureFixture) -> None:
     host.notice("recalled", query=Query(text="端口"), hits=[Hit(unit("端口"), 1.0, "端口")])
-    assert "recall of 2 characters had 1 hits" in told.messages
+    assert "recall of 2 characters had 1 hits" in logged.messages

@@ -25,7 +25,10 @@ VERBS = {
     *("these", "here", "create", "creates", "read", "reads", "write", "writes", "run", "runs"),
     *("build", "builds", "parse", "parses", "do", "does"),
 }
-RIDDLES = re.compile(r"\b(?:told|whoever|somebody's own|what is wanted)\b", re.IGNORECASE)
+RIDDLES = re.compile(
+    r"\b(?:told|whoever|somebody's own|what is wanted|for what is none|to be believed)\b",
+    re.IGNORECASE,
+)
 """Words that hide who does what: a caller, a user, an owner; says, shows, reports, is known."""
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SUPPRESSION = re.compile(

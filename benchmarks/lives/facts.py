@@ -197,7 +197,9 @@ def _say(random: Random, matter: _Matter, fact: Fact, act: str, told: tuple[int,
     lang, words = matter.lang, dict(matter.words[matter.lang])
     before = fact.sayings[-1].value if fact.sayings else ""
     said = value
-    if matter.both and act == "change" and random.random() < 0.3:
+    # In the other language nobody says what was so before: a form must do without it.
+    free = any("{o}" not in form for form in matter.phrases[_OTHER[lang]].get("change", ()))
+    if matter.both and act == "change" and random.random() < 0.3 and free:
         mine, lang = matter.values[lang], _OTHER[lang]
         # The same value in the other language; what was so before is left as it was said.
         said = matter.values[lang][list(mine).index(value)]

@@ -97,7 +97,7 @@ def reply_of(payload: Mapping[str, Any]) -> str:
 
 
 def fits(host: str, text: str) -> bool:
-    """Whether a program passes a text on whole."""
+    """Whether a text is short enough that the program passes it on uncut."""
     # A block that is cut loses its closing mark, and with it the fence around the data.
     unit, most = LIMITS.get(host, _LIMIT)
     return (len(text.encode()) if unit == "bytes" else len(text)) <= most

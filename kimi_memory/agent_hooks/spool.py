@@ -42,7 +42,7 @@ def put(root: str, event: Mapping[str, Any]) -> None:
 
 
 def take_events(root: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the events left, oldest first, each with its file; what is none is removed."""
+    """Return the events left, oldest first, each with its file; other files are removed."""
     folder = os.path.join(root, FOLDER)
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))

@@ -44,7 +44,7 @@ def drop(path: Path) -> None:
 
 
 def text_at(path: Path) -> str:
-    """Return a file's text; empty where there is none."""
+    """Return the text of a file; empty where the file is missing."""
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:

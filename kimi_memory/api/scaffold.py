@@ -87,7 +87,7 @@ def starter(name: str, language: str, now: datetime, *, locale: str = "") -> lis
 
 
 def starter_lines() -> frozenset[str]:
-    """Return what the pages of a new memory say in every language: nobody's statements."""
+    """Return the lines that a new memory begins with, in every language; no person said them."""
     pages = [fill(page, lang, name="") for page in STARTER_PAGES.values() for lang in Lang]
     lines = {line.strip().removeprefix("- ") for page in pages for line in page.splitlines()}
     return frozenset(line for line in lines if line)

@@ -28,6 +28,7 @@ from kimi_memory.domain.session import (
 from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.errors import StoreError, UsageError
 from kimi_memory.formats.jsonl import (
+    archive_path,
     context_of,
     end_line,
     session_line,
@@ -195,6 +196,9 @@ class SessionLog:
             # A process that was killed before its first line leaves an empty file.
             left = sessions.is_begun(self._store, self.path) and not self._store.size(self.path)
             if left or not self._store.exists(self.path):
+                if self._store.exists(archive_path(session)):
+                    # Begun, ended and archived by others since this id was chosen.
+                    raise UsageError(f"Session {session.id} has ended. Start a new one.")
                 self._store.append(self.path, [session_line(session)], self._actor)
             self._reload_if_changed()
             if session.area and scope_of(session) != scope_of(self.session):

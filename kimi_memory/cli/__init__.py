@@ -10,7 +10,7 @@ import keyword
 import re
 import sys
 from argparse import OPTIONAL, PARSER, SUPPRESS, Action, ArgumentParser, HelpFormatter, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +20,7 @@ from kimi_memory.api.options import Home, user_host
 from kimi_memory.cli.command_table import ALIASES, COMMANDS, LONG
 from kimi_memory.cli.overview import format_overview, suggest
 from kimi_memory.cli.pager import paged
-from kimi_memory.cli.terminal import wrap
+from kimi_memory.cli.terminal import print_error, wrap
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
@@ -30,6 +30,10 @@ from kimi_memory.server.errors import body_of
 _OVERVIEWS = ("", "-h", "--help", "--version")
 """First words that want no command: its name and what it does are enough."""
 _DESCRIPTION = "Git for beliefs: an agent's memory as a folder of Markdown you own."
+_MOST_CHOICES = 40
+"""Letters of choices that stand in a line of usage."""
+_MISSING = "the following arguments are required"
+"""What argparse says of them."""
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)")
 
 
@@ -42,11 +46,34 @@ class _NameMemory(Action):
         namespace.memories = [*getattr(namespace, "memories", ()), values]
 
 
+def _has_long_choices(action: Action) -> bool:
+    return (
+        action.metavar is None
+        and action.choices is not None
+        and sum(len(str(one)) + 1 for one in action.choices) > _MOST_CHOICES
+    )
+
+
 class _Formatter(HelpFormatter):
     """Lays help out by columns: hanzi take two, and their lines break between them."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return [line.strip() for line in wrap(" ".join(text.split()), width)]
+
+    def _metavar_formatter(
+        self, action: Action, default_metavar: str
+    ) -> Callable[[int], tuple[str, ...]]:
+        if _has_long_choices(action):
+            return lambda size: (default_metavar,) * size
+        return super()._metavar_formatter(action, default_metavar)
+
+    def _expand_help(self, action: Action) -> str:
+        text = super()._expand_help(action)
+        if not _has_long_choices(action):
+            return text
+        # In the line of usage, where argparse puts them, no line can be broken.
+        names = ", ".join(map(str, action.choices or ()))
+        return say("{help}; one of {names}", help=text, names=names)
 
 
 class Parser(ArgumentParser):
@@ -95,6 +122,10 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError where argparse would print its usage and end the process."""
+        steps = next((one for one in self._actions if one.nargs == PARSER), None)
+        if steps is not None and message == f"{_MISSING}: {steps.metavar or steps.dest}":
+            named = ", ".join(one.dest for one in getattr(steps, "_choices_actions", ()))
+            message = f"'{self.prog}' takes one of these words: {named}"
         slip = _CHOICE.search(message)
         if slip is not None:
             choices = re.findall(r"[\w./-]+", slip["choices"])
@@ -104,7 +135,7 @@ class Parser(ArgumentParser):
         raise UsageError(f"{message}{end} See '{self.prog} --help'.")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read arguments; what is none is refused with the help of the command it was given to."""
+        """Read arguments; refuse an unknown one with the help of the command it was given to."""
         chosen, rest = self.parse_known_args(args, namespace)
         if rest:
             of = f"{self.prog} {getattr(chosen, 'command', None) or ''}".strip()
@@ -206,10 +237,7 @@ def run(arguments: Sequence[str]) -> int:
         Exception.__init__(failed, f"{where}{why}. Look at that place.")
         return _report(failed, words)
     except KeyboardInterrupt:
-        print(
-            f"kimi-memory: {translate('interrupted; nothing half-written was kept.')}",
-            file=sys.stderr,
-        )
+        print_error(f"kimi-memory: {translate('interrupted; nothing half-written was kept.')}")
         return 130
 
 
@@ -226,7 +254,7 @@ def _welcome(chosen: Namespace, top: ArgumentParser) -> int:
 
 def _report(error: KimiMemoryError, words: Sequence[str]) -> int:
     """Print an error, with --json also as programs read it, and return its exit code."""
-    print(f"kimi-memory: {printable_line(translate(str(error)))}", file=sys.stderr)
+    print_error(f"kimi-memory: {printable_line(translate(str(error)))}")
     options = words[: words.index("--")] if "--" in words else words
     if "--json" in options:
         print(json.dumps(body_of(error), ensure_ascii=False, indent=2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.cli.introspection import run_introspection
 from kimi_memory.cli.shared import day_argument, finish_reports, open_memory, show
 from kimi_memory.domain.job_registry import find_job, followers, scheduled
 from kimi_memory.errors import UsageError
@@ -24,8 +25,6 @@ def run(arguments: Namespace) -> int:
     if job.span == "memory" and arguments.date:
         raise UsageError(f"The job {job.name} looks at all of memory as it is. Leave out --date.")
     if job.name == "introspect":
-        from kimi_memory.cli.introspection import run_introspection
-
         return run_introspection(arguments)
     with open_memory(arguments) as memory:
         day = day_argument(arguments.date, memory.zone) if arguments.date else None

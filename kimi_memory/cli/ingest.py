@@ -10,11 +10,10 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.capture.ingest import Ingested, find_files, from_bytes, open_file
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show, show_json, show_note
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.nlp.basic.safe_text import printable_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -75,4 +74,4 @@ def _print_result(
         new = f"{report.stored} of {counted(report.spoken, 'turns')} new"
         show(f"{report.file}: {report.session or 'known'}, {new}")
     for line in (*not_taken["failed"], *(f"skipped {line}" for line in not_taken["skipped"])):
-        print(f"kimi-memory: {printable_line(line)}", file=sys.stderr)
+        show_note(f"kimi-memory: {line}")

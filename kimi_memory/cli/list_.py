@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kimi_memory.cli.filter_options import add_as_of, add_filters, read_filters
-from kimi_memory.cli.listed import keep_list
+from kimi_memory.cli.listed import find_following, keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
 from kimi_memory.cli.terminal import count_columns, cut, find_width, pad, paint
 from kimi_memory.cli.words import say
@@ -37,6 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="also what was replaced or archived")
     parser.add_argument("--counts", action="store_true", help="count by type, status and so on")
     parser.add_argument("--after", default="", metavar="CURSOR", help="the page after this one")
+    parser.add_argument(
+        "--more", action="store_true", help="go on behind the last list in this terminal"
+    )
     add_filters(parser)
     add_as_of(parser)
 
@@ -44,6 +47,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """List what passes the filters; cards, unless another kind is named."""
     with open_memory(arguments) as memory:
+        if arguments.more:
+            arguments.after = find_following(memory)
         query = _build_query(arguments, read_filters(arguments, memory)[0])
         point = query.filters.as_of
         listing = memory.at(point).engine.browse(query) if point else memory.browse(query)
@@ -51,7 +56,7 @@ def run(arguments: Namespace) -> int:
         if arguments.json:
             show_json(listing)
             return 0
-        keep_list(memory, [unit.id for unit in listing.units])
+        keep_list(memory, [unit.id for unit in listing.units], following=listing.next)
     for line in _format_lines(listing, find_width()):
         print(line)
     _show_end(listing, paged=bool(arguments.after))
@@ -116,7 +121,7 @@ def _show_end(listing: Listing, *, paged: bool) -> None:
     else:
         show(say("{all} in all.", all=total))
     if listing.next:
-        show(say("The next page: the same command with --after {cursor}", cursor=listing.next))
+        show(say("The next page: the same command with --more"))
 
 
 def _show_counts(facets: Mapping[str, Mapping[str, int]]) -> None:

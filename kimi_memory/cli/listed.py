@@ -21,16 +21,20 @@ _DAY_SECONDS = 86_400
 """After a day nobody knows any more what stood in a list."""
 
 
-def keep_list(memory: Memory, names: Sequence[str], marks: Sequence[str] = ()) -> None:
+def keep_list(
+    memory: Memory, names: Sequence[str], marks: Sequence[str] = (), following: str = ""
+) -> None:
     """Keep what a command lists, so that the next one in this terminal may name it by number.
 
     Args:
         memory: the memory.
         names: of what is listed.
         marks: a fingerprint of each, where a decision must be about the words that were shown.
+        following: where the list goes on, if it does.
     """
     place = _list_path(memory)
-    kept = {"memory": str(memory.root), "names": list(names), "marks": list(marks)}
+    rows = {"names": names, "marks": marks, "following": [following] if following else []}
+    kept = {"memory": str(memory.root), **{row: list(held) for row, held in rows.items()}}
     # What cannot be kept is named by its id, as before.
     with suppress(DiskError, OSError):
         if not place.exists():
@@ -55,6 +59,18 @@ def find_listed(memory: Memory, what: str) -> str:
         why = f"the last list in this terminal {had}"
         raise UsageError(f"{what}: {why}. List it anew, or name an id.")
     return what
+
+
+def find_following(memory: Memory) -> str:
+    """Return where the last list in this terminal goes on.
+
+    Raises:
+        UsageError: it is at its end, or there is none.
+    """
+    found = _read_list(memory, "following")
+    if not found:
+        raise UsageError("The last list in this terminal is at its end. List anew.")
+    return found[0]
 
 
 def mark_of(memory: Memory, name: str) -> str:

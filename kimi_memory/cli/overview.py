@@ -45,7 +45,7 @@ def _format_command(name: str, help: str, widest: int) -> Iterator[str]:
 
 
 def suggest(word: str, names: Iterable[str]) -> str:
-    """Return the command that was meant by a word that is none; empty where nobody can say."""
+    """Return the command that an unknown word resembles; empty where none is near."""
     if word in MEANT:
         return MEANT[word]
     known = [*names, *ALIASES, *MEANT]

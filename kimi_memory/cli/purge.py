@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.shared import open_memory, show, show_json, show_note
+from kimi_memory.cli.shared import open_memory, read_input, show, show_json, show_note
 from kimi_memory.cli.terminal import cut, pad
 from kimi_memory.cli.words import say, translate
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge_file import DoomedLine
-from kimi_memory.nlp.basic.safe_text import printable_line
 from kimi_memory.operations.follow_purge import Followed, follow_all, follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 from kimi_memory.operations.purge_everywhere import purge_everywhere
@@ -65,7 +63,7 @@ def run(arguments: Namespace) -> int:
     if arguments.follow is not None:
         return _follow(arguments)
     # From standard input, so that a secret need not stand in the shell's history or in `ps`.
-    texts = tuple(sys.stdin.read() if text == "-" else text for text in arguments.text)
+    texts = tuple(read_input() if text == "-" else text for text in arguments.text)
     doomed = Doomed(texts, tuple(arguments.session))
     if arguments.everywhere:
         return _purge_everywhere(arguments, doomed)
@@ -81,7 +79,7 @@ def run(arguments: Namespace) -> int:
     for name in report.remotes:
         shown = name if " " in name else repr(name)
         warning = f"warning: history was shared with {shown}; purge it there as well"
-        print(f"kimi-memory: {printable_line(warning)}", file=sys.stderr)
+        show_note(f"kimi-memory: {warning}")
     return 0
 
 

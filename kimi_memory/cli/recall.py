@@ -268,9 +268,11 @@ def _describe_hit(hit: Hit) -> str:
     when = f"{unit.at:%Y-%m-%d}" if unit.at else ""
     parts = [unit.kind, unit.key or unit.speaker or unit.role, when]
     if unit.status != "active":
-        parts.append(unit.status)
+        parts.append(say(unit.status))
     if unit.kind == "turn" and unit.trust == Origin.REMOTE:
-        parts.append("not said here")
+        parts.append(say("not said here"))
+    if hit.is_beside:
+        parts.append(say("next to a match"))
     # What another system claimed must not look like what was heard here.
     parts += [f"imported {tag.replace('/', ' ')}" for tag in unit.tags if tag.startswith("from/")]
     return " · ".join(part for part in parts if part)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.shared import finish_reports, open_memory
+from kimi_memory.cli.shared import finish_reports, open_memory, read_input
 from kimi_memory.domain.note import CardType
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("text", nargs="?", help="one statement; default: standard input")
+    parser.add_argument("text", nargs="*", help="one statement; default: standard input")
     parser.add_argument("--key", default="", help="what it is about, such as db.choice")
     parser.add_argument(
         "--type",
@@ -34,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Store the turn and the card that quotes it."""
-    text = sys.stdin.read() if arguments.text is None else arguments.text
+    text = " ".join(arguments.text) if arguments.text else read_input()
     with open_memory(arguments, follow=True) as memory:
         report = memory.remember(
             text,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from kimi_memory.cli.pager import paged
 from kimi_memory.cli.shared import (
     finish_reports,
     open_memory,
+    read_input,
     show,
     show_fields,
     show_json,
@@ -106,7 +106,7 @@ def _read_words(arguments: Namespace) -> str:
             return str(arguments.file.read_text(encoding="utf-8-sig")).strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{arguments.file} cannot be read: {error}.") from error
-    return (sys.stdin.read() if arguments.text == "-" else str(arguments.text)).strip()
+    return (read_input() if arguments.text == "-" else str(arguments.text)).strip()
 
 
 def _show_waiting(arguments: Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
@@ -13,6 +12,7 @@ from kimi_memory.cli.shared import (
     moment,
     open_memory,
     parse_json,
+    read_input,
     show,
     show_json,
     show_note,
@@ -21,7 +21,7 @@ from kimi_memory.cli.shared import (
 from kimi_memory.cli.words import say
 from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
-from kimi_memory.store.notes import sessions
+from kimi_memory.operations.session_list import list_sessions
 
 _HEADER = {
     "agent": "name of the agent",
@@ -64,7 +64,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     state.add_argument("--variables", help="a JSON object, merged into earlier ones")
     end = steps.add_parser("end", help="end a session: archive and distil it")
     end.add_argument("id", help="the session's id")
-    steps.add_parser("list", help="list open sessions")
+    listed = steps.add_parser("list", help="list open sessions, or all")
+    listed.add_argument("--all", action="store_true", help="also those that ended")
 
 
 def run(arguments: Namespace) -> int:
@@ -99,7 +100,7 @@ def _start_session(memory: Memory, arguments: Namespace) -> int:
 
 def _store_turn(memory: Memory, arguments: Namespace) -> int:
     # Piped, a turn may be longer than a command line can be, and stands in no `ps`.
-    text = sys.stdin.read() if arguments.text is None else arguments.text
+    text = read_input() if arguments.text is None else arguments.text
     handle = memory.session(arguments.id)
     at = moment(arguments.at, memory.zone) if arguments.at else None
     turn = handle.turn(arguments.role, text, speaker=arguments.speaker, at=at, ref=arguments.ref)
@@ -141,10 +142,13 @@ def _end_session(memory: Memory, arguments: Namespace) -> int:
 
 
 def _list_sessions(memory: Memory, arguments: Namespace) -> int:
-    found = [place.id for place in sessions.places(memory.store) if place.open]
+    found = [place.id for place in list_sessions(memory) if place.open or arguments.all]
     if arguments.json:
         show_json(found)
-    else:
-        for id in found:
-            show(id)
+        return 0
+    for id in found:
+        show(id)
+    # A script that reads the ids out of a pipe gets nothing else.
+    if not found and not arguments.all:
+        show_note(say("No session is open. Those that ended: kimi-memory session list --all"))
     return 0

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, read_settings, unknown_settings, user_host
 from kimi_memory.cli.diffs import show_diff
-from kimi_memory.cli.terminal import count_columns, find_width, pad, paint, wrap
-from kimi_memory.cli.words import translate
+from kimi_memory.cli.terminal import count_columns, find_width, pad, paint, print_error, wrap
+from kimi_memory.cli.words import say, translate
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
@@ -51,7 +51,7 @@ def open_memory(arguments: Namespace, *, follow: bool = False) -> Memory:
     memory = Memory.open(follow_code(root) if follow else root, opening)
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
-        print(f"kimi-memory: {printable_line(f'{one.message}. {one.remedy}')}", file=sys.stderr)
+        show_note(f"kimi-memory: {one.message}. {one.remedy}")
     if memory.store.moved:
         show_note(f"kimi-memory: note: this memory moved to {memory.store.moved}; read it there.")
     if memory.settings_wait:
@@ -167,7 +167,14 @@ def show_fields(fields: Mapping[str, str]) -> None:
 
 def show_note(text: str) -> None:
     """Print a line for people to standard error, beside what programs read."""
-    print(printable_line(text), file=sys.stderr)
+    print_error(printable_line(text))
+
+
+def read_input() -> str:
+    """Return standard input; say so where a person at a terminal has to type it."""
+    if sys.stdin.isatty():
+        show_note(say("Type it here. Ctrl D on a line of its own ends it."))
+    return sys.stdin.read()
 
 
 def show_json(value: object) -> None:

@@ -52,7 +52,7 @@ def set_issuer(arguments: Namespace, space: SpaceFolder) -> int:
 
 
 def log_in(arguments: Namespace, space: SpaceFolder) -> int:
-    """Print a token of the issuer for who says yes in a browser."""
+    """Print a token of the issuer for the person who signs in with a browser."""
     about = space.about
     if not (about.issuer and about.client):
         raise UsageError(

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from typing import TextIO
 from unicodedata import combining, east_asian_width
 
 from kimi_memory.nlp.basic.patterns import regex
@@ -46,12 +47,22 @@ def cut(text: str, columns: int) -> str:
     return f"{kept.rstrip()}…"
 
 
-def find_width() -> int:
-    """Return how many columns lines are laid out for; 0 where they stay as they are."""
+def find_width(stream: TextIO | None = None) -> int:
+    """Return how many columns lines are laid out for; 0 where they stay as they are.
+
+    Args:
+        stream: where they are printed; standard output if None.
+    """
     # Programs that read a pipe need each line whole.
-    if not sys.stdout.isatty():
+    if not (stream or sys.stdout).isatty():
         return 0
     return max(_NARROWEST, shutil.get_terminal_size().columns)
+
+
+def print_error(text: str) -> None:
+    """Print a line, safe to print already, to standard error, as wide as the terminal."""
+    for part in wrap(text, find_width(sys.stderr)):
+        print(part, file=sys.stderr)
 
 
 def wrap(line: str, columns: int) -> Iterator[str]:

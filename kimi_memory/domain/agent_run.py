@@ -194,6 +194,7 @@ class Started(Protocol):
     """A program that was started."""
 
     pid: int
+    returncode: int | None
 
     def poll(self) -> int | None:
         """Return its exit code, negative for a signal; None while it runs."""
@@ -209,6 +210,8 @@ class Runtime(Protocol):
     isolation: Isolation
     inside: str
     """Where the program sees its folder; empty for where it is."""
+    host: str
+    """The machine that carries it out; empty for this one."""
 
     def start(self, spec: RunSpec) -> Started:
         """Start a program.

@@ -65,7 +65,6 @@ _SECTIONS = {
 _OF_PEOPLE = frozenset({Section.WHO, Section.HOW, Section.PEOPLE})
 MOST = 80
 """More points of a section than could ever have room are not looked at."""
-_ORDER = {CardType.RULE: 0}
 _LEFT_OUT, _ARROW = "…", " → "
 _LEAD = regex(r"^[^:：]{1,40}[:：](?!//)")
 """What announces a sentence, as "lesson learned:" does."""
@@ -113,7 +112,7 @@ def rank_of(type: CardType, confidence: float, importance: float, at: float) -> 
     """Return the place of a card in its section: orders, then weight, then the newest."""
     # Rounded to a tenth: of cards that weigh about the same the newest comes first.
     weight = round(confidence * (0.5 + importance), 1)
-    return (_ORDER.get(type, 1), -weight, -at)
+    return (type is not CardType.RULE, -weight, -at)
 
 
 def choose(points: Iterable[Point], budget: int) -> list[Point]:

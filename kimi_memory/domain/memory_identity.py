@@ -26,7 +26,7 @@ class MemoryIdentity(NamedTuple):
 
     id: str
     space: str = ""
-    """The space it belongs to; there are none yet."""
+    """The space it belongs to, for who looks it up there; a memory does not know."""
     name: str = ""
     description: str = ""
     persona: Mapping[str, str] = MappingProxyType({})
@@ -52,4 +52,4 @@ class MemoryIdentity(NamedTuple):
     active: bool = True
     """Whether it takes writes here: not where it moved away or is read-only."""
     sealed: bool = False
-    """Whether it is encrypted at rest by us; that is not built."""
+    """Whether it lies in a folder that is encrypted on disk."""

@@ -179,6 +179,12 @@ class Hit:
     """What it is linked with, strongest first."""
 
     @property
+    def is_beside(self) -> bool:
+        """Whether only what stands beside it, or was said on its day, says the words."""
+        around = {"window", "session", "day"} & self.parts.keys()
+        return bool(around) and not {"turn", "vector", "marked"} & self.parts.keys()
+
+    @property
     def citation(self) -> str:
         """``path#L2`` or ``path#L2-L5``."""
         unit = self.unit

@@ -118,6 +118,7 @@ class Tombstones:
             if not stone.holds_in(scopes):
                 continue
             mine = stone.key in ("", key)
+            # A tombstone without a value bars whatever is said under its key.
             if not stone.value:
                 if mine:
                     return True
@@ -127,6 +128,7 @@ class Tombstones:
                 for text, found in said
             ):
                 return True
+        # A draft may put forgotten words in new ones; what it quotes cannot.
         held = {
             self._plain_forms[stone]
             for stone in self._plain_forms

@@ -13,6 +13,7 @@ from dataclasses import field
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats.labels import fold, label, spellings
@@ -37,6 +38,7 @@ _ESCAPED = re.compile(r"\\(?=\\*##(?:[ \t]|$))")
 # Headings and rules between items belong to nobody; they end what is before them.
 _DIVIDER = re.compile(r"#{1,6}(?:[ \t].*)?|(?:-{3,}|\*{3,}|_{3,})[ \t]*")
 _INDENT = re.compile(r"  |\t")
+_BULLETS, _DIVIDERS, _BLANK = frozenset("-*+0123456789"), frozenset("#-*_"), frozenset(" \t")
 
 
 class Style(StrEnum):
@@ -69,8 +71,7 @@ class Body:
     sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Lines ``first`` to before ``end`` of a body, and the text they hold."""
 
     first: int
@@ -163,7 +164,9 @@ def read(lines: Sequence[str], layout: Layout) -> Body:
 def outline(lines: Sequence[str], layout: Layout) -> Outline:
     """Return where the parts of a body stand."""
     found = Outline()
-    starts = [number for number, line in enumerate(lines) if HEADING.fullmatch(line)]
+    starts = [
+        number for number, line in enumerate(lines) if line[:2] == "##" and HEADING.fullmatch(line)
+    ]
     found.preamble = starts[0] if starts else len(lines)
     names = _by_spelling(tuple(layout.sections))
     for start, end in pairwise([*starts, len(lines)]):
@@ -183,7 +186,7 @@ def _by_spelling(names: tuple[str, ...]) -> Mapping[str, str]:
 
 def _read_preamble(lines: Sequence[str], layout: Layout, found: Outline) -> None:
     for number, line in enumerate(lines):
-        if title := _TITLE.fullmatch(line):
+        if line[:1] == "#" and (title := _TITLE.fullmatch(line)):
             text = _strip_prefix(title["title"] or "", layout.prefix)
             found.title = Piece(number, number + 1, one_line(text))
             break
@@ -225,8 +228,11 @@ def items(lines: Sequence[str], first: int) -> list[Piece]:
     found: list[tuple[int, list[str]]] = []
     fresh = True
     for number, line in enumerate(lines):
-        bullet, indent = _BULLET.match(line), _INDENT.match(line)
-        if _DIVIDER.fullmatch(line):
+        # The first sign tells nearly always which of the three patterns may fit.
+        sign = line[:1]
+        bullet = _BULLET.match(line) if sign in _BULLETS else None
+        indent = _INDENT.match(line) if sign in _BLANK else None
+        if sign in _DIVIDERS and _DIVIDER.fullmatch(line):
             found.append((number, []))
             fresh = True
         elif bullet or (fresh and not indent and line.strip()):

@@ -93,6 +93,7 @@ class _Lines:
         after = [
             found.fields[field].first for field in self._page.fields[at:] if field in found.fields
         ]
+        # Beside the fields that are there, wherever a person moved them; else below the title.
         if before:
             self._replace_lines(max(before), max(before), new)
         elif after:

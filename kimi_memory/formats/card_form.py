@@ -247,7 +247,7 @@ def _parse_moment(text: str | None) -> datetime | None:
 
 
 class Cards(Sequence[Card]):
-    """Cards of which only those are read that somebody looks at.
+    """Cards that are read from their files one by one, when they are first used.
 
     It is a sequence like any other; `heads` and `where` spare the reading.
     """

@@ -107,6 +107,7 @@ class _Reader:
         """Return the case it describes."""
         if not isinstance(self.value, dict):
             raise self._make_error("is no mapping", "Write 'query:' and what is right about it")
+        # The older name still works alone; of two dates nobody could say which is meant.
         if {_OLD_NAME, "valid_at"} <= set(self.value):
             raise self._make_error("has as_of and valid_at", "Remove 'as_of:'")
         if unknown := sorted(set(self.value) - _KEYS - {_OLD_NAME}):

@@ -29,7 +29,7 @@ BOM = "\ufeff"
 _OPENING = re.compile("\ufeff?---[ \t]*(\r\n|\n|\r)")
 _CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
 # Tab, line feed and carriage return are text; where others stand, it is no text file.
-_CONTROL = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0D})
 _UNREADABLE = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _NEWLINE = re.compile("\r\n|\n|\r")
 # "<<<<<<< HEAD" as git leaves it, at the beginning of a line: the rest would read as YAML.
@@ -87,9 +87,10 @@ def decode(content: bytes, path: str) -> str:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _decode_error(content, error.start, path) from None
-    if found := _CONTROL.search(text):
-        line = line_at(text, found.start())
-        why = f"a control character (U+{ord(found[0]):04X}) stands here; is this a text file?"
+    if len(content.translate(None, _CONTROL)) < len(content):
+        found = next(sign for sign in text if sign.encode() in _CONTROL)
+        line = line_at(text, text.index(found))
+        why = f"a control character (U+{ord(found):04X}) stands here; is this a text file?"
         raise FormatError(path, line, why, "Remove it and save the file as UTF-8 text")
     return text
 

@@ -129,6 +129,8 @@ class _Builder:
             if not isinstance(event, yaml.ScalarEvent):
                 raise self._make_error(event, "a key must be plain text")
             name = str(event.value)
+            # YAML takes the last of two; a person who wrote both would lose the first without a
+            # word.
             if name in found:
                 raise self._make_error(event, f"the key {name!r} stands here a second time")
             value = self._next_event()

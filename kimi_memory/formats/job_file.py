@@ -1,4 +1,4 @@
-"""The text form of jobs: a JSON file each."""
+"""The record of a job: its id, where it lies, and its text form, a JSON file each."""
 
 from __future__ import annotations
 
@@ -19,6 +19,23 @@ from kimi_memory.formats.record_values import (
     get_table,
     get_text,
 )
+
+FOLDER = "mid-term/jobs"
+
+
+def job_path(id: str) -> str:
+    """Return the path of a job's record."""
+    return f"{FOLDER}/{id}.json"
+
+
+def job_id(kind: str, inputs: str) -> str:
+    """Return the id of the job over these inputs: the same inputs, the same job."""
+    return f"{kind}-{inputs[:12]}"
+
+
+def record_path(kind: str, inputs: str) -> str:
+    """Return where the record of a job lies once it ran over these inputs and was not undone."""
+    return job_path(job_id(kind, inputs))
 
 
 def job_json(job: Job, **more: Json) -> bytes:

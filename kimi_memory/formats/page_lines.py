@@ -274,12 +274,12 @@ def _read_notes(page: Page, lines: list[str]) -> str:
 
 
 def marked(text: str, id: str) -> str:
-    """Return a line that tells what it is from."""
+    """Return a line with the mark that names its note."""
     return f"{text} ^{id}"
 
 
 def split_mark(line: str) -> tuple[str, str]:
-    """Return a line without its mark, and the id it tells; empty where it has none."""
+    """Return a line without its mark, and the id in the mark; empty where it has no mark."""
     found = _MARK.match(unlinked(line))
     return (found["text"], found["id"]) if found else (line, "")
 

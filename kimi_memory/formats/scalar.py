@@ -98,10 +98,15 @@ def _quote_text(text: str) -> str:
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
 
+@lru_cache(maxsize=4096)
+def _write_text(text: str, *, flow: bool) -> str:
+    return text if _is_plain(text, flow=flow) else _quote_text(text)
+
+
 def written(value: Value, *, flow: bool = False) -> str:
     """Return the one-line form of a value; `flow` where it stands between brackets."""
     if isinstance(value, str):
-        return value if _is_plain(value, flow=flow) else _quote_text(value)
+        return _write_text(value, flow=flow)
     if isinstance(value, list):
         return f"[{', '.join(written(item, flow=True) for item in value)}]"
     if isinstance(value, dict):
@@ -115,7 +120,12 @@ def written(value: Value, *, flow: bool = False) -> str:
 def entry(name: str, value: Value) -> list[str]:
     """Return the lines of one key as a new file has them: lists one item a line."""
     first, *rest = after_key(value)
-    return [(name if _KEY.fullmatch(name) else _quote_text(name)) + first, *rest]
+    return [_write_key(name) + first, *rest]
+
+
+@lru_cache(maxsize=4096)
+def _write_key(name: str) -> str:
+    return name if _KEY.fullmatch(name) else _quote_text(name)
 
 
 def after_key(value: Value) -> list[str]:

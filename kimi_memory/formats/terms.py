@@ -33,6 +33,14 @@ TERMS: Mapping[str, tuple[str, str]] = {
     "tool": ("a tool's word", "工具说的"),
     "import": ("imported", "导入的"),
     "remote": ("from elsewhere", "外来的"),
+    # Days of a schedule
+    "mon": ("Monday", "周一"),
+    "tue": ("Tuesday", "周二"),
+    "wed": ("Wednesday", "周三"),
+    "thu": ("Thursday", "周四"),
+    "fri": ("Friday", "周五"),
+    "sat": ("Saturday", "周六"),
+    "sun": ("Sunday", "周日"),
     # Relations of links
     "RELATES_TO": ("has to do with", "相关"),
     "DEPENDS_ON": ("depends on", "依赖"),

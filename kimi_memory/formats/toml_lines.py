@@ -6,7 +6,7 @@ import re
 
 
 def find_line(text: str, name: str, below: str = "") -> int:
-    """Return the line of a table's head, or of a key in it; 1 where it is spelled otherwise.
+    """Return the line of a table's head, or of a key in it; 1 where it is spelled differently.
 
     Args:
         text: the file.

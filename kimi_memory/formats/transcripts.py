@@ -26,7 +26,7 @@ SPEAKERS = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Ori
 
 
 def parse_object(raw: bytes) -> dict[str, Any] | None:
-    """Return the JSON object of a line; None for what is none."""
+    """Return the JSON object of a line; None for any other line."""
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):

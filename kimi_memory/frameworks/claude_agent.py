@@ -95,7 +95,7 @@ class TranscriptStore(SessionStore):
             self._talk.store_messages(key["session_id"], _convert_entries(fresh))
 
     def _read_rows(self, name: str) -> list[dict[str, Any]]:
-        """Return the records of a file; a torn last line is none."""
+        """Return the records of a file; a torn last line is left out."""
         path = self._folder.place(name)
         try:
             # What stands behind the last line break is nothing, or a line that a crash cut off.

@@ -77,11 +77,13 @@ class MemoryStorage:
         min_score: float = 0.0,
     ) -> list[tuple[MemoryRecord, float]]:
         """Return the records that answer the text of a vector, best first."""
+        # CrewAI hands over a vector and no words, so each text is noted as it is embedded.
         text = self._texts.get(tuple(query_embedding))
         if text is None:
             raise UsageError("Only vectors of this storage can be searched: embedder=s.embed.")
         known = {page.path: _parse_record(page) for page in self._yield_pages()}
         wanted = _build_filter(scope_prefix, categories, metadata_filter)
+        # More than was asked for: filters of CrewAI are applied to what is found.
         query = Query(text=text, path=(self._folder.path,), limit=max(1, _SPARE * len(known)))
         found: dict[str, tuple[MemoryRecord, float]] = {}
         for hit in self._folder.memory.recall(query).hits if known else ():

@@ -128,7 +128,7 @@ def _render_record(record: dict[str, Any]) -> str:
 
 
 def _replay_records(lines: Iterable[str]) -> list[TResponseInputItem]:
-    """Return the items that records leave; a torn last line is none."""
+    """Return the items that records leave; a torn last line is left out."""
     items: list[TResponseInputItem] = []
     for line in lines:
         try:

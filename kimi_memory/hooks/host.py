@@ -328,7 +328,7 @@ class _PluginFailedError(Exception):
 
 
 class _ForeignCode:
-    """Turns whichever error the code of a plugin raises into one; those of ours pass."""
+    """Turns every error that the code of a plugin raises into one class; our own errors pass."""
 
     # A generator would take longer than what most plugins do: each word is split by one.
     def __enter__(self) -> None:

@@ -25,7 +25,7 @@ def stand_in(hooks: Iterable[str], find: Find) -> StandIn:
 
     Args:
         hooks: each hook by name, with ``trylast`` or ``wrapper`` after it, or ``configured``
-            where the plugin answers None without settings, so that it need not be found.
+            where the plugin does nothing without settings, so that it need not be found.
         find: returns the plugin itself; called once.
     """
     # One plugin, however many of its hooks are called.

@@ -101,7 +101,7 @@ def _is_odd(path: str) -> bool:
     # Asked for every file at every look: a loop over these takes three times as long.
     return (
         "#" in path or "~" in path or ".tmp" in path or ".sb-" in path
-        or "onflict" in path or "冲突" in path
+        or "onflict" in path or "冲突" in path or "衝突" in path
     )  # fmt: skip
 
 

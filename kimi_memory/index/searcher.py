@@ -119,6 +119,8 @@ class Searcher:
         self.hidden: frozenset[str] = frozenset()
         """Ids of turns and notes that are not shown, besides those that tombstones name."""
         layouts = [part.layout for part in parts]
+        # Parts number their rows, files and sittings from 0; here each goes on where the last
+        # ended.
         self._offsets = _start_offsets(len(layout.file) for layout in layouts)
         self._files = _start_offsets(len(layout.counts) for layout in layouts)
         sittings = _start_offsets(layout.sittings for layout in layouts)
@@ -260,7 +262,7 @@ class Searcher:
         return np.flatnonzero(np.isin(self.file, files) & self.alive)
 
     def bare(self) -> list[str]:
-        """Return the files of which nothing is found: what they tell stands elsewhere, too."""
+        """Return the files that no search returns, because other files hold the same text."""
         found = list[str]()
         for part in self.parts:
             gone = set(part.table.gone(part.dead))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ _DEFAULTS: dict[str, Any] = {
     f.name: f.default for f in fields(Unit) if f.name in COLUMNS and f.default is not MISSING
 }
 TIMES = ("at", "valid_from", "valid_to", "since")
+_FIELDS_OF = attrgetter(*COLUMNS)
+_TIME_PLACES = tuple(map(COLUMNS.index, TIMES))
 NUMBERS = {"first": "<i8", "last": "<i8"} | {
     name: "<f8" if isinstance(value, float) else "<i8"
     for name, value in _DEFAULTS.items()
@@ -85,8 +88,10 @@ class Table:
         return made
 
     def _append_units(self, units: Sequence[Unit], words: Sequence[int]) -> None:
-        for name, column in self.columns.items():
-            column.extend([_encode_field(name, getattr(unit, name)) for unit in units])
+        columns = list(self.columns.values())
+        for unit in units:
+            for column, value in zip(columns, _encode_unit(unit), strict=True):
+                column.append(value)
         self.texts.extend(unit.text for unit in units)
         self.lengths.extend(words)
         self.keys.extend(range(self.next_key, self.next_key + len(units)))
@@ -336,9 +341,13 @@ def _load_list(stored: str) -> tuple[str, ...]:
     return tuple(json.loads(stored))
 
 
-def _encode_field(name: str, value: Any) -> Any:
-    """Return a field as columns hold it: moments as seconds since 1970."""
-    return value.timestamp() if name in TIMES and value is not None else value
+def _encode_unit(unit: Unit) -> list[Any]:
+    """Return the fields of a unit as columns hold them: moments as seconds since 1970."""
+    values = list(_FIELDS_OF(unit))
+    for place in _TIME_PLACES:
+        if (moment := values[place]) is not None:
+            values[place] = moment.timestamp()
+    return values
 
 
 def _make_reader(name: str, column: Column) -> Callable[[int], Any]:

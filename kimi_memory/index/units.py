@@ -297,7 +297,7 @@ def served_units(path: str, served: Served, split: Split) -> tuple[list[Unit], F
 
 
 def served_note(files: Files, path: str) -> Note | None:
-    """Return the note in a file as agents get it; None where there is none, or a broken one."""
+    """Return the note in a file as agents get it; None for a broken note or another file."""
     with suppress(OSError, KimiMemoryError):
         return codec.parse(decode(files.served(path).content, path), path)
     return None

@@ -1,4 +1,4 @@
-"""What an index tells of itself: whether it says what the files say, and its digest.
+"""Checks of an index: whether it agrees with the files, and its digest.
 
 The same files give the same digest, however the index came to be.
 """

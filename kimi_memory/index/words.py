@@ -9,10 +9,17 @@ from pathlib import Path
 
 from kimi_memory.domain.search_types import ChunkSizes, Query, Unit
 from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.pattern_cache import PATTERNS
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.date_terms import date_words, day_words
 from kimi_memory.nlp.dates.zone import Zone, in_zone, mark_of
-from kimi_memory.nlp.rules.synonyms import Table, dump_tables, load_tables, tables
+from kimi_memory.nlp.rules.synonyms import (
+    Table,
+    dump_tables,
+    lists_mark,
+    load_tables,
+    tables,
+)
 
 # A title is a few words for a whole page, and longer pages drown them.
 TITLE_WEIGHT = 2
@@ -62,7 +69,11 @@ class Words:
     def _make_synonyms(self) -> tuple[Table, ...]:
         mark = self.fingerprint
         if mark not in _MADE:
-            _MADE[mark] = tables(self.split)
+            # A small memory has no index to keep them: they lie beside the compiled patterns,
+            # which need as little of a memory as they do.
+            key = (f"synonyms of {mark}", lists_mark(), 0)
+            content = PATTERNS.compute_once(key, lambda: dump_tables(tables(self.split)))
+            _MADE[mark] = load_tables(content)
         return _MADE[mark]
 
     def keep_synonyms(self, path: Path) -> None:

@@ -25,6 +25,7 @@ from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder
 from kimi_memory.jobs.undistilled import KIND, inputs_of
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.nlp.rules.role_play import opens_scene
@@ -191,10 +192,20 @@ def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
     )
 
 
+LONGEST_CHANGE = {"zh": 60, "en": 160}
+"""Most characters of a statement that changes what is known."""
+
+
 def _changes(draft: Draft, earlier: Earlier, fold: Fold) -> bool:
-    """Whether a statement without a slot takes the place of what was said, or of a card."""
-    return bool(BY_WORDS & set(draft.tags)) and (
-        any(earlier.statements(draft)) or fold.replaces(draft)
+    """Whether a statement without a slot takes the place of what was said, or of a card.
+
+    What changes something says so in short; a longer story shares words with it by chance.
+    """
+    short = len(draft.value) <= LONGEST_CHANGE[language_of(draft.value)]
+    return (
+        short
+        and bool(BY_WORDS & set(draft.tags))
+        and (any(earlier.statements(draft)) or fold.replaces(draft))
     )
 
 

@@ -15,7 +15,12 @@ from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules.changed_later import changed_objects, may_replace, replaces
+from kimi_memory.nlp.rules.changed_later import (
+    changed_objects,
+    may_replace,
+    only_reports,
+    replaces,
+)
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.own_clauses import own_clauses
 from kimi_memory.nlp.rules.praise import only_praises
@@ -65,6 +70,8 @@ class Earlier:
         """
         if draft.weak or draft.origin is not Origin.HUMAN or not may_replace(draft.value):
             return
+        if only_reports(draft.value):
+            return  # That something is done shares its words with many plans.
         names = specific_words(draft.value)
         before = (said for said in self._past_statements if said.digest.at < draft.at)
         mine = (said for said in before if said.digest.scope == draft.scope)

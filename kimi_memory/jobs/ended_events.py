@@ -1,4 +1,4 @@
-"""Events of replaced cards: the file of an event says that what it tells holds no more."""
+"""Events of replaced cards: the file of such an event says that it holds no more."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Forbidden:
         return list(self.host.answer("split_note", text=text, sizes=self.sizes) or ())
 
     def _load_cases(self) -> Iterator[Case]:
-        """Yield the cases that can be read; ``eval`` tells of the others."""
+        """Yield the cases that can be read; ``eval`` reports the others."""
         for path in filter(is_eval, self.store.files(FOLDER)):
             try:
                 yield from read_cases(decode(self.store.read(path), path), path)

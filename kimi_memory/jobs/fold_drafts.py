@@ -139,7 +139,7 @@ class Fold:
         return Folded([*steps, *self._events.values()], left_out, gone)
 
     def _let_go(self, draft: Draft) -> str:
-        """Archive what a person takes back; returns why nothing was."""
+        """Archive what a person takes back; return the reason where nothing was archived."""
         if draft.origin is not Origin.HUMAN or not draft.quotes:
             # A web page that an agent read aloud could otherwise empty a memory.
             return "only a person's own words take something back"
@@ -217,7 +217,10 @@ class Fold:
         verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
         if card is None:
             self._record_operation(Op.ADD, self._new_card(draft), "new knowledge")
-        elif verdict is Verdict.UNRELATED:
+        elif verdict is Verdict.UNRELATED or (
+            # Of two that nobody holds true yet neither disputes the other.
+            draft.weak and card.status is Status.CANDIDATE and verdict is Verdict.CONFLICTS
+        ):
             self._add_beside(draft, live)
         # An agent or a web page never overrules what a person said.
         elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:

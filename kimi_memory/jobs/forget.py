@@ -1,4 +1,4 @@
-"""Forgetting on a person's word: what falls with it, and what must not come back."""
+"""Forgetting on a person's word: what is removed with it, and what must not come back."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ class Forget:
         turns = {(quote.session, quote.n) for note in fall.gone for quote in supporting(note)}
         lost = lines_about(fall.sessions, turns, fall.words)
         steps += self._clean_pages(shelf, fall.gone, lost)
+        # A digest quotes the turns themselves, so its lines go though the digest stays.
         steps += cut_digests(shelf, lost, self._now)
         stones = self._build_tombstones(wanted, fall)
         changes: list[Change] = []
@@ -149,7 +150,7 @@ class Forget:
         ]
 
     def _select_by_time(self, shelf: Shelf, wanted: Wanted) -> _Fall:
-        """Return what falls with the turns of a time."""
+        """Select everything that rests on the turns of a span of time."""
         said: dict[str, set[int]] = {}
         fall = _Fall(wanted.subject)
         for place in sessions.places(self._store):

@@ -113,7 +113,8 @@ def _pair_neighbours(group: list[int], texts: Sequence[str]) -> Iterator[tuple[i
 def _compute_similarities(
     cards: Sequence[Card], met: Sequence[tuple[int, int]], host: Host
 ) -> list[float]:
-    """Return the cosine of each pair of rows; none where nothing embeds texts."""
+    """Return the cosine of each pair of rows; no pairs where no plugin embeds texts."""
+    # A card of many pairs is embedded once.
     rows = sorted({row for pair in met for row in pair})
     vectors: list[Sequence[float]] = []
     for at in range(0, len(rows), BATCH):
@@ -137,7 +138,7 @@ def _compute_similarities(
 
 
 def _normalise_text(text: str) -> str:
-    """Return a text without what people set as they like: marks at its end, spaces by hanzi."""
+    """Return a text without marks at its end and spaces beside hanzi, which people set at will."""
     return _GAP.sub("", simplify(normalise(text)).strip(" .。!！;；,，"))
 
 

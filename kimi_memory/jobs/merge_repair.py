@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from kimi_memory.domain.change import Change, Create
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.jobs.losing_versions import LosingVersion, find_losing, merge_losing
 from kimi_memory.jobs.merging import (
     join_commits,
     join_files,
@@ -43,10 +44,12 @@ class Repaired:
     """Cards of both sides that were judged."""
     held: str = ""
     """Why its cards were not judged; empty where they were."""
+    about: str = "files with marks of git"
+    """What was merged, where no merge is known."""
 
     def __str__(self) -> str:
         """Return one line for people."""
-        name = f"the merge {self.merge[:10]} of git" if self.merge else "files with marks of git"
+        name = f"the merge {self.merge[:10]} of git" if self.merge else self.about
         done = [f"{counted(len(self.paths), 'files')} merged by their values"] if self.paths else []
         done += [f"{counted(self.settled, 'cards')} settled"] if self.settled else []
         done += [f"its cards are not settled: {self.held}"] if self.held else []
@@ -72,10 +75,11 @@ class MergeRepair:
         self._store, self._history = context.store, context.history
 
     def repair(self, *, thorough: bool = False) -> list[Repaired]:
-        """Repair every merge that was not examined yet; return those of which something was done.
+        """Repair every merge that was not examined yet; return the merges that changed something.
 
         Args:
-            thorough: look for marks in all files, though nothing was merged lately.
+            thorough: look for marks in all files, though nothing was merged lately, and for
+                losing versions that a sync tool left.
 
         Raises:
             HistoryError: git refused.
@@ -94,6 +98,7 @@ class MergeRepair:
             self._flush("Before the repair of a merge")
             done = [self._finish(merge) for merge in merger.find_merges(moved)]
             done.append(self._repair_marked(marked))
+            done += map(self._merge_losing, find_losing(self._store) if thorough else ())
             self._put_tombstones_back()
             self._history.merger().clear_conflicts()
             if moved:
@@ -140,6 +145,12 @@ class MergeRepair:
         changes = list_changes({**here, **now}, merged.files)
         return Repaired(paths=self._write(changes, merged.files, ""))
 
+    def _merge_losing(self, losing: LosingVersion) -> Repaired:
+        """Merge a losing version into its file; the history keeps it as it was."""
+        changes, files = merge_losing(self._store, self._history, losing)
+        paths = self._write(changes, files, "", gone=frozenset({losing.path}))
+        return Repaired(about=losing.path, paths=paths)
+
     def _put_tombstones_back(self) -> None:
         """Put an empty file where git took that of the tombstones away: only a file can wait."""
         if not self._store.exists(TOMBSTONES) and tombstone_lines(self._store):
@@ -156,14 +167,21 @@ class MergeRepair:
         """Whether nobody is about to settle a file with marks, as it was committed so."""
         return self._history.content(self._history.head(), path) == self._store.read(path)
 
-    def _write(self, changes: Sequence[Change], files: Tree, merge: str) -> tuple[str, ...]:
+    def _write(
+        self,
+        changes: Sequence[Change],
+        files: Tree,
+        merge: str,
+        gone: frozenset[str] = frozenset(),
+    ) -> tuple[str, ...]:
         if not changes:
             return ()
-        write_merge(self._context, changes)
+        write_merge(self._context, changes, own=gone)
         write_views(self._context, files)
         paths = tuple(change.path for change in changes)
         trailers = {"Kind": "repair", REPAIRS: merge, **checkpoint(self._store)}
-        subject = f"Repair of the merge {merge[:10]}" if merge else "Repair of files with marks"
+        about = f"the merge {merge[:10]}" if merge else "losing versions" if gone else ""
+        subject = f"Repair of {about or 'files with marks'}"
         self._history.commit(subject, trailers=trailers, only=paths)
         self._context.host.notice("changes_applied", paths=paths, job=None)
         return paths

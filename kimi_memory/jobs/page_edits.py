@@ -71,7 +71,7 @@ class Edits:
             self.put(Op.REFINE, new, f"a person edited its line in {where}{moved}")
 
     def edited(self, card: Card, line: Line, where: str) -> Card | None:
-        """Return a card as its edited line wants it; None where nothing would change."""
+        """Return a card with the words of its edited line; None where nothing would change."""
         key, value = _parse_key_and_value(card, line)
         value = self._rules.mask(value)
         if not value:

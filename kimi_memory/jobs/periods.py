@@ -141,6 +141,7 @@ class Periods:
             zone=self._zone,
             lang=self._choose_language(events),
             events=events,
+            # A plugin looks at the heads of thousands and reads a few of them.
             cards=Cards(heads, shelf.card),
             projects=tuple(_read_notes(shelf, Project)),
             identity=next(iter(_read_notes(shelf, Identity)), None),
@@ -151,6 +152,7 @@ class Periods:
             step
             for scope in _list_scopes(heads, events)
             for step in self._gather_steps("consolidate_week", scope, week=_week_of(view, scope))
+            # What a person has not answered yet is not proposed to them again each week.
             if not _waits_already(step, shelf)
         )
         return Plan(

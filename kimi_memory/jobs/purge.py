@@ -19,12 +19,11 @@ from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal, unseal
-from kimi_memory.formats.job_file import job_json
+from kimi_memory.formats.job_file import FOLDER, job_json, job_path
 from kimi_memory.formats.jsonl import read_transcript_lines, tombstone_line, tombstone_of
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.wikilinks import without_targets
 from kimi_memory.jobs.forget import without_evidence
-from kimi_memory.jobs.job_records import FOLDER, job_path
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import (
     DoomedLine,
@@ -255,7 +254,9 @@ class Purge:
             words = list(yield_texts_from(note, ids))
             if words or needs_removal(note, scrub, ids):
                 traces.add_note(path, note, note_texts(note))
+            # The name of a file is made of the key or the title, and says what the note said.
             yield from ([*words, PurePosixPath(path).stem] if words else ())
+        # At the end, as a note may rest on one that was looked at after it.
         traces.follow()
 
     def _purged_content(

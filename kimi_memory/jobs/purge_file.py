@@ -164,7 +164,7 @@ class Scrub:
         return found + sum(one in self._hashes for one in _HASH.findall(content))
 
     def words(self, content: bytes) -> bytes:
-        """Return bytes of free text without the targets."""
+        """Return the bytes of a free text without the words that are purged."""
         for old, new in self._ids.items():
             content = content.replace(old, new)
         for literal in self._literals:
@@ -352,7 +352,7 @@ def find_gone_notes(
 
 
 def needs_removal(note: Note, scrub: Scrub, ids: Set[str]) -> bool:
-    """Whether a note goes whole: what is left of a sentence could be guessed."""
+    """Whether a note is removed whole, because what is left of a sentence could be guessed."""
     if isinstance(note, Digest):
         return note.session in ids
     # Also a proposal: what it would have written is from there.

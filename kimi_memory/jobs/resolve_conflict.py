@@ -72,6 +72,7 @@ class Resolve:
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
         after = {card.id: card for card in cards} | new
         pages, left_out = Pages(self._store, shelf, self._settings).changes(after.values())
+        # With the state of each side: the same choice over sides that changed since is another job.
         marks = (f"{card.id} {card.status} {card.updated.isoformat()}" for card in dispute.sides)
         return Plan(
             kind=self.kind,
@@ -122,6 +123,7 @@ class Resolve:
             updated=self._now,
             trust=Origin.HUMAN,
         )
+        # Of two that are both so the person chose neither: each keeps its own confidence.
         return replace(card, confidence=1.0) if choice else card
 
     def _supersede_card(self, card: Card, until: datetime, by: str) -> Step:
@@ -132,6 +134,7 @@ class Resolve:
         return Step(Op.SUPERSEDE, old, f"a person decided for {by}")
 
     def _build_other_card(self, dispute: Dispute, value: str) -> Card:
+        # The latest side lends its key, type and project; its evidence speaks for another value.
         last = dispute.sides[-1]
         return replace(
             last,
@@ -175,7 +178,7 @@ def weighed(won: Card, lost: Iterable[Card], now: datetime) -> Card:
 
 
 def find(open_ones: Iterable[Dispute], name: str) -> Dispute:
-    """Return the dispute of a key, or of which a side has an id that begins so.
+    """Return the dispute of a key, or the one with a side whose id begins with these letters.
 
     Raises:
         NotFoundError: there is none.

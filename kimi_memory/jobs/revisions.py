@@ -38,7 +38,7 @@ _OPEN = regex(
 )
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _OPEN)
 _THOUGHT = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
-MAX_VALUE = 200
+MAX_VALUE = 160
 """Most characters of a statement with those beside it."""
 _SAID = (Act.STATEMENT, Act.ORDER)
 _LEAST = 2
@@ -59,6 +59,7 @@ def revisions(
         earlier: finds what was said in earlier sessions.
         replaces: whether a draft takes the place of a live card.
     """
+    # Of what one person says nothing another one said may be replaced.
     if transcript.has_several_people():
         return
     taken = [(quote.n, quote.text) for draft in drafts for quote in draft.quotes]
@@ -66,6 +67,7 @@ def revisions(
     for turn in (turn for turn in transcript.turns if turn.is_speech):
         for draft, value in _find_candidates(transcript.session, turn, taken, at_work=at_work):
             olds = list(earlier.statements(draft))
+            # Only an earlier order is the past of an order.
             if draft.type is CardType.RULE:
                 olds = [old for old in olds if is_directive(old.value)]
             if olds or replaces(draft):

@@ -23,14 +23,21 @@ from kimi_memory.errors import (
     KimiMemoryError,
     NotFoundError,
 )
-from kimi_memory.formats.job_file import job_json, job_of
+from kimi_memory.formats.job_file import (
+    FOLDER,
+    job_id,
+    job_json,
+    job_of,
+    job_path,
+    record_path,
+)
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
+from kimi_memory.jobs.day_budget import DayBudget
 from kimi_memory.jobs.day_page import is_blank, with_edits
 from kimi_memory.jobs.ended_events import with_ended_events
 from kimi_memory.jobs.eval_gate import Forbidden
 from kimi_memory.jobs.gates import JobGates, split_off_held
-from kimi_memory.jobs.job_records import FOLDER, is_recorded, job_id, job_path
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page, page_changes
 from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
@@ -76,11 +83,12 @@ class Jobs:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._batch = JobGates(settings.gates), clock, batch
         self._settings = settings
+        self._day = DayBudget(store, settings.gates.max_tokens_per_day, clock, settings.zone)
         self._breaker, self._mask = Breaker(store, settings.gates), mask
 
     def done(self, kind: str, inputs: str) -> bool:
         """Whether a job of this kind ran over the same inputs and was not undone."""
-        return is_recorded(self._store, kind, inputs)
+        return self._store.exists(record_path(kind, inputs))
 
     def run(
         self, make: Callable[[Shelf], Plan], actor: Actor, *, dry_run: bool = False
@@ -96,6 +104,7 @@ class Jobs:
             GateError: a gate stopped it; memory is as it was.
             ChangedOnDiskError: files kept changing while it ran.
         """
+        # Without the lock: a look at what would change must not wait for a job of minutes.
         if dry_run:
             return self._attempt_job(make, actor, Shelf(self._store), dry_run=True)
         with self._store.lock("job"):
@@ -152,6 +161,7 @@ class Jobs:
         # Around the plan alone: rules of a plugin may ask a model wherever they like, and the job
         # pays.
         with metered() as meter:
+            self._day.bound(meter)
             plan = self._filter_plan(_with_model(make(shelf), meter), shelf)
             plan = screen_plan(plan, self._mask, self._store.journal.keyed)
         self._gates.budget(time.monotonic() - began, plan.spent)
@@ -239,8 +249,9 @@ class Jobs:
 
     def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
         record = Create(job_path(job.id), job_json(job))
-        vetting = self._store.vetting
-        waiting = vetting.merged(changes) if plan.brought and vetting is not None else {}
+        # What judges foreign changes is loaded only for a job that brought some.
+        vetting = self._store.vetting if plan.brought else None
+        waiting = {} if vetting is None else vetting.merged(changes)
         # A batch that came due in between would take the files into a commit without the job.
         with self._batch.hold():
             receipt = self._store.apply([*changes, record], actor, subject=job.id, waiting=waiting)

@@ -165,7 +165,7 @@ class Settle:
 
 
 def _pair_cards(cards: Iterable[Card], new: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the ids of live cards of one slot of which one is new here, in one order everywhere.
+    """Yield pairs of live cards of one slot, one of them new here, in the same order on each copy.
 
     Two that are disputed wait for a person already; one of them may be older news than a card
     that the other copy had meanwhile.

@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kimi_memory.domain.draft import CHANGE, DATED, Draft
+from kimi_memory.domain.draft import BY_WORDS, CHANGE, DATED, Draft
 from kimi_memory.domain.note import CardType, Lang, Origin
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules.assertions import values_given
+from kimi_memory.nlp.rules.attribute_nouns import is_lexical
+from kimi_memory.nlp.rules.changed_later import names_old
 from kimi_memory.nlp.rules.chat_clauses import LONGEST
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.led_in import is_led_in
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.salience import traits_of
+from kimi_memory.nlp.rules.settled import settles
 from kimi_memory.nlp.rules.slots import slot_of
+from kimi_memory.nlp.rules.stands_alone import (
+    gives_own_value,
+    is_reported,
+    only_names_habit,
+    points_at_talk,
+)
 from kimi_memory.nlp.rules.strength import Strength, strength_of
 from kimi_memory.nlp.rules.subjects import is_named, subject_of
 from kimi_memory.nlp.rules.utterance import Act, clauses
@@ -49,8 +60,19 @@ def graded(drafts: Iterable[Draft]) -> tuple[list[Draft], list[str]]:
         if strength is Strength.NONE:
             left_out.append(f"{draft.key}: it states nothing")
         else:
-            kept.append(replace(draft, weak=draft.weak or strength is Strength.WEAK))
+            weak = strength is Strength.WEAK or _leans_on_talk(draft)
+            kept.append(replace(draft, weak=draft.weak or weak))
     return kept, left_out
+
+
+def _leans_on_talk(draft: Draft) -> bool:
+    """Whether an order, a decision or a taste says nothing without the talk around it."""
+    if draft.gone or draft.origin is not Origin.HUMAN or len(draft.quotes) != 1:
+        return False
+    if draft.type is CardType.PREFERENCE and only_names_habit(draft.value):
+        return True
+    settled = draft.type in (CardType.RULE, CardType.DECISION, CardType.PREFERENCE)
+    return settled and points_at_talk(draft.value)
 
 
 def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
@@ -83,7 +105,7 @@ def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:
         draft: what was proposed.
         scene: whether the talk is a game or a scene, where only what was asked for is so.
     """
-    proven = draft.stated and not {CHANGE, DATED} & set(draft.tags)
+    proven = draft.stated and not BY_WORDS & set(draft.tags)
     if draft.weak or proven or draft.gone or draft.origin is not Origin.HUMAN or not draft.quotes:
         return draft
     if any(_ASKED.search(quote.text) for quote in draft.quotes):
@@ -93,22 +115,35 @@ def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:
 
 
 def _is_plain(draft: Draft) -> bool:
-    """Whether a draft says plainly what shall hold; a long rule must have the form of an order."""
+    """Whether a draft says plainly what shall hold, without a word of somebody else's."""
     if draft.type is CardType.RULE:
-        if CHANGE in draft.tags or len(draft.value) <= LONGEST[language_of(draft.value)]:
-            return True
-        said = (one for quote in draft.quotes for one in clauses(quote.text))
-        return any(one.act is Act.ORDER for one in said)
+        said = [one for quote in draft.quotes for one in clauses(quote.text)]
+        short = len(draft.value) <= LONGEST[language_of(draft.value)]
+        orders = short or any(one.act is Act.ORDER for one in said)
+        free = CHANGE not in draft.tags or names_old(draft.value)
+        return free and orders and not is_reported(draft.value)
+    if (draft.type is CardType.FACT or len(draft.quotes) == 1) and _is_of_known_thing(draft):
+        return True
     if draft.type is CardType.FACT:
-        if DATED in draft.tags and (is_lasting(draft.value) or traits_of(draft.value).kin):
-            return True
-        subject = subject_of(draft.value) if is_named(draft.key) else None
-        named = draft.key.startswith("user.") and DATED not in draft.tags
-        known = subject is not None and subject.known
-        return named or known or slot_of(draft.value) is not None
+        if DATED in draft.tags:
+            alone = len(sentences(draft.value)) <= 2
+            return is_lasting(draft.value) or (alone and traits_of(draft.value).kin)
+        return draft.key.endswith(_SLOTS) or gives_own_value(draft.value)
     if draft.type is not CardType.DECISION:
         return True
-    return len(draft.quotes) == 1 and (CHANGE not in draft.tags or is_named(draft.key))
+    changes = CHANGE in draft.tags
+    plain = is_named(draft.key) if changes else settles(draft.value, at_work=False)
+    return plain and len(draft.quotes) == 1
+
+
+def _is_of_known_thing(draft: Draft) -> bool:
+    """Whether a draft gives its value to something of the list, of a name or of ours."""
+    subject = subject_of(draft.value)
+    if subject is None or not draft.key.endswith(f".{subject.attribute}"):
+        return False
+    values = values_given(draft.value, subject)
+    listed = subject.known or is_lexical(subject.noun)
+    return bool(values) if listed else any(char.isdigit() for value in values for char in value)
 
 
 def with_holder(draft: Draft, transcript: Transcript) -> Draft:
@@ -135,7 +170,9 @@ def _is_settled(draft: Draft) -> bool:
 
 def _rate_strength(draft: Draft) -> Strength:
     if draft.type is CardType.DECISION and len(draft.quotes) > 1:
-        return Strength.STRONG  # an offer and the answer to it
+        # Who agrees to what an agent proposes decides it; who picks of its list mostly says what
+        # to do next.
+        return Strength.STRONG if draft.origin is Origin.AGENT else Strength.WEAK
     # An answer says the rest of what it answers: then the value is the whole of it.
     text = draft.quotes[0].text if len(draft.quotes) == 1 else draft.value
     return strength_of(

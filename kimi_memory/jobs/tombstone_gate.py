@@ -34,7 +34,7 @@ _SHORTEST_LINE = 4
 
 
 class TombstoneGate:
-    """Tells what was forgotten or rejected, however it is put."""
+    """Recognizes what was forgotten or rejected, also in other words."""
 
     def __init__(self, stones: Tombstones) -> None:
         self._stones = stones

@@ -18,10 +18,9 @@ from kimi_memory.domain.tombstone import KEYED, Keyed, hash_of, hashes_in, keyed
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.job_file import job_of
+from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.transcripts import words_mark
-from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.jobs.undistilled import inputs_of
 from kimi_memory.nlp.basic.characters import bare, normalise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript
 from kimi_memory.errors import FormatError
-from kimi_memory.jobs.job_records import is_recorded
+from kimi_memory.formats.job_file import record_path
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
 
@@ -28,7 +28,7 @@ def undistilled(store: Store) -> tuple[list[str], list[str]]:
         ended = not place.open or transcript.ended is not None
         # What was imported or written by hand has its cards already.
         ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
-        if ended and not is_recorded(store, KIND, inputs_of(transcript)):
+        if ended and not store.exists(record_path(KIND, inputs_of(transcript))):
             found.append((transcript.session.started, place.id))
     return [id for _, id in sorted(found)], damaged
 

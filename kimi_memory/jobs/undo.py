@@ -15,9 +15,9 @@ from kimi_memory.domain.pages import Project
 from kimi_memory.errors import FormatError, GateError, HistoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode, id_of
+from kimi_memory.formats.job_file import job_path
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.session_page import view_json
-from kimi_memory.jobs.job_records import job_path
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs
 from kimi_memory.merge.kinds import is_session
@@ -127,7 +127,7 @@ class Undo:
             self._store.view(path.removesuffix("l"), view_json(seen))
 
     def _must_stay(self, effect: Effect, made: str) -> bool:
-        """Whether a file is not merged: a session, what waits for a word, a note that is none."""
+        """Whether a file is not merged: a session, a file that waits for review, a broken note."""
         path = effect.path
         if not self._store.exists(path):
             return False
@@ -193,7 +193,7 @@ class Undo:
 
 
 def _stand_as(now: bytes, new: bytes, path: str) -> bytes:
-    """Return a note of which nothing else changed as it stood when a job made it."""
+    """Return a file whose note has the standing again that a job gave it, unless it was edited."""
     try:
         text, made = decode(now, path), codec.parse(decode(new, path), path)
         note = codec.parse(text, path)

@@ -197,7 +197,7 @@ def _compute_means(ids: list[str], scores: list[float]) -> dict[str, float]:
 
 
 def _unite_lines(lines: Iterable[bytes]) -> Iterator[Mapping[str, Json]]:
-    """Yield the records of usage; of two lines of one day and copy the one that counts more."""
+    """Yield the records of usage; of two lines of one day and copy the one with higher counts."""
     found: dict[tuple[str, str], dict[str, Json]] = {}
     for line in lines:
         record = _parse_line(line)

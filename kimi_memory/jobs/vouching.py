@@ -77,6 +77,7 @@ class Vouching:
         walked = [row for row in needed if not self._vouches_for_all(row)]
         touched = self._signed.read_touched(row.id for row in walked)
         found: dict[str, Caps] = {}
+        # Parents first: what waits in a commit follows from what waited in theirs.
         for row in reversed(needed):
             if self._vouches_for_all(row):
                 found[row.id] = dict.fromkeys(row.waiting or (), Origin.REMOTE)

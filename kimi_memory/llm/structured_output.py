@@ -120,6 +120,7 @@ class Ladder:
                     meter.tell(f"{reply.model} did not finish; what was complete counts")
                 meter.used(reply.model, version)
                 return value
+            # From the first prompt each time: a chain of failed answers only grows.
             asked = replace(prompt, text=_build_retry_text(prompt, question, reply, problem))
             said = f"{reply.model} gave no usable answer ({problem}); rules decided alone"
         meter.tell(said)

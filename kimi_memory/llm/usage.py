@@ -30,12 +30,14 @@ class Meter:
     """What a person should know: a server that is away, an answer that was dropped."""
     stopped: bool = False
     """The server failed: for the rest of the job, rules decide alone."""
+    most: int = MAX_TOKENS
+    """The job may spend so many tokens."""
 
     @property
     def spent(self) -> bool:
         """Whether the job may ask no more."""
         tokens = self.tokens_in + self.tokens_out
-        return self.stopped or self.calls >= MAX_CALLS or tokens >= MAX_TOKENS
+        return self.stopped or self.calls >= MAX_CALLS or tokens >= self.most
 
     def count(self, reply: Reply) -> None:
         """Add what an answer cost."""

@@ -90,6 +90,7 @@ class Reader:
         if spot is None:
             return None
         with suppress(KimiMemoryError):
+            # A turn has no file of its own; every other thing is shown from its note.
             if spot.kind == "turn":
                 return self._turn_hover(spot)
             to = path if spot.kind == "key" else self._path_of(spot)
@@ -100,6 +101,7 @@ class Reader:
     def note_text(self, note: Note) -> str:
         """Return what is shown of a note."""
         tracer = Tracer(self.memory.store, self.memory.history)
+        # The newer card says what it replaces; the older one does not name what came after it.
         after = [self.vault.page(path) for path in self.vault.naming(note.id)]
         newer = [
             page for page in after if page and page.kind == "card" and self._replaces(page, note)
@@ -219,6 +221,7 @@ def _target(vault: Vault, page: Page) -> str:
 
 def symbols(path: str, lines: Sequence[str]) -> Iterator[Symbol]:
     """Yield the headings of a file, and the lines that show a note."""
+    # A text in the records of an open session may begin like a heading, and is none.
     if session_of(path) and path.endswith(".jsonl"):
         return
     for number, line in enumerate(lines):

@@ -167,6 +167,7 @@ def look_through(ls: MemoryServer, uri: str) -> None:
         types.Diagnostic(
             make_range(
                 document.position_codec,
+                # A fault at the end of a file may lie on the empty line after its last newline.
                 lines[one.line] if one.line < len(lines) else "",
                 one.line,
                 one.first,

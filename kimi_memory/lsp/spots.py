@@ -61,7 +61,7 @@ def spot_at(line: str, column: int) -> Spot | None:
 
 
 def session_of(path: str) -> str:
-    """Return the session of a file, empty where it is none's."""
+    """Return the session of a file; empty where the file belongs to no session."""
     found = _SESSION.search(path)
     return found["id"] if found else ""
 

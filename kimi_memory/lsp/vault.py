@@ -140,13 +140,9 @@ class Vault:
         """Return what is known of a file."""
         return self._pages.get(path)
 
-    def of_key(self, key: str) -> list[Page]:
-        """Return the notes of a key, in order of path."""
-        with self._guard:
-            return [self._pages[path] for path in sorted(self._keys.get(key, ()))]
-
     def resolve(self, target: str) -> str:
-        """Return the file that a wikilink leads to, empty where that is none or not one."""
+        """Return the file that a wikilink leads to; empty where no file or more than one fits."""
+        # As Obsidian does: a path first, then a name that only one file has.
         plain = target.removesuffix(".md")
         if f"{plain}.md" in self._pages:
             return f"{plain}.md"
@@ -187,6 +183,7 @@ def page_of(path: str, text: str) -> Page:
     fields = {name: value.strip().strip("\"'") for name, value in _FIELD.findall(head)}
     found = _TITLE.search(text)
     title, key = found[1].strip() if found else "", fields.get("key", "")
+    # Past its cache: each line of a page is read once, and would push out those on the screen.
     named = {spot.name for line in text.splitlines() for spot in spots_in.__wrapped__(line)}
     named.discard(fields.get("id", ""))
     return Page(

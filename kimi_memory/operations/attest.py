@@ -96,6 +96,7 @@ def check_statement(memory: Memory, path: Path) -> tuple[Statement, Signed]:
         claimed = Statement(**{name: told_of[name] for name in Statement.__dataclass_fields__})
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is no statement of a memory: {error}. Make it anew.") from error
+    # Made anew from this history: a signature says who spoke, and not that it is so.
     found = _describe(memory, claimed.head, claimed.at)
     if found != claimed:
         raise SignatureError(f"{path} says otherwise than this history", "Compare the two copies")
@@ -107,6 +108,7 @@ def _describe(memory: Memory, head: str, at: str = "") -> Statement:
         [tree] = memory.history.merger().read([memory.history.resolve(head)], whole=True).trees
     except HistoryError as error:
         raise SignatureError(f"{head[:10]} is not in this history", "Compare the copies") from error
+    # The trailer binds the commit to the journal of the copy that made it.
     trailers = next((one.trailers for one in memory.history.since() if one.hash == head), {})
     sessions = [path for path in tree if "/session_" in path and path.endswith(".jsonl")]
     return Statement(

@@ -181,6 +181,7 @@ def _read_archive(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
                     listed = _read_list(path, member, content)
                     continue
                 summing = _Summing(cast("io.BufferedReader", content))  # as it is for a file
+                # In parts: a session of years must not be held in memory whole.
                 while summing.read(_PART):
                     pass
                 found[member.name], size = summing.sum.hexdigest(), size + member.size

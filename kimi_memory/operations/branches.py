@@ -1,4 +1,4 @@
-"""Branches: working copies of a memory on this machine, what each has otherwise."""
+"""Branches: working copies of a memory on this machine, and how each differs from it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def check_name(memory: Memory, name: str) -> None:
 
 
 def flush_branch(memory: Memory, folder: Path) -> str:
-    """Make what was written in a branch a version; return its commit, empty where nothing was."""
+    """Make what was written in a branch a version; return its commit, empty if there is none."""
     with _open_branch(memory, folder) as branch:
         return branch.batch.flush()
 

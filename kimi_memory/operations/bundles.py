@@ -143,6 +143,7 @@ def describe_memory(memory: Memory, since: str = "") -> Manifest:
     """
     head, merger = memory.points.find("HEAD"), memory.history.merger()
     base = memory.points.find(since).commit if since else ""
+    # A bundle that carries no commit is refused by git, in words that say less.
     if base and merger.bases(base, head.commit) == [head.commit]:
         raise UsageError(f"Nothing came after {since}; there is nothing to export.")
     waiting = {one.path: one.content for one in waiting_files(memory)}
@@ -161,7 +162,7 @@ def describe_memory(memory: Memory, since: str = "") -> Manifest:
 
 
 def _find_counting(memory: Memory, waiting: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return of files that wait the versions that count."""
+    """Return the versions in force of the files that wait for review."""
     served = {path: memory.store.served(path) for path in waiting}
     return {path: one.content for path, one in served.items() if one.cap is None}
 
@@ -291,6 +292,8 @@ def unpack_copy(
         if marker is None or marker.counts is None:
             raise UsageError(f"{path} holds no {MARKER}, so it is no memory.")
         _check_memory(read_id(marker.content), bundle)
+        # The versions in force come first: what waits is laid over them, and counts for nothing
+        # yet.
         write_files(part, files)
         begin_copy(part, opening, files, "What waits for a word")
         commit = history.head()

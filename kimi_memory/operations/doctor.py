@@ -89,7 +89,7 @@ def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     if "sessions" in checks:
         for path in split_sessions(memory):
             yield f"{path} held two sessions; each has its own file"
-    if "merge" in checks:
+    if checks & {"merge", "copies"}:
         yield from memory.repair_merges(thorough=True)
     if "index" in checks:
         memory.index.refresh(full=True)
@@ -163,6 +163,7 @@ def _check_merges(memory: Memory) -> Iterator[Finding]:
 
 def _check_sessions(memory: Memory) -> Iterator[Finding]:
     for place in sessions.places(memory.store):
+        # Before the chain is looked at, which two joined sessions break in any case.
         if is_joined(memory.store.read(place.path)):
             yield Finding(
                 "sessions",

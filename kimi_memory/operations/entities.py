@@ -160,6 +160,7 @@ class Entities:
             node = nodes.get(name, Node())
             if node.type is not None:
                 view.add(Entity(name, node.type, node.observations))
+        # Cards come after what programs wrote themselves: an entity of that name keeps its type.
         for card in cards:
             view.add(Entity(card.key, str(card.type), (card.value,)))
             view.relations |= dict.fromkeys(self._yield_card_relations(card))

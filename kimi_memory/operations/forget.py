@@ -14,10 +14,9 @@ from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
-from kimi_memory.formats.job_file import add_member
+from kimi_memory.formats.job_file import add_member, job_path
 from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
-from kimi_memory.jobs.job_records import job_path
 from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
 from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets

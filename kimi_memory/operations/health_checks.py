@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,20 +12,16 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.checksum import is_whole, sum_of
-from kimi_memory.formats.job_file import job_of
+from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.job_records import FOLDER
+from kimi_memory.jobs.losing_versions import find_losing
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.wal.append_log import LOST
 
-_COPY = re.compile(
-    r".*(?:\.sync-conflict-\d{8}-\d{6}|[ (]conflicted copy|'s conflicted copy|冲突副本|衝突副本"
-    r"|-冲突-\d|_conflict-\d{8}| \(case conflict\)).*",
-    re.IGNORECASE,
-)
-"""Names that Syncthing, Dropbox, Nextcloud and Nutstore give the version that lost."""
+_MERGE_LOSING = "Let 'kimi-memory doctor --fix' merge it into the other file, or delete it."
+_DELETE_LOSING = "Take over what is right into the other file, then delete this one."
 _SHOWN = 5
 _HISTORY = ".git"
 
@@ -81,26 +76,32 @@ def check_jobs(memory: Memory) -> Iterator[Finding]:
 
 
 def check_copies(memory: Memory) -> Iterator[Finding]:
-    """Yield the copies that sync tools left where two machines wrote to one file."""
+    """Yield the versions that sync tools left where two machines wrote to one file."""
+    found = list(filter(is_conflict_copy, memory.store.files()))
+    mended = {one.path for one in find_losing(memory.store)} if memory.history.ready() else set()
     # Sync tools may leave thousands; five show what they are like.
-    found = [path for path in memory.store.files() if _COPY.fullmatch(path)]
     for path in found[:_SHOWN]:
-        yield _copy_finding(
-            "a sync tool left this copy of a file that changed on two machines", path
-        )
-    if len(found) > _SHOWN:
-        yield _copy_finding(f"there are {len(found) - _SHOWN} more copies of sync tools", "")
+        message = "a sync tool left this losing version here; it is not read"
+        yield _copy_finding(message, path, fixable=path in mended)
+    if rest := found[_SHOWN:]:
+        message = f"there are {len(rest)} more losing versions of sync tools"
+        yield _copy_finding(message, "", fixable=not mended.isdisjoint(rest))
 
 
-def _copy_finding(message: str, path: str) -> Finding:
-    remedy = "Take over what you want of it, then remove it; share a memory through git instead."
-    return Finding("copies", Severity.WARNING, message, remedy, path)
+def _copy_finding(message: str, path: str, *, fixable: bool) -> Finding:
+    remedy = _MERGE_LOSING if fixable else _DELETE_LOSING
+    return Finding("copies", Severity.WARNING, message, remedy, path, fixable=fixable)
 
 
 def check_folder(memory: Memory) -> Iterator[Finding]:
-    """Yield what a person has to decide about files and folders."""
-    yield from _conflict_copies(memory)
-    yield from _other_folders(memory)
+    """Yield the other folders in which the same memory lies."""
+    for path in memory.other_copies():
+        yield Finding(
+            "folder",
+            Severity.WARNING,
+            f"the same memory lies in {path}, too, and each goes on by itself",
+            f"Join them with 'kimi-memory merge {path}' or, by a remote, 'kimi-memory sync'.",
+        )
 
 
 def check_ids(memory: Memory) -> Iterator[Finding]:
@@ -112,28 +113,6 @@ def check_ids(memory: Memory) -> Iterator[Finding]:
             f"it has the id of {other}, so it is not read as a note",
             "Delete one of the two, or give it another id.",
             path,
-        )
-
-
-def _conflict_copies(memory: Memory) -> Iterator[Finding]:
-    for path in memory.store.files():
-        if is_conflict_copy(path):
-            yield Finding(
-                "folder",
-                Severity.WARNING,
-                "a sync tool left this losing version here; it is not read",
-                "Take over what is right into the other file, then delete this one.",
-                path,
-            )
-
-
-def _other_folders(memory: Memory) -> Iterator[Finding]:
-    for path in memory.other_copies():
-        yield Finding(
-            "folder",
-            Severity.WARNING,
-            f"the same memory lies in {path}, too, and each goes on by itself",
-            f"Join them with 'kimi-memory merge {path}' or, by a remote, 'kimi-memory sync'.",
         )
 
 

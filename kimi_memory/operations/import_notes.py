@@ -300,6 +300,7 @@ class _Deal:
         return Draft(
             type=memo.type or (found.type if found else CardType.FACT),
             key=memo.key or (found.key if found else made),
+            # What screening took out of the text must not stand in the title.
             title=title if title in turn.text else value[:60],
             value=value,
             quotes=(Quote(self._session.id, turn.n, value),),

@@ -111,6 +111,7 @@ def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
     filed = {one.note.id: one for one in shelf.notes()}
     graph, start = derive(list(filed.values())), shelf.find(id).id
     reached = graph.near(start, hops)
+    # Beside the start each link of a pair is shown by itself; farther away the strongest one.
     every = [
         link
         for near in reached
@@ -179,6 +180,7 @@ def _find_link_ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, N
     source, target = (_find_note(shelf, id) for id in (wanted.source, wanted.target))
     if source.id == target.id:
         raise UsageError(f"{source.id} cannot be linked to itself. Name two notes.")
+    # A link between two scopes would show in one of them that the other has such a note.
     if getattr(source, "scope", SHARED) != getattr(target, "scope", SHARED):
         raise UsageError(f"{source.id} and {target.id} are not of one scope, so no link is seen.")
     stated = isinstance(target, Card) and any(

@@ -24,12 +24,14 @@ def clean_json(folder: Folder, value: Any, name: str = "", depth: int = 0) -> An
         UsageError: it is no JSON, or too long to be kept whole.
     """
     match value:
+        # Else a value could end the process with a RecursionError in any later reader.
         case _ if depth > _DEEPEST:
             raise UsageError(f"The value of {name!r} is nested too deep to be kept.")
         case str():
             return _mask_value(folder, folder.clean(value), name)
         case None | bool() | int():
             return value
+        # NaN and infinity are no JSON for any other program.
         case float() if isfinite(value):
             return value
         case dict():

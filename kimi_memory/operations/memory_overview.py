@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Status
@@ -19,6 +20,7 @@ from kimi_memory.store.notes import sessions
 
 _LATEST, _COMMITS, _YEAR = 6, 12, 365
 _HAPPENED = ("turn", "event")
+_ENDED = (Status.SUPERSEDED, Status.ARCHIVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Overview:
     """Of all cards, replaced and archived ones too."""
     projects: Mapping[str, int]
     bands: Mapping[str, int]
+    week: tuple[int, int]
+    """How many cards of the last seven days hold, new or changed, and how many ended."""
     units: Mapping[str, int]
     """How many units there are of each kind."""
     open_sessions: int
@@ -52,7 +56,11 @@ class Overview:
 
 def overview(memory: Memory) -> Overview:
     """Return an overview; no note is read for it but those that wait for a person."""
-    held = memory.browse(ListQuery(filters=Query(text="", kind=("card",)), limit=_LATEST))
+    cards = Query(text="", kind=("card",))
+    held = memory.browse(ListQuery(filters=cards, limit=_LATEST))
+    lately = replace(cards, since=memory.now() - timedelta(days=7))
+    changed = memory.browse(ListQuery(filters=lately, limit=1, facets=("status",)))
+    ended = sum(changed.facets["status"].get(one, 0) for one in _ENDED)
     live = {**held.facets["status"]}
     places = list(sessions.places(memory.store))
     commits = memory.history.log(limit=_COMMITS) if memory.history.ready() else []
@@ -62,6 +70,7 @@ def overview(memory: Memory) -> Overview:
         statuses={name: live[name] for name in Status if name in live},
         projects={name: count for name, count in held.facets["project"].items() if name},
         bands=held.facets["band"],
+        week=(changed.total, ended),
         units=held.facets["kind"],
         open_sessions=sum(place.open for place in places),
         ended_sessions=sum(not place.open for place in places),

@@ -11,8 +11,8 @@ from kimi_memory.api.options import unknown_settings
 from kimi_memory.domain.graph import links_of
 from kimi_memory.domain.note import LIVE, Card, Note
 from kimi_memory.errors import FormatError, StoreError
+from kimi_memory.formats.job_file import FOLDER as JOBS
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.job_records import FOLDER as JOBS
 from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.jobs.usage import Band, band_of, histogram
 from kimi_memory.lazy_dataclass import dataclass

@@ -273,6 +273,7 @@ def _count(
 ) -> MergeReport:
     """Return a report that says how far apart both sides were, and what comes along."""
     before, ours, theirs = map(_turns_of, trees)
+    # What the base has and one side lacks was taken out there on purpose.
     said = theirs - ours - before
     return replace(
         report,

@@ -69,6 +69,7 @@ def migrate(
     if memory.is_secret(str(place)):
         raise UsageError("The name of the folder holds a secret, which git would keep. Rename it.")
     check_outside(memory.root, place)
+    # As a bundle and not as a copied folder: it has the whole history, and nothing that is derived.
     with borrow_folder() as work:
         path = work / "memory.bundle"
         written = export_bundle(memory, path, since=since)
@@ -145,6 +146,7 @@ def _find_differences(memory: Memory, there: Memory) -> Iterator[str]:
         yield "other files wait for a word there"
     if there.store.journal.head()[0] < 1:
         yield "its journal has not begun"
+    # What is damaged here already is carried as it is; only new damage is a fault of the move.
     known = set(verify_lines(memory))
     yield from (line for line in verify_lines(there) if line not in known)
     yield from (f"it ranks {question!r} otherwise" for question in compare_answers(memory, there))
@@ -164,6 +166,7 @@ def digest_files(memory: Memory) -> str:
 def _close_source(memory: Memory, place: Path, carried: str, *, drop: bool) -> None:
     """Mark the source as moved, and bring after what was written meanwhile."""
     moved = {MOVED: json.dumps(str(place), ensure_ascii=False)}
+    # Marked before the rest is carried: from here on no process adds what would stay behind.
     _write_settings(memory, lambda before: set_entries(before.decode(), moved).encode())
     memory.batch.flush(f"Moved to {place}")
     changed = {pair.path for pair in memory.history.pairs(carried, "HEAD")}
@@ -195,6 +198,7 @@ def take_back(memory: Memory) -> str:
     place = memory.store.moved
     if not place:
         raise UsageError("This memory was not moved. There is nothing to take back.")
+    # Before the settings are written: a memory that moved refuses every write.
     memory.store.set_moved("")
     _write_settings(memory, remove_moved)
     memory.batch.flush(f"Taken back from {place}")

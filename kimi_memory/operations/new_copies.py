@@ -120,6 +120,7 @@ def read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]
     files = dict(merger.read([point.commit], whole=True).trees[0])
     if MARKER not in files:
         raise UsageError(f"{at} has no {MARKER}. Name a later point.")
+    # Those of now, and not those of then: what was forgotten since must not come back.
     if memory.store.exists(TOMBSTONES):
         files[TOMBSTONES] = memory.store.read(TOMBSTONES)
     gate = TombstoneGate(read_tombstones(memory.store))

@@ -43,6 +43,7 @@ def pick(memory: Memory, what: str, source: str, *, dry_run: bool = False) -> Pi
         HistoryError: it is another memory, has no common history, or the change is a merge.
         NotFoundError: the other copy has no such thing, or it is as it was when they parted.
     """
+    # No job may run between the look at both histories and what follows from it.
     with memory.store.lock("job"):
         if not dry_run:
             memory.repair_merges()
@@ -51,6 +52,7 @@ def pick(memory: Memory, what: str, source: str, *, dry_run: bool = False) -> Pi
         theirs = find_source(memory, merger, source, flush=not dry_run)
         find_bases(merger, theirs, source)
         commit, before = merger.find_change(theirs, what)
+        # A merge brought it before.
         if commit and merger.has(commit):
             return PickReport(source, commit)
         job = Pick(memory, Choice(commit or theirs, what, before))

@@ -50,6 +50,7 @@ def finish_project(
         return Plan(
             kind=_KIND,
             subject=project.name,
+            # With the moment: finished, taken up and finished again are three jobs.
             inputs=digest_of([_KIND, project.id, str(finished), now.isoformat()]),
             steps=() if same else (step,),
             asked=True,

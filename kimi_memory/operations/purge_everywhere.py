@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import KimiMemoryError, UsageError
-from kimi_memory.jobs.job_records import FOLDER
+from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.follow_purge import follow_purges

@@ -110,7 +110,7 @@ def list_remotes(memory: Memory) -> list[RemoteState]:
 
 
 def note_outcome(memory: Memory, name: str, failed: str) -> None:
-    """Note how a sync with a remote went, for who looks later; where nothing is kept, it is not."""
+    """Record how a sync with a remote went, for later readers; do nothing without a place."""
     found, now = read_outcomes(memory), memory.clock().isoformat(timespec="seconds")
     last = found.get(name, Outcome()).last_sync_at if failed else now
     # Errors name the remote first, and end in a full stop; lists and findings do so themselves.

@@ -27,8 +27,8 @@ from kimi_memory.domain.note import Card
 from kimi_memory.domain.past import BeliefChange
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import KimiMemoryError, NotFoundError, UsageError
+from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.hooks.host import Host
-from kimi_memory.jobs.job_records import FOLDER
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import set_entries
 from kimi_memory.operations.new_copies import read_point
@@ -127,6 +127,8 @@ def replay_without(memory: Memory, turns: Sequence[str]) -> Counterfactual:
     known = _read_known(start.files)
     story = _list_story(memory, known, frozenset())
     failed: list[str] = []
+    # Run twice, with the turns and without: rules may have changed since, and only the difference
+    # between two runs of the same rules is due to the turns.
     whole = _run(memory, start, story.events, failed)
     rest = _run(memory, start, _list_story(memory, known, silent).events, [])
     now = [card for card in _read_cards(memory).values() if card.status in LIVE]
@@ -302,7 +304,7 @@ def _repeat_job(job: Job) -> Callable[[Memory], object] | None:
 def _run(
     memory: Memory, start: _Start, events: Sequence[_Event], failed: list[str]
 ) -> dict[str, Card]:
-    """Run history again in a folder of its own; return the cards it comes to."""
+    """Run history again in a folder of its own; return the cards that result."""
     now = start.known
     with borrow_folder() as part:
         root = part / "memory"

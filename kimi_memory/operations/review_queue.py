@@ -147,6 +147,7 @@ def pending(memory: Memory) -> list[Pending]:
     files = waiting_files(memory)
     tracer, shelf = Tracer(memory.store, memory.history), Shelf(memory.store)
     links = suggestions(shelf, memory.settings.introspect.accept)[:MOST]
+    # Texts, proofs and diffs are built one by one as they are shown: there may be hundreds.
     build = partial(_build_waiting_note, memory, files, tracer)
     return [
         *(

@@ -6,24 +6,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.past import BeliefChange
 from kimi_memory.jobs.rollback import Returned, Rollback, Target
-from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.past.beliefs import LIVE, describe_change, statement_of
-from kimi_memory.past.points import Point
-
-
-@dataclass(frozen=True, slots=True)
-class RollbackReport:
-    """What a rollback did, or with a dry run would do."""
-
-    point: Point
-    job: str = ""
-    """Its record, by which it can be undone; empty with a dry run, and where nothing differed."""
-    commit: str = ""
-    paths: tuple[str, ...] = ()
-    """Files that change."""
-    beliefs: tuple[BeliefChange, ...] = ()
-    left_out: tuple[str, ...] = ()
-    """One line for what stays as it is, and why."""
+from kimi_memory.past.beliefs import LIVE, RollbackReport, describe_change, statement_of
 
 
 def roll_back(

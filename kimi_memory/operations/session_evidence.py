@@ -94,6 +94,7 @@ def _find_unseen_turns(
     if not records:
         return
     known = find_journaled_lines(content, records)
+    # Turns of another copy come by a merge, and its own journal knows them.
     vouched = (one for one in past if one.foreign or one.merged)
     known |= {line for one in vouched for line in turn_lines(one.content)}
     strange = [n for n, line in enumerate(content.splitlines(True), 1) if _is_strange(line, known)]

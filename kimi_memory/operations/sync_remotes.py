@@ -128,6 +128,7 @@ class Sync:
             dry_run=how.dry_run,
         )
         merger = self._memory.history.merger()
+        # Nobody answers in a folder: what was put there counts as sent.
         sent = merger.count_since(self._seen(merger)) if met.sent else 0
         if met.sent:
             self._note_seen(merger, merger.ours)

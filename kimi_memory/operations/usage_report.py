@@ -12,8 +12,7 @@ from kimi_memory.domain.job import Job
 from kimi_memory.domain.moment import moment
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.job_file import job_of
-from kimi_memory.jobs.job_records import FOLDER
+from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.jobs.usage import RECALLS
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import day_in
@@ -43,6 +42,7 @@ def usage(memory: Memory, days: int) -> list[UsageDay]:
     """
     count = min(max(days, 1), MOST_DAYS)
     recalls = _recalls_by_day(memory)
+    # One state of the index for all three counts, or a day could have turns and no session.
     with memory.index.guard:
         searcher = memory.index.searcher()
         jobs = list_jobs(memory)

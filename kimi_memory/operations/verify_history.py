@@ -27,7 +27,7 @@ _REWRITES = ("Kind: purge", "Kind: rekey", "Kind: repair", "Kind: undo", "Kind: 
 
 
 def verify_history(memory: Memory, since: str = "") -> list[Finding]:
-    """Check every commit once; what was found right before is not looked at again.
+    """Verify every commit once; a commit that was verified before is skipped.
 
     Args:
         memory: opened for reading or writing.
@@ -46,6 +46,7 @@ def verify_history(memory: Memory, since: str = "") -> list[Finding]:
     found = [*_check_signatures(fresh), *_check_merges(memory, fresh)]
     found += _check_growth(memory, signed, fresh)
     bad = {one.path for one in found}
+    # Only sound commits are remembered: a bad one is reported each time.
     keys |= {row.id: key_of(row.signature) for row in fresh if row.id not in bad}
     _keep_seen(memory, keys)
     counts = Counter(keys.get(row.id, "") for row in rows)
@@ -71,6 +72,7 @@ def _check_growth(
     memory: Memory, signed: SignedCommits, rows: Sequence[SignedCommit]
 ) -> Iterator[Finding]:
     """Yield the commits that took out what a purge barred, or turns of an ended session."""
+    # What a merge took out, one of its parents took out before.
     touched = signed.read_touched(row.id for row in rows if len(row.parents) == 1)
     watched = {
         row.id: [one for one in touched.get(row.id, ()) if one.before and _is_watched(one.path)]
@@ -136,7 +138,7 @@ def _sound(message: str) -> Finding:
 
 
 def _read_seen(memory: Memory) -> dict[str, str]:
-    """Return the commits that were found right, each with the key that signed it."""
+    """Return the commits that were verified before, each with the key that signed it."""
     try:
         mark, _, body = memory.store.read(_SEEN).partition(b"\n")
         # What a stranger's folder says of its own history counts for nothing.

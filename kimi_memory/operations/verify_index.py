@@ -103,7 +103,7 @@ class _Compared:
 
 
 def compare_answers(one: Memory, other: Memory) -> Iterator[str]:
-    """Yield the questions, taken from a memory itself, that another copy answers otherwise."""
+    """Yield questions, taken from a memory itself, that another copy answers differently."""
     with one.index.guard, other.index.guard:
         view, beside = one.index.searcher(), other.index.searcher()
         for question in _sample_questions(view):

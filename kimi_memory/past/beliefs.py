@@ -23,7 +23,7 @@ Sees = Callable[[Note], bool]
 
 
 def describe_change(old: Note | None, new: Note | None) -> str:
-    """Return in a word or two what became of a note; empty where nothing that counts did."""
+    """Return in a word or two how a note changed; empty where nothing important changed."""
     if old is None or new is None:
         if new is None:
             return "removed" if old is not None else ""
@@ -195,3 +195,18 @@ def _said(note: Note) -> tuple[object, ...]:
     """Return what makes a note say something else."""
     texts = getattr(note, "body_texts", ())
     return getattr(note, "title", ""), texts, getattr(note, "key", "")
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackReport:
+    """What a rollback did, or with a dry run would do."""
+
+    point: Point
+    job: str = ""
+    """Its record, by which it can be undone; empty with a dry run, and where nothing differed."""
+    commit: str = ""
+    paths: tuple[str, ...] = ()
+    """Files that change."""
+    beliefs: tuple[BeliefChange, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """One line for what stays as it is, and why."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.past import BlameTurn, Cause
@@ -14,8 +14,6 @@ from kimi_memory.past.blame import Blame
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.table import State
-
-Predicate = Callable[[Note], bool]
 
 
 @dataclass(frozen=True, slots=True)

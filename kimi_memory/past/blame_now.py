@@ -53,7 +53,7 @@ def add_signers(
 def _find_now(
     reader: PastReader, states: Sequence[State], then: int, field: str, sees: Sees
 ) -> Since | None:
-    """Return what became of a note; None where nothing did, or the caller may not see it."""
+    """Return how a note changed later; None where it did not, or the caller may not see it."""
     notes = reader.notes_of(states)
     now, was, last = notes[-1], notes[then], states[-1]
     if was is None or reader.is_barred(was) or not sees(was):

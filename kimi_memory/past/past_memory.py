@@ -23,7 +23,6 @@ from kimi_memory.past.labels import label_block, name_point
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
-from kimi_memory.recall.context import build
 from kimi_memory.recall.engine import Recall
 from kimi_memory.recall.filters import restrict_to_caller
 from kimi_memory.recall.query_parser import parse
@@ -143,6 +142,8 @@ class PastMemory:
         """
         if request.purpose == "start":
             raise UsageError("The block of a start is made of the files now. Ask for a task.")
+        from kimi_memory.recall.context import build  # a question needs no block
+
         with self._index.hold():
             caller = request.narrowed(Query(text="", within=request.within))
             built = build(self._engine_for(caller), request)
@@ -197,7 +198,7 @@ class PastMemory:
         return stones, self._reader.table().forgotten() if stones else frozenset()
 
     def _earlier_files(self) -> Iterator[tuple[str, Served | None]]:
-        """Yield the searchable files that were otherwise."""
+        """Yield the searchable files that had another content."""
         if self._reader.points.is_present(self.point):
             return
         git, looks = self._reader.history.repository(), self._index.looks

@@ -57,7 +57,7 @@ class PastReader:
         return self._table[1]
 
     def read(self, path: str, content: bytes | None) -> Note | None:
-        """Return the note in a file of the past; None for what is none, or waits for a person."""
+        """Return the note in a file of the past; None where it waited for review or is no note."""
         note = read_note(path, content) if content and path.endswith(".md") else None
         return None if note is None or self.is_unconfirmed(path, content or b"") else note
 

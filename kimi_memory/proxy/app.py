@@ -178,7 +178,7 @@ class Proxy:
         await self._relay_answer(request, answer, (url, headers, content), listening)
 
     async def _identify_caller(self, request: Request) -> tuple[Caller, str]:
-        """Return who asks, and the token of ours that stands where a model server's key does."""
+        """Return the caller, and our token, which is sent in the place of a model server's key."""
         authorization, shown = _find_token(request)
         try:
             return await self._door.caller(authorization), shown

@@ -91,7 +91,7 @@ class Conversations:
         return _get_cached(self._shown, session)
 
     def show(self, session: str, standing: str) -> Shown:
-        """Note what stands before a conversation; what stood there before stays."""
+        """Record the text that stands before a conversation; an earlier one stays."""
         found = self.shown(session)
         if found is None:
             found = Shown(standing)

@@ -105,6 +105,7 @@ class Companion:
         if found is None:
             found = _Found(session or next(_candidates(memory, asker, chat)), "", None)
         shown = self._known.show(found.session, found.standing)
+        # What this chat was shown already is in its own history, and would only cost tokens again.
         if found.block is not None and set(found.block.lines) - shown.ids:
             shown.ids.update(found.block.lines)
             shown.blocks[chat.chain[chat.fresh[-1].place]] = found.block.text
@@ -224,7 +225,7 @@ class Companion:
         return found if found.text else None
 
     def _check_stays(self, asker: Asker, name: str, scope: Scope) -> None:
-        """Refuse who was put out while a chat waited for its turn or for its answer.
+        """Refuse a caller who lost access while the chat waited for its turn or for its answer.
 
         Raises:
             KimiMemoryError: what was shown opens no door any more, or the space says no.

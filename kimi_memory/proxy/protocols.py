@@ -198,7 +198,7 @@ def dialect_of(method: str, path: str) -> Dialect | None:
 
 
 def refusal_form(path: str) -> Dialect:
-    """Return the dialect in which who asks for a path understands a refusal."""
+    """Return the dialect in which a client of a path understands a refusal."""
     if "/api/" in path:
         return OLLAMA
     return ANTHROPIC if "/messages" in path else OPENAI

@@ -33,7 +33,7 @@ class Cut:
     summary: Mapping[str, Any]
 
     def put_into(self, chat: Chat, messages: Sequence[Any]) -> list[Any] | None:
-        """Return messages with the summary among them; None for a chat that began otherwise."""
+        """Return messages with the summary among them; None for a chat with another beginning."""
         if self.end > len(messages) or _link_before(chat, self.end) != self.link:
             return None
         return [*messages[: self.head], self.summary, *messages[self.end :]]

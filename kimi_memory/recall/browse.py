@@ -39,7 +39,8 @@ SORTS: Mapping[str, tuple[str, int]] = {
     "importance": ("importance", -1),
     "warmth": ("temperature", -1),
 }
-"""The field of each order, and whether it ascends; equal ones stand newest first, then by id."""
+"""The field of each order, and whether it ascends; equal ones stand newest first, by their last
+change and then by when they began to hold, then by id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,22 +145,23 @@ def _cut_page(searcher: Searcher, query: ListQuery, rows: Ints) -> tuple[list[in
     texts, values = _ranks(searcher, name) if name == "key" else ([], _numbers(searcher, name))
     ids, places = _ranks(searcher, "id")
     first, ages = values[rows] * direction, -_numbers(searcher, "at")[rows]
-    order = np.lexsort((places[rows], ages, first))
+    begun = -_numbers(searcher, "valid_from")[rows]
+    order = np.lexsort((places[rows], begun, ages, first))
     at = 0
     if query.after:
-        value, age, id = _read_cursor(query.after, text=name == "key")
+        value, age, begin, id = _read_cursor(query.after, text=name == "key")
         last = _place(texts, value) if name == "key" else float(value) * direction
-        passed = np.where(first != last, first < last, ages < age)
-        tied = (first == last) & (ages == age)
+        passed = np.where(ages != age, ages < age, begun < begin)
+        passed = np.where(first != last, first < last, passed)
+        tied = (first == last) & (ages == age) & (begun == begin)
         at = int(np.count_nonzero(np.where(tied, places[rows] <= _place(ids, id), passed)))
     page = rows[order[at : at + query.limit]].tolist()
     if not page or at + len(page) == len(rows):
         return page, ""
     end = page[-1]
     shown = searcher.column("key")[end] if name == "key" else values.item(end)
-    return page, _write_cursor(
-        shown, -_numbers(searcher, "at").item(end), searcher.column("id")[end]
-    )
+    age, begin = (-_numbers(searcher, moment).item(end) for moment in ("at", "valid_from"))
+    return page, _write_cursor(shown, age, begin, searcher.column("id")[end])
 
 
 def _numbers(searcher: Searcher, name: str) -> Floats:
@@ -196,12 +198,12 @@ def _write_cursor(*parts: object) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def _read_cursor(cursor: str, *, text: bool) -> tuple[Any, float, str]:
+def _read_cursor(cursor: str, *, text: bool) -> tuple[Any, float, float, str]:
     try:
         raw = base64.urlsafe_b64decode(f"{cursor}{'=' * (-len(cursor) % 4)}")
-        value, age, id = json.loads(raw)
+        value, age, begin, id = json.loads(raw)
         if isinstance(value, str) == text and isinstance(id, str):
-            return value if text else float(value), float(age), id
+            return value if text else float(value), float(age), float(begin), id
     except (ValueError, TypeError, RecursionError):
         pass
     raise UsageError("The cursor is none of this list. Begin at its first page.")

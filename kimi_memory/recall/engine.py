@@ -181,7 +181,7 @@ class Recall:
     def _find_hits(
         self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime
     ) -> list[Hit]:
-        """Return the hits; only files of which something may be shown are asked for changes.
+        """Return the hits; only files that may be shown are checked for changes.
 
         To ask those of all candidates takes as long as to weigh them.
         """

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import islice
-from math import nan
 
 import numpy as np
 
@@ -329,7 +328,7 @@ def _time_range_mask(searcher: Searcher, since: datetime | None, until: datetime
     """Return the rows at or after `since` and before `until`; what has no time fails both."""
     if since is None and until is None:
         return np.ones(len(searcher), dtype=bool)
-    at = np.asarray([nan if at is None else at for at in searcher.column("at")])
+    at = searcher.column("at").numbers()
     mask: Bools = ~np.isnan(at)
     if since is not None:
         mask &= at >= since.timestamp()

@@ -126,7 +126,7 @@ def _find_echoes(
 
 
 def _speaker_words(searcher: Searcher) -> Mapping[str, frozenset[str]]:
-    """Return the words of the name of each who speaks in a row that counts."""
+    """Return the words of each speaker's name in the visible rows."""
     said = searcher.column("speaker").all()
     heard = said if searcher.whole else [said[row] for row in searcher.living()]
     names = sorted(set(heard) - {""})

@@ -107,7 +107,7 @@ def candidates(
 
 
 def _names_time(query: Query) -> bool:
-    """Whether a query says of which time or session it is."""
+    """Whether a query names a time or a session."""
     return bool(query.since or query.until or query.valid_at or query.session)
 
 
@@ -177,7 +177,7 @@ def _time_factor(searcher: Searcher, question: Question) -> Floats:
 def _spread_factor(
     searcher: Searcher, scores: Floats, rows: Sequence[int], over_time: bool
 ) -> Floats:
-    """Return what is left of each row once better rows beside it are chosen before it.
+    """Return the factor that is left of each row once better rows beside it are chosen.
 
     Args:
         searcher: the memory.

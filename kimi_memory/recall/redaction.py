@@ -95,7 +95,7 @@ def _redact_hit(hit: Hit, stones: Tombstones) -> Hit | None:
 
 
 def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
-    """Whether a card is past the moment from which nobody wants to see it."""
+    """Whether the date on which a card expires has passed."""
     if unit.kind != Card.kind or unit.valid_to is None or unit.valid_to >= now:
         return False
     card = served_note(files, unit.path)
@@ -119,7 +119,7 @@ def _forgotten_rows(searcher: Searcher) -> Bools:
 
 
 def _turns_under(searcher: Searcher, stones: Tombstones) -> Iterator[str]:
-    """Yield the turns quoted by archived notes of which a tombstone bars the words."""
+    """Yield the turns quoted by archived notes whose words a tombstone bars."""
     private, values = defaultdict[str, set[str]](set), set[str]()
     for stone in stones:
         if stone.value:

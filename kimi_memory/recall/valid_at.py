@@ -92,7 +92,7 @@ def _is_barred(stones: Tombstones, card: Card) -> bool:
 
 
 def _yield_cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:
-    """Yield the cards among some rows, as their files have them; what cannot be read is none."""
+    """Yield the cards among some rows, as their files have them; unreadable ones are left out."""
     rows = np.flatnonzero(mask & searcher.column("kind").among((Card.kind,)))
     for path in (searcher.path(int(row)) for row in rows):
         note = served_note(searcher.files, path)

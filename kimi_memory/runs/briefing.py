@@ -19,13 +19,20 @@ CONTEXT_FILE, TASK_FILE = "context.md", "task.json"
 
 def brief_agent(place: Path, work: Path, task: Task, program: Program, block: str) -> None:
     """Write the files of a run: ``context.md`` and ``task.json`` to work with, and its input."""
-    (work / CONTEXT_FILE).write_text(block, encoding="utf-8")
     text = json.dumps(plain(task), ensure_ascii=False, indent=2)
-    (work / TASK_FILE).write_text(f"{text}\n", encoding="utf-8")
+    _write_new(work / CONTEXT_FILE, block)
+    _write_new(work / TASK_FILE, f"{text}\n")
     given = f"{block}\n\n{task.prompt}\n" if program.context == "stdin" else f"{task.prompt}\n"
     (place / "stdin").write_text(given.lstrip("\n"), encoding="utf-8")
     for name in ("out.log", "err.log"):
         (place / name).touch(mode=0o600)
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file anew: an earlier run in that folder may have left a link out of it."""
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
 
 
 def make_environment(

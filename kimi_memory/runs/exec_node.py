@@ -10,26 +10,24 @@ from __future__ import annotations
 import json
 import os
 import platform
-import resource
-import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from kimi_memory import __version__
 from kimi_memory.api.options import Home
-from kimi_memory.domain.agent_run import Grant, RunSpec, Runtime
+from kimi_memory.domain.agent_run import Grant, Runtime
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
+from kimi_memory.runs.exec_programs import Programs, Wish
 from kimi_memory.runs.exec_state import BEGUN, ExecState
 from kimi_memory.runs.grants import (
     EXPIRED,
     LIMIT,
     NO_GRANT,
-    NO_SANDBOX,
     NOT_GRANTED,
     STALE,
     UNKNOWN,
@@ -37,12 +35,19 @@ from kimi_memory.runs.grants import (
     read_grant,
 )
 from kimi_memory.runs.lifecycle import choose_runtime
+from kimi_memory.runs.roots import keep_out, split_root
 
-METHODS = ("exec.run", "exec.outcome", "fs.read", "fs.write", "fs.list")
+METHODS = (
+    *("exec.run", "exec.start", "exec.poll", "exec.kill", "exec.outcome"),
+    *("fs.read", "fs.write", "fs.list", "fs.patch"),
+)
+_LOOKS = ("exec.outcome", "exec.poll", "exec.kill")
+"""Methods about an earlier call, whose own answers are not kept."""
 _OPEN = ("node.describe", "node.ping")
 _BAD_JSON, _BAD_REQUEST, _NO_METHOD, _BAD_PARAMS = -32700, -32600, -32601, -32602
-_LONGEST = 1024 * 1024
-"""Bytes of output in one answer; the rest is cut, and said."""
+_LONGEST_WAIT_MS = 20_000
+_IN_FOLDER = ("sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh")
+"""Before a folder and a program: it is entered inside of the sandbox, so that no link leads out."""
 
 
 class _Call(NamedTuple):
@@ -62,14 +67,17 @@ class ExecNode:
         state: what it keeps on disk.
         runtime: the sandbox.
         clock: tells the time.
+        kept_out: folders that no grant shows, such as that of the key.
     """
 
     def __init__(
         self, node: str, key: bytes, state: ExecState, runtime: Runtime,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
+        kept_out: Sequence[Path] = (),
     ) -> None:  # fmt: skip
-        self._node, self._key, self._state, self._runtime = node, key, state, runtime
-        self._clock = clock
+        self._node, self._key, self._state = node, key, state
+        self._clock, self._kept_out = clock, tuple(kept_out)
+        self._programs = Programs(runtime, state)
 
     def answer(self, line: str) -> str:
         """Return the answer to one line."""
@@ -96,15 +104,24 @@ class ExecNode:
             raise GrantError(_NO_METHOD, f"there is no method {call.method}")
         with self._state.hold():
             grant = self._check(call)
-            known = self._state.find_result(grant.run, self._asked(call))
-            if call.method != "exec.outcome" and known is None:
-                self._state.keep_result(grant.run, call.id, BEGUN)
-        if known is None and call.method != "exec.outcome":
-            found = self._carry_out(call, grant)
+            known = self._find_answer(call, grant)
+        self._programs.end_older(grant.memory, grant.epoch)
+        if known is not None:
+            return known
+        found = self._carry_out(call, grant)
+        if call.method not in _LOOKS:
             self._state.keep_result(grant.run, call.id, found)
-            return found
-        if known is None or known == BEGUN:
+        return found
+
+    def _find_answer(self, call: _Call, grant: Grant) -> Mapping[str, Any] | None:
+        """Return what a call was answered before; note that a new one begins. The lock is held."""
+        if call.method in _LOOKS[1:]:
+            return None
+        known = self._state.find_result(grant.run, self._asked(call))
+        if known == BEGUN or (known is None and call.method == "exec.outcome"):
             raise GrantError(UNKNOWN, "it is not known what became of that call")
+        if known is None:
+            self._state.keep_result(grant.run, call.id, BEGUN)
         return known
 
     def _asked(self, call: _Call) -> str:
@@ -136,8 +153,16 @@ class ExecNode:
             raise GrantError(NOT_GRANTED, f"{call.method} is not granted")
         if grant.network not in ((), ("*",)):
             raise GrantError(NOT_GRANTED, "a list of hosts cannot be held: grant * or nothing")
+        self._check_roots(grant)
         if grant.limits.calls and self._state.count_call(grant.id) > grant.limits.calls:
             raise GrantError(LIMIT, f"{grant.limits.calls} calls were granted")
+
+    def _check_roots(self, grant: Grant) -> None:
+        try:
+            for one in grant.roots:
+                keep_out(split_root(one)[0], self._kept_out)
+        except UsageError as error:
+            raise GrantError(NOT_GRANTED, str(error)) from error
 
     def _audit(
         self, now: datetime, call: _Call, grant: Grant | None, refused: GrantError | None
@@ -156,66 +181,61 @@ class ExecNode:
     def _carry_out(self, call: _Call, grant: Grant) -> Mapping[str, Any]:
         params = call.params
         if call.method == "exec.run":
-            argv = params.get("argv")
-            if not isinstance(argv, list) or not argv or not all(isinstance(a, str) for a in argv):
-                raise GrantError(_BAD_PARAMS, "argv is a list of texts; there is no shell")
-            return self._run(grant, tuple(argv), str(params.get("stdin", "")))
-        path = _text(params, "path")
-        if call.method == "fs.read":
-            found = self._run(grant, ("cat", "--", path))
-        elif call.method == "fs.list":
-            found = self._run(grant, ("ls", "-1A", "--", path))
-        else:
-            found = self._run(grant, ("tee", "--", path), _text(params, "content"))
-            found = {**found, "stdout": ""}
+            return self._run(grant, _read_wish(params, grant))
+        if call.method == "exec.start":
+            program = self._programs.start(grant, _read_wish(params, grant))
+            self._programs.keep(grant, call.id, program)
+            return {"call": call.id}
+        if call.method in ("exec.poll", "exec.kill"):
+            return self._look_at(call, grant)
+        wish = Wish(_build_file_call(call), str(params.get("content", params.get("diff", ""))))
+        found = self._run(grant, wish._replace(seconds=grant.limits.wall_s))
         if found["exit"]:
-            raise GrantError(NOT_GRANTED, str(found["stderr"]).strip() or f"{path} is out of reach")
-        return {"content": found["stdout"], "cut": found["cut"]}
-
-    def _run(self, grant: Grant, argv: tuple[str, ...], given: str = "") -> dict[str, Any]:
-        work = self._state.find_work(grant.run)
-        before = _look(work)
-        with TemporaryDirectory(prefix="kimi-call-") as place:
-            for name, text in (("in", given), ("out", ""), ("err", "")):
-                (Path(place) / name).write_text(text, encoding="utf-8")
-            given_at, out_at, err_at = (Path(place) / name for name in ("in", "out", "err"))
-            env = {"HOME": self._runtime.inside, "LANG": "C.UTF-8"}
-            spec = RunSpec(
-                grant.run, argv, env, work, given_at, out_at, err_at, grant.limits,
-                bool(grant.network), grant.roots,
-            )  # fmt: skip
-            code, used = self._wait(spec)
-            out, cut_out = _read_text(out_at)
-            errors, cut_errors = _read_text(err_at)
-        after = _look(work)
-        changed = sorted(name for name in after if before.get(name) != after[name])
+            code = _BAD_PARAMS if call.method == "fs.patch" else NOT_GRANTED
+            raise GrantError(code, str(found["stderr"]).strip() or "that is out of reach")
         return {
-            "exit": code, "stdout": out, "stderr": errors, "cut": cut_out or cut_errors,
-            "changed": changed, "usage": used,
+            "content": "" if call.method == "fs.write" else found["stdout"], "cut": found["cut"]
         }  # fmt: skip
 
-    def _wait(self, spec: RunSpec) -> tuple[int, dict[str, float]]:
-        begun, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    def _run(self, grant: Grant, wish: Wish) -> dict[str, Any]:
+        """Run a program to its end; return how it ended, and what it wrote and changed."""
+        work = self._state.find_work(grant.run)
+        before = _look(work)
+        program = self._programs.start(grant, wish)
         try:
-            started = self._runtime.start(spec)
-        except UsageError as error:
-            raise GrantError(NO_SANDBOX, str(error)) from error
-        late = False
-        try:
-            started.wait(spec.limits.wall_s or None)
-        except subprocess.TimeoutExpired:
-            late = True
+            program.wait()
+            if program.late:
+                raise GrantError(LIMIT, f"time limit of {wish.seconds:g} s")
+            found = program.read()
         finally:
-            self._runtime.stop(started, 0)
-        if late:
-            raise GrantError(LIMIT, f"time limit of {spec.limits.wall_s:g} s")
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-        return started.wait(), {
-            "cpu_s": round(cpu, 3),
-            "wall_s": round(time.monotonic() - begun, 3),
-            "rss_mb": used.ru_maxrss // 1024,
-        }
+            program.drop()
+        after = _look(work)
+        changed = sorted(name for name in after if before.get(name) != after[name])
+        del found["next"]
+        return {"exit": program.code, **found, "changed": changed, "usage": program.usage}
+
+    def _look_at(self, call: _Call, grant: Grant) -> dict[str, Any]:
+        """Return what a program wrote that was started before, and whether it still runs."""
+        params = call.params
+        program = self._programs.find(grant.run, _text(params, "call"))
+        if program is None:
+            raise GrantError(UNKNOWN, "that program is not known here, or ended with its node")
+        if call.method == "exec.kill":
+            program.end()
+        program.wait(min(_number(params, "wait_ms"), _LONGEST_WAIT_MS) / 1000)
+        after = params.get("after", [0, 0])
+        if not isinstance(after, list) or len(after) != 2 or not all(map(_is_count, after)):
+            raise GrantError(_BAD_PARAMS, "after is two numbers: bytes of stdout and stderr")
+        found = program.read(*after)
+        why = "it took too long" if program.late else ""
+        return {
+            "running": program.code is None, "exit": program.code, **found, "why": why,
+            "usage": program.usage,
+        }  # fmt: skip
+
+    def close(self) -> None:
+        """End the programs that were started and still run."""
+        self._programs.close()
 
 
 def name_node(home: Home) -> str:
@@ -237,7 +257,8 @@ def open_node(host: Host, home: Home | None = None) -> ExecNode:
     """
     home = home or Home.of_user()
     runtime = choose_runtime(host, "sandbox")
-    return ExecNode(name_node(home), home.key(), open_state(home), runtime)
+    kept = (home.config.resolve(), home.state.resolve())
+    return ExecNode(name_node(home), home.key(), open_state(home), runtime, kept_out=kept)
 
 
 def _text(params: Mapping[str, Any], name: str) -> str:
@@ -247,21 +268,55 @@ def _text(params: Mapping[str, Any], name: str) -> str:
     return value
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _number(params: Mapping[str, Any], name: str) -> int:
+    value = params.get(name, 0)
+    if not _is_count(value):
+        raise GrantError(_BAD_PARAMS, f"{name} is a number from 0 on")
+    return int(value)
+
+
+def _read_wish(params: Mapping[str, Any], grant: Grant) -> Wish:
+    argv = params.get("argv")
+    if not isinstance(argv, list) or not argv or not all(isinstance(a, str) for a in argv):
+        raise GrantError(_BAD_PARAMS, "argv is a list of texts; there is no shell")
+    if any("\0" in one for one in argv):
+        raise GrantError(_BAD_PARAMS, "argv holds a zero")
+    if "cwd" in params:
+        argv = [*_IN_FOLDER, _text(params, "cwd"), *argv]
+    seconds = [grant.limits.wall_s, _number(params, "deadline_ms") / 1000]
+    given = str(params.get("stdin", ""))
+    return Wish(tuple(argv), given, min(filter(None, seconds), default=0.0))
+
+
+def _build_file_call(call: _Call) -> tuple[str, ...]:
+    """Return the program that does what a method of files does, from inside of the sandbox."""
+    params = call.params
+    if call.method == "fs.patch":
+        _text(params, "diff")
+        folder = _text(params, "cwd") if "cwd" in params else "."
+        # All of it or nothing; it neither follows links nor leaves the folder.
+        return (*_IN_FOLDER, folder, "git", "apply", "--whitespace=nowarn", "-")
+    path = _text(params, "path")
+    if call.method == "fs.write":
+        _text(params, "content")
+    program = {"fs.read": ("cat",), "fs.list": ("ls", "-1A"), "fs.write": ("tee",)}[call.method]
+    return (*program, "--", path)
+
+
 def _look(work: Path) -> dict[str, tuple[int, int]]:
     """Return the files of a run, each with what tells that it changed; links are not followed."""
     found = {}
     for folder, _, names in os.walk(work):
         for name in names:
             path = Path(folder) / name
-            stat = path.lstat()
-            found[path.relative_to(work).as_posix()] = (stat.st_size, stat.st_mtime_ns)
+            with suppress(FileNotFoundError):  # Another program may work there at this moment.
+                stat = path.lstat()
+                found[path.relative_to(work).as_posix()] = (stat.st_size, stat.st_mtime_ns)
     return found
-
-
-def _read_text(path: Path) -> tuple[str, bool]:
-    with path.open("rb") as file:
-        content = file.read(_LONGEST + 1)
-    return content[:_LONGEST].decode("utf-8", "replace"), len(content) > _LONGEST
 
 
 def _render(

@@ -17,6 +17,7 @@ from kimi_memory.domain.pages import IDENTITY_PATH, Identity
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.codec import parse, patch
 from kimi_memory.formats.frontmatter import decode
+from kimi_memory.operations.sealed_folders import find_sealed
 from kimi_memory.operations.setting_list import change_memory, set_value
 from kimi_memory.store.notes import sessions
 
@@ -43,6 +44,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
     """
     table, page = memory.settings.memory, _read_page(memory)
     graph = memory.points.graph() if memory.history.head() else None
+    # From the sessions, and not from a counter, which a copy of the memory would not have.
     begun = sorted(_find_beginnings(memory))
     relay = memory.store.relay
     state = None if relay is None else relay.position.log.state(relay.position.place.memory)
@@ -65,6 +67,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
         last_active=begun[-1] if begun else "",
         interactions=len(begun),
         active=not (memory.store.moved or memory.store.read_only),
+        sealed=find_sealed(memory.root) is not None,
     )
 
 

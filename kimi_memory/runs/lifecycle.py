@@ -73,16 +73,21 @@ class Runs:
         """
         drop_old(self._state)
         self.recover()
+        # After the recovery, which may find that the task was done by a runner that died since.
         attempt = self._count_attempts(task)
         if isinstance(attempt, AgentRun):
             return attempt
         runtime = choose_runtime(self._memory.host, program.runtime)
+        if task.security == "high" and runtime.isolation == "none":
+            raise UsageError("High security needs a sandbox. Use --runtime sandbox, or ssh:HOST.")
         if runtime.isolation != "none":
             home = self._memory.home
             shown = [split_root(one)[0] for one in program.roots]
+            # A sandbox is no wall where a folder that it shows holds the memory or its keys.
             for one in (*shown, *([folder] if folder else [])):
                 keep_out(one, (self._memory.root, home.state, home.config))
         run = note_placement(self._memory, self._make_run(task, program, attempt), task)
+        run = replace(run, execution_node=runtime.host or run.execution_node)
         session = self._memory.session(run.id, agent=program.name, host="run", project="")
         session.turn("user", task.prompt, ref="prompt")
         relay = self._memory.store.relay
@@ -266,7 +271,7 @@ def choose_runtime(host: Host, name: str) -> Runtime:
     except PluginError as error:
         raise UsageError(f"The runtime {name} cannot be used here: {error}") from error
     if found is None:
-        raise UsageError(f"There is no runtime {name!r}. Choose process or sandbox.")
+        raise UsageError(f"There is no runtime {name!r}. Choose process, sandbox or ssh:HOST.")
     return found
 
 

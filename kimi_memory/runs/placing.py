@@ -162,6 +162,8 @@ def _refuse_doing(node: NodeProfile, task: Task, around: Surroundings) -> str:
     offered = {*can.runtimes, *can.languages}
     reasons += [f"offers no {name}" for name in needs.runtimes if name not in offered]
     for name, need, own in (
+        # Only the load of processors is measured; memory and disk are taken as the node states
+        # them.
         ("CPUs", needs.cpu, has.cpu * (1 - node.load / 100)),
         ("MB of memory", needs.memory_mb, has.memory_mb),
         ("MB of disk", needs.disk_mb, has.disk_mb),

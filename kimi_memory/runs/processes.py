@@ -22,8 +22,9 @@ _OPEN_FILES = 1024
 
 
 def start_process(
-    spec: RunSpec, argv: Sequence[str], env: Mapping[str, str], user: int | None = None
-) -> subprocess.Popen[bytes]:
+    spec: RunSpec, argv: Sequence[str], env: Mapping[str, str], user: int | None = None,
+    handles: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:  # fmt: skip
     """Start a program in its folder, with its files as standard streams.
 
     It ends with the thread that started it, also where that is killed.
@@ -48,10 +49,37 @@ def start_process(
                 user=user,
                 group=user,
                 extra_groups=None if user is None else [],
+                pass_fds=handles,
             )
         except (OSError, subprocess.SubprocessError) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise UsageError(f"{argv[0]} cannot be started: {why}. Name its whole path.") from error
+
+
+def start_line(spec: RunSpec, argv: Sequence[str], first: bytes) -> subprocess.Popen[bytes]:
+    """Start a program that carries a run to another machine; its input stays open as long as it.
+
+    It has the variables of ours, and no limits: those of the run are held over there.
+
+    Raises:
+        UsageError: there is no such program.
+    """
+    with spec.stdout.open("ab") as out, spec.stderr.open("ab") as errors:
+        try:
+            started = subprocess.Popen(
+                list(argv), stdin=subprocess.PIPE, stdout=out, stderr=errors,
+                start_new_session=True,
+                preexec_fn=_bound_process(Limits(output_bytes=0)),  # noqa: PLW1509  as above
+            )  # fmt: skip
+        except OSError as error:
+            raise UsageError(
+                f"{argv[0]} cannot be started: {error.strerror}. Install it."
+            ) from error
+    assert started.stdin is not None
+    with suppress(BrokenPipeError):  # It ended already, and says why on standard error.
+        started.stdin.write(first)
+        started.stdin.flush()
+    return started
 
 
 def _bound_process(limits: Limits) -> Callable[[], None]:
@@ -87,6 +115,9 @@ def stop_process(started: Started, grace_s: float) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(started.pid, signal.SIGKILL)
     started.wait()
+    if isinstance(started, subprocess.Popen) and started.stdin is not None:
+        with suppress(BrokenPipeError):
+            started.stdin.close()
 
 
 def end_leftovers(run: str, wait_seconds: float = 2.0) -> int:

@@ -22,8 +22,11 @@ from kimi_memory.domain.placement_types import (
     Resources,
 )
 from kimi_memory.errors import NoPlaceError, UsageError
+from kimi_memory.runs.exec_line import ExecLine
 from kimi_memory.runs.placing import Surroundings, place_task
 
+SSH = "ssh:"
+"""Before the name of a machine, in an endpoint and in a runtime."""
 _PROFILES, _LATENCIES = "profiles", "latencies"
 
 
@@ -36,6 +39,8 @@ class Offer(NamedTuple):
     permissions: Permissions = Permissions()
     status: str = "online"
     load: int = 0
+    endpoint: str = ""
+    """How others reach its execution node: ``ssh:HOST``, or ``https://HOST:PORT``."""
 
 
 def publish_offer(cluster: Cluster, offer: Offer) -> None:
@@ -59,6 +64,19 @@ def publish_latency(cluster: Cluster, one: Latency) -> None:
     cluster.log.put_row(_LATENCIES, f"{one.a}/{one.b}", body)
 
 
+def measure_latency(cluster: Cluster, node: str) -> Latency:
+    """Measure how long the way from this machine to another and back takes, and keep it.
+
+    Raises:
+        UsageError: nobody said how it is reached, or not by ssh.
+        ServerError: it does not answer.
+    """
+    with ExecLine.over_ssh(_find_host(read_surroundings(cluster), node)) as line:
+        found = line.measure(cluster.node, node)
+    publish_latency(cluster, found)
+    return found
+
+
 def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> Surroundings:
     """Return what is known of the machines, and where a memory lies.
 
@@ -78,6 +96,7 @@ def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> S
         )
         for one in cluster.nodes()
     ]  # fmt: skip
+    # A newer node may write fields that this version does not know.
     known = Latency._fields
     latencies = [
         Latency(**{name: value for name, value in json.loads(row.body).items() if name in known})
@@ -91,7 +110,9 @@ def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
     capabilities = _pick(Capabilities._fields, offer.get("capabilities", {}))
     resources = _pick(Resources._fields, offer.get("resources", {}))
     permissions = _pick(Permissions._fields, offer.get("permissions", {}))
-    plain = {name: offer[name] for name in ("use_case", "status", "load") if name in offer}
+    plain = {
+        name: offer[name] for name in ("use_case", "status", "load", "endpoint") if name in offer
+    }
     return node._replace(
         capabilities=Capabilities(**capabilities),
         resources=Resources(**resources),
@@ -116,6 +137,30 @@ def place(cluster: Cluster, task: Task, ttl: float = 6.0) -> Placement:
         NoPlaceError: no machine can take it.
     """
     return place_task(task, read_surroundings(cluster, task.memory, ttl))
+
+
+def choose_place(cluster: Cluster, task: Task, ttl: float = 6.0) -> tuple[Placement, str]:
+    """Return where a task runs, and the runtime that has it carried out there; empty for here.
+
+    Raises:
+        NoPlaceError: no machine can take it.
+        UsageError: nobody said how ssh reaches the machine.
+    """
+    around = read_surroundings(cluster, task.memory, ttl)
+    found = place_task(task, around)
+    if found.execution == cluster.node:
+        return found, ""
+    return found, f"{SSH}{_find_host(around, found.execution)}"
+
+
+def _find_host(around: Surroundings, node: str) -> str:
+    endpoint = next((one.endpoint for one in around.nodes if one.name == node), "")
+    if not endpoint.startswith(SSH):
+        raise UsageError(
+            f"Nobody said how ssh reaches {node}. Say so there, with 'kimi-memory place --offer "
+            "--endpoint ssh:HOST'."
+        )
+    return endpoint.removeprefix(SSH)
 
 
 def note_placement(memory: Memory, run: AgentRun, task: Task) -> AgentRun:

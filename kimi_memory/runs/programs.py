@@ -85,6 +85,7 @@ def find_program(name: str, agents: Mapping[str, Mapping[str, Any]], config: Pat
             else:
                 raise ValueError(f"one of {', '.join((*_FIELDS, *_LIMITS))}; there is no {key}")
         except ValueError as error:
+            # Only for the message: the settings were parsed long before, and kept no line numbers.
             text = config.read_text(encoding="utf-8") if config.is_file() else ""
             line = find_line(text, key, below=f"agents.{name}")
             why = f"[agents.{name}] {key} is {value!r}"

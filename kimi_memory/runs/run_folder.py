@@ -58,6 +58,7 @@ class RunFolder:
 
     def save(self, run: AgentRun) -> None:
         """Keep what is known of the run."""
+        # Written beside it and renamed, so that a reader never sees half of it.
         part = self.path / ".run.json"
         part.write_text(json.dumps(plain(run), ensure_ascii=False), encoding="utf-8")
         part.replace(self.path / "run.json")
@@ -72,6 +73,8 @@ class RunFolder:
         """Take the lock; False while its runner lives."""
         handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            # A lock of the kernel and not a file with a process id, which may name another process
+            # later.
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(handle)
@@ -141,6 +144,7 @@ def find_folder(state: Path, id: str) -> RunFolder:
     """
     names = [one.path.name for one in list_folders(state)]
     found = [name for name in names if name == id or name.startswith((id, f"run-{id}"))]
+    # An empty id is the beginning of every run, and must not stop the only one.
     if not found or not id:
         raise NotFoundError("run", id)
     if len(found) > 1:

@@ -35,7 +35,7 @@ def record_run(memory: Memory, run: AgentRun) -> None:
 
 
 def read_runs(memory: Memory) -> list[AgentRun]:
-    """Return the runs that ended, in order; a torn line is none."""
+    """Return the runs that ended, in order; a torn line is left out."""
     return list(_read_lines(memory))
 
 

@@ -1,4 +1,4 @@
-"""One run while it lives: its words are stored as they come, its limits are held."""
+"""One run while it lives: its words are stored as they come, and its limits are enforced."""
 
 from __future__ import annotations
 

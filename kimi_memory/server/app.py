@@ -158,7 +158,7 @@ class App:
     async def _come_in(
         self, request: Request, scope: Scope | None, *, whole: bool = False
     ) -> Caller:
-        """Return who asks, once they may ask this."""
+        """Return the caller of a request, once the request is permitted."""
         address = request.client.host if request.client else ""
         if scope is None:
             self._pace.count_request(address)
@@ -198,6 +198,8 @@ class App:
         if not raw.strip():
             return {}
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+        # A form of a foreign page can send JSON as plain text without asking us first; a JSON
+        # request has to ask.
         if kind != "application/json":
             raise ServerError(
                 "The body must be JSON. Send 'Content-Type: application/json'.",
@@ -206,6 +208,7 @@ class App:
             )
         try:
             found = json.loads(raw)
+        # Ten thousand brackets end the parser of Python by its depth, not by an error of the form.
         except (ValueError, RecursionError) as error:
             raise UsageError(f"The body is no JSON: {error}. Send an object.") from error
         if not isinstance(found, dict):

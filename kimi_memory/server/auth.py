@@ -66,13 +66,13 @@ def _is_address(host: str) -> bool:
 
 
 class Issued(Protocol):
-    """Knows who shows a token that somebody else than we made."""
+    """Identifies callers by tokens that an issuer made, not we."""
 
     def known(self) -> bool:
         """Whether there is anybody whose tokens count."""
 
     def caller(self, token: str) -> Caller | None:
-        """Return who shows a token; this may ask over the network."""
+        """Return the principal of a token; this may ask over the network."""
 
 
 class Door:
@@ -171,7 +171,7 @@ class Door:
 
 
 def unauthorized() -> ServerError:
-    """Return the error for who shows no token, or a wrong one."""
+    """Return the error for a request without a token, or with a wrong one."""
     return ServerError(
         "A valid token is needed. Send 'Authorization: Bearer …'; its owner makes one "
         "with 'kimi-memory serve token add'.",
@@ -187,7 +187,7 @@ def _is_visit(headers: Mapping[str, str]) -> bool:
 
 
 def _host_of(host: str) -> str:
-    """Return the name in a Host header; empty when it is none."""
+    """Return the name in a Host header; empty where it is not valid."""
     # To `urlsplit` these end or begin the name: "127.0.0.1@evil.example" is no name of ours.
     if any(mark in host for mark in "/@?# \t\\"):
         return ""

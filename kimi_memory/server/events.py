@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.jobs.job_records import FOLDER as JOBS
+from kimi_memory.formats.job_file import FOLDER as JOBS
 from kimi_memory.server.principal import Namespace
 from kimi_memory.server.responses import Event
 from kimi_memory.store.wal.records import EXTERNAL

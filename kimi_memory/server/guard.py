@@ -97,7 +97,7 @@ class Guard:
         return self._people.known()
 
     def identify(self, token: str) -> Caller | None:
-        """Return who shows a token of the issuer; None where it is not to be believed.
+        """Return the principal of an issuer's token; None where the token is not valid.
 
         Raises:
             ServerError: the issuer does not answer.
@@ -265,7 +265,7 @@ class GuardPost:
             return None
 
     def caller(self, token: str) -> Caller | None:
-        """Return who shows a token of an issuer; None where it is not to be believed."""
+        """Return the principal of an issuer's token; None where the token is not valid."""
         guard = self.find()
         return guard.identify(token) if guard else None
 

@@ -1,4 +1,4 @@
-"""Who asks: scopes say what they may do, a namespace says of what.
+"""The principal of a request: its scopes say what it may do, its namespace with which notes.
 
 A namespace is enforced before anything is ranked or read, and every write is made in it.
 """
@@ -197,7 +197,7 @@ class Namespace:
         return path in self._filter_paths_inside(memory, {path})
 
     def _filter_paths_inside(self, memory: Memory, paths: Set[str]) -> set[str]:
-        """Return those of some files of which all that they say lies in it."""
+        """Return those files whose whole text lies in it."""
         with memory.index.guard:
             searcher = memory.index.searcher()
             columns = [searcher.column(name) for name in _TOLD]

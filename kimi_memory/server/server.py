@@ -71,6 +71,7 @@ def serve_app(
         _require_token(serving.names, tokens, desk)
         with _open_listener(serving.names.bound, serving.port) as listener:
             app = made(desk, tokens, stop)
+            # A page on this machine is served without a token until there is one, or a space.
             asks = not serving.names.local or bool(tokens.all()) or desk.guard is not None
             ready(_listener_url(listener), asks)
             with keep_index_informed(desk.memory):

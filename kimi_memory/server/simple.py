@@ -146,6 +146,7 @@ def _write_line(memory: Memory, path: str, before: str, id: str) -> None:
 
 def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kept:
     id = _diary_session_id(memory, space, day)
+    # A line for a past day, as an import sends it, ends no diary that is still written.
     if day >= memory.now().date():
         _end_earlier(memory, space, day)
     handle = memory.session(

@@ -105,6 +105,7 @@ class Tokens:
         if not name.strip() or not name.isprintable():
             raise UsageError("A token needs a name that says who has it.")
         if Scope.PERSON in scopes and len(set(scopes)) > 1:
+            # Who gets hold of a token that lies in a browser must not reach the API with it.
             raise UsageError("A token of a person opens the pages alone. Make another for the API.")
         secret = PREFIX + secrets.token_urlsafe(32)
         hash = _hash_secret(secret)
@@ -128,7 +129,7 @@ class Tokens:
         return found[0]
 
     def caller(self, secret: str) -> Caller | None:
-        """Return who shows this secret, or None."""
+        """Return the principal of this secret, or None."""
         hash = _hash_secret(secret)
         # In constant time, so that no delay tells how much of a secret was right.
         found = [one for one in self.all() if hmac.compare_digest(one.hash, hash)]

@@ -112,7 +112,7 @@ class Desk:
         return self._readers.memory
 
     def still_admits(self, shown: Caller, admitted: Caller, request: Request = FOLLOW) -> bool:
-        """Whether somebody who was let in may go on, and sees the same as before."""
+        """Whether a caller that was admitted may go on, and still sees the same."""
         try:
             guard = self.guard
         except FormatError:
@@ -136,6 +136,7 @@ class Desk:
         guard = self.guard if route.scope is not None else None
 
         def work(memory: Memory) -> Any:
+            # Asked again here: a token may be withdrawn while the request waits for its turn.
             if route.scope is not None and not stays():
                 raise unauthorized()
             told = on_clocks(given, memory.zone)

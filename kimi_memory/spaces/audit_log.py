@@ -94,7 +94,7 @@ class AuditLog:
         """Where the log ended when this process wrote last."""
 
     def hide(self, query: str) -> str:
-        """Return a keyed hash of words: the same words give the same hash, and it tells nothing."""
+        """Return a keyed hash of words: equal for equal words, and it reveals nothing."""
         if not query:
             return ""
         return self._seal(b"audit query\0" + query.encode("utf-8", "replace"))[:32]
@@ -156,6 +156,8 @@ class AuditLog:
             for number, line in enumerate(path.read_bytes().splitlines(), 1):
                 place = f"{path.relative_to(self._root)}:{number}"
                 record = _parse_line(line)
+                # The chain goes on over a broken line, so that one fault is not reported as
+                # thousands.
                 if record is None:
                     faults.append(Fault(place, "it is no record"))
                     prev = _hash(line)
@@ -271,7 +273,7 @@ class AuditLog:
 def decision_record(
     space: str, sub: str, action: str, decision: Decision, memory: str = "", **more: Any
 ) -> Audit:
-    """Return the line of the log that tells of a decision; the log fills in the chain.
+    """Return the line of the log for a decision; the log fills in the chain.
 
     Args:
         space: its name, whose policies decided.

@@ -76,7 +76,7 @@ class CodeFlow:
         return Begun(url, back, state, nonce, verifier)
 
     def finish(self, begun: Begun, answered: str) -> Claims | None:
-        """Return who came back; None where that is not to be believed.
+        """Return the claims of the person who came back; None where they are not valid.
 
         Args:
             begun: what was kept.

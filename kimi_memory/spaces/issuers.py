@@ -87,7 +87,7 @@ class Issuer:
         self._lock = threading.Lock()
 
     def identify(self, token: str) -> Claims | None:
-        """Return who shows a token, by what the issuer signed; None where it is not to be believed.
+        """Return the principal that the issuer signed for; None where the token is not valid.
 
         Raises:
             ServerError: the issuer does not answer, and no keys of it are known.
@@ -95,7 +95,7 @@ class Issuer:
         return self.read_claims(self.verify(token))
 
     def verify(self, token: str, nonce: str = "") -> Mapping[str, Any]:
-        """Return what the issuer signed; nothing where it is not to be believed.
+        """Return the claims that the issuer signed; none where the token is not valid.
 
         Checked are the signature, issuer, audience, expiry and beginning.
 
@@ -282,7 +282,7 @@ def log_in(
     show: Callable[[str, str], None],
     wait: Callable[[float], None] = time.sleep,
 ) -> str:
-    """Return a token for a person who says yes on any device (RFC 8628).
+    """Return a token for a person who confirms on any device (RFC 8628).
 
     Args:
         asking: whom to ask.
@@ -309,6 +309,7 @@ def log_in(
         str(begun.get("verification_uri_complete") or begun.get("verification_uri", "")),
         begun["user_code"],
     )
+    # An issuer that names an absurd pause or time must not hold the terminal for hours.
     pause = min(max(float(begun.get("interval", 5)), 0.0), 60.0)
     end = time.monotonic() + min(float(begun.get("expires_in", 600)), 1800.0)
     asked = {"grant_type": _DEVICE, "device_code": begun["device_code"], "client_id": client}
@@ -317,6 +318,7 @@ def log_in(
         found = fetch(about["token_endpoint"], asked)
         if isinstance(token := found.get("id_token") or found.get("access_token"), str):
             return token
+        # RFC 8628, 3.5: from here on each pause is five seconds longer.
         if found.get("error") == "slow_down":
             pause += 5.0
         elif found.get("error") != "authorization_pending":

@@ -43,7 +43,7 @@ class Signer(NamedTuple):
 
 
 class People:
-    """Finds out who shows a token of the issuer that a space names.
+    """Identifies the people behind tokens of the issuer that a space names.
 
     Args:
         space: the space; what changes in its folder holds from the next token on.
@@ -60,7 +60,7 @@ class People:
         return bool(about.issuer and about.audience)
 
     def identify(self, token: str) -> Person | None:
-        """Return who shows a token; None where it is not to be believed.
+        """Return the principal of a token; None where the token is not valid.
 
         Raises:
             ServerError: the issuer does not answer.
@@ -90,7 +90,7 @@ class People:
         return self._open_flow().begin(back)
 
     def finish(self, begun: Begun, answered: str) -> Person | None:
-        """Return who came back with an address; None where that is not to be believed.
+        """Return the person who came back with an address; None where it is not valid.
 
         Raises:
             UsageError, ServerError, FormatError: as in `begin`.

@@ -110,6 +110,7 @@ class Policies:
         reasons: list[str] = []
         for scope, answer in zip(question.scopes, answers, strict=True):
             where = f"in {scope} " if scope else ""
+            # Cedar skips a policy that fails; one that forbids would then let somebody in.
             if answer.diagnostics.errors:
                 told = describe(answer.diagnostics.errors[0])
                 return Decision(False, (), f"a policy failed, which denies: {told}")

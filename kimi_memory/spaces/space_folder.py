@@ -273,6 +273,7 @@ class SpaceFolder:
             sub, cast(Kind, kind), name or sub, tuple(roles), utcnow(), by or LOCAL, identity
         )
 
+        # Checked under the lock of the list: two people may add the same name at once.
         def added(members: dict[str, Member]) -> None:
             if sub in members:
                 raise UsageError(f"{sub} is a member already. Use 'kimi-memory space grant'.")
@@ -329,6 +330,7 @@ class SpaceFolder:
         if name in self.about.memories.values():
             raise UsageError(f"The space {self.name} has a memory {name} already. Rename this one.")
         self._permit(by, name, "share")
+        # Read again under the lock, or a memory that another process shares now would be lost.
         with self.log.lock():
             about = read_about(self.root)
             put(

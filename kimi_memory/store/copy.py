@@ -130,7 +130,7 @@ def _is_still_copy(path: str, copy: str) -> bool:
 
 
 def checkpoint(store: Store) -> dict[str, str]:
-    """Return the trailer of a commit that is made now; none where nothing is sure to last."""
+    """Return the trailer of a commit that is made now; none where no record is on disk for sure."""
     try:
         # Synced first: a commit must not vouch for records that a power cut takes.
         seq, head = store.journal.head(sync=True)

@@ -91,7 +91,7 @@ class Position:
         return self._epoch
 
     def advance(self, seq: int, body: bytes, epoch: int) -> None:
-        """Note that a record is the last one, of which epoch, and carried out here."""
+        """Record the number and the epoch of the last record that was carried out here."""
         self._epoch = epoch
         self.place = self.place._replace(seq=seq, prev=hash_record(body))
         self.seen_end = time.monotonic()

@@ -104,7 +104,7 @@ def _drop_old(store: Store, last: date) -> None:
 
 
 def _day_of(name: str) -> date | None:
-    """Return the day a file is of; None where it is none of ours."""
+    """Return the day of a file; None for a file that we did not write."""
     with suppress(ValueError):
         return date.fromisoformat(name.removesuffix(".jsonl"))
     return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from kimi_memory.domain.change import Change, digest
 from kimi_memory.domain.note import Origin, least_trusted
@@ -14,7 +15,6 @@ from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.merge.marks import has_marks
-from kimi_memory.store.companions import Companions
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
@@ -31,6 +31,7 @@ _READABLE = "episodic/sessions/"
 WAITS = {f"{EXTERNAL}:{cap}": cap for cap in (Origin.AGENT, Origin.REMOTE)}
 """What the journal names as the origin of what waits, and the most that is trusted."""
 
+T = TypeVar("T")
 
 OldFile = tuple[str, bytes]
 """A path, and what lay there at some time."""
@@ -124,7 +125,7 @@ class Judge(Protocol):
         """Return what stays of a waiting file that a person turns away; None for nothing."""
 
     def version(self, path: str, mark: str) -> bytes | None:
-        """Return an earlier content of a file by its mark; None where nothing has it."""
+        """Return an earlier content of a file by its mark; None where it is not kept."""
 
     def find_unconfirmed(self, files: Iterable[OldFile], *, gone: bool = False) -> set[OldFile]:
         """Return which of some earlier files came from outside and nobody confirmed them.
@@ -153,6 +154,27 @@ def recorded_standing(last: Record | None, content: bytes) -> Standing | None:
         return None
     cap = WAITS.get(last.origin)
     return Standing(cap, last.why, last.vetted) if cap else Standing()
+
+
+class Companions:
+    """One object of each class, shared by all who look at one store for as long as it is open."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._found: dict[type, Any] = {}
+
+    def find(self, kind: type[T], make: Callable[[], T]) -> T:
+        """Return the one object of a class.
+
+        Args:
+            kind: the class.
+            make: makes it where there is none yet.
+        """
+        with self._guard:
+            if kind not in self._found:
+                self._found[kind] = make()
+            found: T = self._found[kind]
+            return found
 
 
 class Reading:

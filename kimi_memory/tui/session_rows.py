@@ -8,6 +8,7 @@ from contextlib import suppress
 from kimi_memory.domain.session import speaker_of
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.operations.session_list import list_sessions
 from kimi_memory.store.notes import sessions
 from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row
 
@@ -26,7 +27,7 @@ class Sessions:
     def page(self, words: str, after: str) -> Page:
         """Return a hundred sessions; the place of the next is a number."""
         memory, say = self._reading.memory, self._reading.say
-        places = sorted(sessions.places(memory.store), key=lambda one: (one.open, one.path))[::-1]
+        places = list_sessions(memory)
         first = int(after or 0)
         rows = []
         for place in places[first : first + PAGE]:

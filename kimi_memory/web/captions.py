@@ -10,7 +10,6 @@ from kimi_memory.formats.terms import TERMS
 LANGUAGES = ("en", "zh")
 
 _TEXTS: Mapping[str, tuple[str, str]] = {
-    # The frame
     "skip": ("Skip to the content", "跳到正文"),
     "ask": ("Ask or search", "提问或搜索"),
     "pages": ("Pages", "页面"),
@@ -248,6 +247,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "ended_session": ("ended", "已结束"),
     "damaged": ("cannot be read", "读不了"),
     "masked": ("secrets masked", "处已遮盖"),
+    "came_of_it": ("came of it: #", "由它得来 # 条"),
+    "led_turns": ("Only what led to something", "只看有结果的话语"),
+    "all_turns": ("All that was said", "全部话语"),
     "find_in_session": ("Find in this session", "会话内找"),
     "forget_session": ("Forget all that came of it…", "遗忘由它得来的一切…"),
     # Timeline
@@ -367,6 +369,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "agent_programs": ("Agent programs", "接入的程序"),
     "no_hosts": ("None uses this memory yet:", "还没有程序用这个记忆："),
     "schedule": ("Runs by itself", "自动运行"),
+    "this_week": ("in seven days: +# −§", "七天里：+# −§"),
     "ran_last": ("last", "上次"),
     "never_ran": ("never ran", "没有运行过"),
     "schedule_how": ("At these times, once installed:", "安装后在这些时间运行："),

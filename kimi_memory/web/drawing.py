@@ -52,7 +52,7 @@ class Chart(NamedTuple):
 
 
 def bars(days: Sequence[tuple[date, Mapping[str, int]]]) -> Chart:
-    """Draw what each day comes to, by kind."""
+    """Draw the sum of each day, by kind."""
     sums: dict[str, int] = {}
     for _, counts in days:
         for name, count in counts.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,8 +10,9 @@ from typing import NamedTuple
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.graph import links_of
-from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.pages import Event
+from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.domain.session import Session, Transcript, Turn, speaker_of
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.frontmatter import read as read_head
@@ -19,6 +20,8 @@ from kimi_memory.jobs.correct import EDITABLE
 from kimi_memory.jobs.trace import Evidence
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.operations.key_states import list_states
+from kimi_memory.operations.session_list import list_sessions
+from kimi_memory.recall.quoted_turns import find_outcome
 from kimi_memory.server.reading import text_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.web.edit_form import fill_form
@@ -39,6 +42,8 @@ class Line(NamedTuple):
     turn: Turn
     pieces: tuple[tuple[str, bool], ...]
     cited: bool
+    outcome: Sequence[Unit] = ()
+    """What came of it."""
 
 
 class Proof(NamedTuple):
@@ -153,7 +158,7 @@ class Talk(NamedTuple):
 
 def show_sessions(memory: Memory, asked: Asked) -> View:
     """List sessions, newest first."""
-    places = sorted(sessions.places(memory.store), key=lambda one: (one.open, one.path))[::-1]
+    places = list_sessions(memory)
     if asked.caller.space:
         places = [one for one in places if asked.caller.space.holds_path(memory, one.path)]
     first = asked.number("from", 0)
@@ -177,7 +182,8 @@ def show_session(memory: Memory, asked: Asked) -> View:
     if place.id != id or not asked.caller.space.holds_path(memory, place.path):
         raise NotFoundError("session", id)
     found = sessions.read(memory.store, place.path)
-    turns, words = _choose_turns(found, asked)
+    outcome = _find_outcome(memory, asked, found)
+    turns, words = _choose_turns(found, asked, outcome)
     first = min(asked.number("from", _page_of(turns, asked.number("at", 0))), len(turns))
     shown = turns[first : first + TURNS]
     values = {
@@ -185,13 +191,17 @@ def show_session(memory: Memory, asked: Asked) -> View:
         "session": found.session,
         "started": in_zone(found.session.started, memory.zone),
         "lines": [
-            _line(turn, found.session, memory.zone)._replace(pieces=tuple(mark(turn.text, words)))
+            _line(turn, found.session, memory.zone)._replace(
+                pieces=tuple(mark(turn.text, words)), outcome=outcome.get(turn.n, ())
+            )
             for turn in shown
         ],
         "total": len(turns),
         "all": len(found.turns),
         "first": first,
         "q": asked.get("q"),
+        "led": asked.get("led"),
+        "outcome": len({unit.id for units in outcome.values() for unit in units}),
         "masked": sum(turn.masked for turn in found.turns),
         "before": _page_link(id, asked, max(0, first - TURNS)) if first else "",
         "more": _page_link(id, asked, first + TURNS) if len(turns) > first + TURNS else "",
@@ -199,11 +209,23 @@ def show_session(memory: Memory, asked: Asked) -> View:
     return View("session", id, values)
 
 
-def _choose_turns(found: Transcript, asked: Asked) -> tuple[Sequence[Turn], list[str]]:
+def _find_outcome(memory: Memory, asked: Asked, found: Transcript) -> Mapping[int, Sequence[Unit]]:
+    every = Query(text="", status=tuple(one for one in Status if one is not Status.ARCHIVED))
+    query = asked.caller.space.narrowed(every)
+    with memory.index.guard:
+        return find_outcome(
+            memory.index.searcher(), found.session, found.turns, query, memory.now()
+        )
+
+
+def _choose_turns(
+    found: Transcript, asked: Asked, outcome: Collection[int]
+) -> tuple[Sequence[Turn], list[str]]:
     words = asked.get("q").casefold()
+    turns = [turn for turn in found.turns if turn.n in outcome or not asked.get("led")]
     if not words:
-        return found.turns, []
-    return [turn for turn in found.turns if words in turn.text.casefold()], [words]
+        return turns, []
+    return [turn for turn in turns if words in turn.text.casefold()], [words]
 
 
 def _page_of(turns: Sequence[Turn], n: int) -> int:
@@ -213,4 +235,4 @@ def _page_of(turns: Sequence[Turn], n: int) -> int:
 
 
 def _page_link(id: str, asked: Asked, first: int) -> str:
-    return link(f"/sessions/{id}", q=asked.get("q"), **{"from": str(first)})
+    return link(f"/sessions/{id}", q=asked.get("q"), led=asked.get("led"), **{"from": str(first)})

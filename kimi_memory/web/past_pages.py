@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.past import BlameLine, Cause
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.job_file import counts_of
-from kimi_memory.jobs.job_records import job_path
+from kimi_memory.formats.job_file import counts_of, job_path
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.usage_report import read_receipts
 from kimi_memory.server.looking_back import blame_of, timeline_of

@@ -20,6 +20,7 @@ from kimi_memory.recall.engine import SUMMANDS
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.web.drawing import heat
 from kimi_memory.web.page_types import Asked, Redirect, View, link
+from kimi_memory.web.schedule import list_schedule
 
 PAGE = 50
 HITS = 20
@@ -44,12 +45,6 @@ class Found(NamedTuple):
     summands: Mapping[str, float]
     factors: Mapping[str, float]
 
-    @property
-    def by_neighbour(self) -> bool:
-        """Whether only what stands beside it says the words."""
-        beside = {"window", "session", "day"} & self.summands.keys()
-        return bool(beside) and not {"turn", "vector", "marked"} & self.summands.keys()
-
 
 def show_overview(memory: Memory, asked: Asked) -> View | Redirect:
     """Show what waits, what is held and what changed last."""
@@ -57,7 +52,8 @@ def show_overview(memory: Memory, asked: Asked) -> View | Redirect:
         return Redirect(link("/held"))
     found = overview(memory)
     year = heat(max(found.days), [*found.days.values()])
-    return View("overview", "overview", {"found": found, "year": year})
+    schedule = [one for one in list_schedule(memory) if one.ran or one.failed]
+    return View("overview", "overview", {"found": found, "year": year, "schedule": schedule})
 
 
 def show_held(memory: Memory, asked: Asked) -> View:

@@ -71,7 +71,7 @@ class Room:
         return (*PAGES, *map(_page_of, self._plugins))
 
     async def is_open(self) -> bool:
-        """Whether its files were looked at; the first who asks has that done.
+        """Whether its files were scanned; the first call scans them.
 
         It goes on after this answer, and holds up nobody who asks for another memory.
         """
@@ -101,7 +101,7 @@ class Room:
         return min(99, int(found))
 
     async def admit(self, caller: Caller, request: Guarded) -> Caller:
-        """Return who asks, as the member of a space that it is, where the memory is in one.
+        """Return the caller, as a member of the space where the memory is in one.
 
         Raises:
             DeniedError: a policy of the space does not let it.

@@ -89,7 +89,7 @@ class Seats:
         return secret
 
     def find(self, secret: str) -> Seat | None:
-        """Return the seat of a secret; None where there is none, or it is over."""
+        """Return the seat of a secret; None where there is none, or it has ended."""
         seat = self._seats.get(_hash(secret)) if secret else None
         if seat is None or seat.until <= self._clock():
             return None

@@ -25,7 +25,7 @@ from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.chat_clauses import of_chat
 from kimi_memory.nlp.rules.definitions import Definition, definitions_in, is_about
-from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, is_passing, tells_defect
+from kimi_memory.nlp.rules.lasting import gives_value, is_lasting, reports_trouble, tells_defect
 from kimi_memory.nlp.rules.own_clauses import is_copied, leans, own_clauses, widen
 from kimi_memory.nlp.rules.praise import is_of_thing_at_hand, only_praises, settles_nothing
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
@@ -70,6 +70,10 @@ _WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
 _EXAMPLE = regex(
     r"^(?:打个)?(?:比方|比如|例如|譬如)|^举个?例|^(?:for (?:example|instance)|e\.g\.|say,)"
 )
+_ERRAND = regex(
+    r"^(?:请|再|先|那|然后|现在|还有|另外|[，,\s])*(?:把|将|替换|修改|调整|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
+)
+"""At work who says 把…改为 asks for an edit, and settles nothing beyond it."""
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED, _PROPOSED, _EXAMPLE)
 
 
@@ -169,7 +173,8 @@ def _complete(draft: Draft, transcript: Transcript) -> Draft:
 
 def _is_passing(draft: Draft) -> bool:
     """Whether a draft is one of the work at hand: "I have a bug in a.py", 帮我改宽一点."""
-    if draft.type is CardType.FACT and is_passing(draft.value):
+    stated = draft.type in (CardType.FACT, CardType.DECISION) and len(draft.quotes) == 1
+    if stated and not draft.gone and reports_trouble(draft.value):
         return True
     slot = slot_of(draft.value, project=draft.project)
     # 帮我把左侧区域改宽 names no region of a service: its holder is part of the request.
@@ -180,6 +185,7 @@ def _is_passing(draft: Draft) -> bool:
         return not gives_value(draft.value)
     asked = clauses(draft.value)[:1]
     once = bool(asked) and asked[0].act in (Act.REQUEST, Act.QUESTION)
+    once = once or _ERRAND.search(draft.value) is not None
     return once and draft.type is CardType.DECISION and len(draft.quotes) == 1
 
 

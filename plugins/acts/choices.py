@@ -13,7 +13,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.closing_offers import action_offered, agrees, line_named
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
-from kimi_memory.nlp.rules.settled import is_task
+from kimi_memory.nlp.rules.settled import is_task, is_work
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import key_of
 
@@ -31,6 +31,12 @@ _PICKING = regex(
     2,
 )
 """Words that only name an option."""
+_DID = regex(
+    r"^\W*(?:done\b|i(?:'ve|’ve| have)? (?:already |just )?"
+    r"(?:did|done|made|created|ran|used|set|installed|added|pushed)\b|我?已经?(?!选|决))",
+    2,
+)
+"""How an answer begins that reports what was done, where an agent had listed steps."""
 
 
 def make_draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
@@ -70,11 +76,13 @@ def find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[
     """Yield the decision of an answer that picks some options, by label or by their words."""
     if offer is None or offer.role is not Role.ASSISTANT or len(answer.text) > MAX_ANSWER:
         return
-    if is_task(answer.text):
+    if is_task(answer.text) or _DID.search(answer.text):
         return  # what is to be done about a finding is no choice between ways
     about, options = _find_picks(offer.text, answer.text)
     if not options or options[-1].endswith(("?", "？")):
         return  # "Start with the tests?" asks what to do next
+    if all(map(is_work, options)):
+        return  # of a list of what is to be done nothing is decided but the order
     picks = " / ".join(options)
     value = f"{about} → {picks}" if about else picks
     if traits_of(value).words < LEAST:

@@ -7,18 +7,29 @@ import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
 from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
 from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say, translate
-from kimi_memory.domain.agent_run import TASK_CLASSES, AgentRun, Limits, Program, Task
+from kimi_memory.cluster import Cluster
+from kimi_memory.domain.agent_run import (
+    SECURITIES,
+    TASK_CLASSES,
+    AgentRun,
+    Limits,
+    Needs,
+    Program,
+    Task,
+)
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.identity import Wanted, read_identity, write_identity
 from kimi_memory.runs.lifecycle import Runs
+from kimi_memory.runs.profiles import choose_place
 from kimi_memory.runs.programs import find_program
 from kimi_memory.runs.run_records import count_skills, read_runs
 
@@ -36,6 +47,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     run.add_argument("--folder", type=Path, help="where it works; else a passing folder")
     run.add_argument("--seconds", type=float, metavar="S", help="time limit; default: 300")
     run.add_argument("--network", action="store_true", help="let a sandbox into the network")
+    run.add_argument(
+        "--placed", action="store_true",
+        help="carry it out on the machine of the cluster that 'place' says",
+    )  # fmt: skip
+    run.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
+    run.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
+    run.add_argument("--needs", default="", help="with --placed: runtimes and languages, by commas")
     listed = steps.add_parser("list", help="list the runs")
     listed.add_argument("--live", action="store_true", help="only those that have not ended")
     for name, help in (
@@ -77,8 +95,16 @@ def _run(memory: Memory, arguments: Namespace) -> int:
         raise UsageError("There is nothing to do. Give a prompt.")
     task = Task(
         new_id("task", datetime.now(UTC)), memory.settings.memory.id, arguments.task,
-        prompt.strip(), ref=arguments.ref,
+        prompt.strip(), realtime=arguments.realtime, security=arguments.security,
+        needs=Needs(runtimes=tuple(filter(None, map(str.strip, arguments.needs.split(","))))),
+        ref=arguments.ref,
     )  # fmt: skip
+    if arguments.placed:
+        with Cluster.open("", Opening(home=memory.home, background=False)) as cluster:
+            # One that no other machine has is near to none.
+            near = task if memory.store.relay else replace(task, memory="")
+            _, runtime = choose_place(cluster, near)
+        program = program._replace(runtime=runtime or program.runtime)
     folder = arguments.folder
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is no folder. Make it, or leave --folder out.")

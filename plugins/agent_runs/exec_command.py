@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from pathlib import Path
 
 from kimi_memory import Memory
+from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.agent_run import Grant, Limits
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.moment import stamp
 from kimi_memory.errors import UsageError
+from kimi_memory.runs.exec_https import Certificates, serve_https
 from kimi_memory.runs.exec_node import METHODS, name_node, open_node, open_state
 from kimi_memory.runs.grants import sign_grant
+from kimi_memory.runs.hosted_runs import host_run
 from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.run_folder import find_folder
 
@@ -22,7 +28,21 @@ from kimi_memory.runs.run_folder import find_folder
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
-    steps.add_parser("serve", help="answer JSON-RPC on standard input and output, a line each")
+    serve = steps.add_parser(
+        "serve", help="answer JSON-RPC on standard input and output, a line each"
+    )
+    serve.add_argument("--mcp", action="store_true", help="as tools of MCP, for one grant, instead")
+    serve.add_argument("--grant", type=Path, metavar="FILE", help="with --mcp: holds the grant")
+    serve.add_argument(
+        "--listen", default="", metavar="HOST:PORT", help="over HTTPS instead, a POST each"
+    )
+    for name, help in (
+        ("--certificate", "with --listen: of this machine, a PEM file"),
+        ("--private", "with --listen: the key of that certificate"),
+        ("--clients", "with --listen: certificates of those, or of who signs theirs, who may ask"),
+    ):
+        serve.add_argument(name, type=Path, metavar="FILE", help=help)
+    steps.add_parser("host", help="carry out a run that ssh:HOST of another machine sends")
     grant = steps.add_parser("grant", help="print a grant for a run of this memory")
     grant.add_argument("id", help="of the run")
     grant.add_argument(
@@ -38,17 +58,48 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve, grant or check."""
-    return {"serve": _serve, "grant": _grant, "check": _check}[arguments.step](arguments)
+    """Serve, host, grant or check."""
+    steps = {"serve": _serve, "host": _host, "grant": _grant, "check": _check}
+    return steps[arguments.step](arguments)
+
+
+def _host(_arguments: Namespace) -> int:
+    sinks = (sys.stdout.buffer, sys.stderr.buffer)
+    return host_run(user_plugins(), Home.of_user(), sys.stdin.buffer, sinks)
 
 
 def _serve(arguments: Namespace) -> int:
-    node = open_node(user_plugins())
-    for line in sys.stdin:
-        if line.strip():
-            sys.stdout.write(f"{node.answer(line)}\n")
-            sys.stdout.flush()
+    if arguments.mcp and arguments.grant is None:
+        raise UsageError("--mcp offers what one grant allows. Name its file with --grant.")
+    files = (arguments.certificate, arguments.private, arguments.clients)
+    if arguments.listen and None in files:
+        raise UsageError("--listen needs --certificate, --private and --clients: PEM files.")
+    grant = _read_grant(arguments.grant) if arguments.mcp else ""
+    with closing(open_node(user_plugins())) as node:
+        if arguments.mcp:
+            tools = import_module("kimi_memory.mcp.exec_tools")
+            tools.build_exec_tools(node, grant).run()
+        elif arguments.listen:
+            serve_https(node, _parse_address(arguments.listen), Certificates(*files))
+        else:
+            for line in filter(str.strip, sys.stdin):
+                sys.stdout.write(f"{node.answer(line)}\n")
+                sys.stdout.flush()
     return 0
+
+
+def _read_grant(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from error
+
+
+def _parse_address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise UsageError(f"{text!r} is no address. Write HOST:PORT, such as 0.0.0.0:8443.")
+    return host.strip("[]"), int(port)
 
 
 def _grant(arguments: Namespace) -> int:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
 from kimi_memory.cli.shared import show_json, show_result, show_text
+from kimi_memory.cli.words import say
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
 from kimi_memory.domain.ids import new_id
@@ -18,8 +19,16 @@ from kimi_memory.domain.placement_types import (
     Resources,
 )
 from kimi_memory.errors import UsageError
-from kimi_memory.runs.profiles import Offer, place, publish_latency, publish_offer
+from kimi_memory.runs.profiles import (
+    SSH,
+    Offer,
+    measure_latency,
+    place,
+    publish_latency,
+    publish_offer,
+)
 
+_STATES = ("online", "busy", "maintenance")
 _PERMISSIONS = ("sudo", "filesystem", "network", "docker")
 
 
@@ -41,6 +50,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--load", type=int, default=0, metavar="PERCENT", help="with --offer")
     parser.add_argument(
+        "--status", choices=_STATES, default="online", help="with --offer; default: online"
+    )
+    parser.add_argument(
+        "--endpoint", default="", metavar="ssh:HOST",
+        help="with --offer: how others reach what carries out here",
+    )  # fmt: skip
+    parser.add_argument(
+        "--measure", action="append", default=[], metavar="NODE",
+        help="measure how long the way from this machine to another and back takes",
+    )  # fmt: skip
+    parser.add_argument(
         "--latency", action="append", default=[], metavar="NODE=MS",
         help="say how long the way from this machine to another and back takes",
     )  # fmt: skip
@@ -54,6 +74,14 @@ def run(arguments: Namespace) -> int:
             publish_latency(cluster, one)
         if arguments.offer:
             publish_offer(cluster, _read_offer(arguments))
+        pinged = [measure_latency(cluster, node) for node in arguments.measure]
+        if pinged:
+            show_result(
+                arguments,
+                [one._asdict() for one in pinged],
+                "\n".join(map(_format_latency, pinged)),
+            )
+            return 0
         if arguments.offer or measured:
             show_result(arguments, {"node": cluster.node}, f"{cluster.node}: noted.")
             return 0
@@ -74,6 +102,11 @@ def format_placement(found: Placement) -> str:
     lines = [f"  refused {one.node:<{widest}}  {one.why}" for one in found.refused]
     head = f"{found.mode}  {where}  score {found.score}"
     return "\n".join([head, f"  because {found.why}", *lines])
+
+
+def _format_latency(one: Latency) -> str:
+    line = "{a} → {b}: {median} ms, {worst} ms at most in 95 of 100"
+    return say(line, a=one.a, b=one.b, median=f"{one.p50_ms:g}", worst=f"{one.p95_ms:g}")
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -103,6 +136,8 @@ def _read_task(arguments: Namespace) -> Task:
 def _read_offer(arguments: Namespace) -> Offer:
     if not 0 <= arguments.load <= 100:
         raise UsageError(f"--load is {arguments.load}. Give a number from 0 to 100.")
+    if arguments.endpoint and not arguments.endpoint.startswith((SSH, "https://")):
+        raise UsageError(f"{arguments.endpoint!r} is no endpoint. Write ssh:HOST, or https://….")
     names = set(_read_permissions(arguments))
     runtimes = [one for one in _split(arguments.needs) if one in ("process", "sandbox", "gvisor")]
     languages = [one for one in _split(arguments.needs) if one not in runtimes]
@@ -115,7 +150,7 @@ def _read_offer(arguments: Namespace) -> Offer:
             "sudo" in names, "all" if "filesystem" in names else "work", "network" in names,
             "docker" in names,
         ),
-        load=arguments.load,
+        status=arguments.status, load=arguments.load, endpoint=arguments.endpoint,
     )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ class Placed:
 
 
 def stale(placed: Placed, now: datetime, days: int) -> Iterator[Rot]:
-    """Find what is past its date, long unconfirmed, or speaks of a day it does not name."""
+    """Find cards that are past their date, long unconfirmed, or say "today" without a date."""
     memo = placed.memo
     why, remedy = _why_stale(placed, now, days)
     if not why and find_moment(memo.text) is None and not _EVERY.search(normalise(memo.text)):

@@ -130,7 +130,7 @@ def flush(memory: Memory, messages: Sequence[Message], session: str = "", **whos
 def _list_said(
     memory: Memory, messages: Sequence[Message], spoken: Sequence[Spoken] | None
 ) -> list[Said | None]:
-    """Return what of each message is kept; None where nothing is, and for an earlier summary."""
+    """Return what is kept of each message; None for nothing, and for an earlier summary."""
     words = spoken or [Spoken(text_of(message)) for message in messages]
     parsed: list[Said | None] = []
     before: list[str] = []

@@ -53,7 +53,14 @@ from kimi_memory.nlp.rules.praise import gives_thanks, praises
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
-from kimi_memory.nlp.rules.settled import fails_still, is_task, leaves_open, refuses, settles
+from kimi_memory.nlp.rules.settled import (
+    fails_still,
+    is_task,
+    is_work,
+    leaves_open,
+    refuses,
+    settles,
+)
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 from .choice import EVEN, OPEN_END, ORDER_LINES, STEP, Bit, choose_lines
@@ -187,7 +194,8 @@ class _Reader:
         about, offer, by = offered
         words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
         # "Want me to add a test?" – "yes" sets an agent to work, and decides nothing.
-        errand = self._kind == "work" and (is_task(turn.text) or offers_act(offer))
+        act = is_task(turn.text) or offers_act(offer) or is_work(offer)
+        errand = self._kind == "work" and act
         # What is picked in a chat is mostly a move of the hour.
         decides = bool(offer) and self._kind != "chat" and not errand
         part = self._choose_part(kept, decides, first=first)

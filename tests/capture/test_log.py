@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from kimi_memory.config import MARKER, CaptureTable
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.store import Store
 
 VIEW = "short-term/session_s.json"
 LONG = "I prefer tabs over spaces. " + "The weather was fine, and we talked about it. " * 20
@@ -288,11 +290,61 @@ def test_another_file_of_the_same_size_is_read_again(tmp_path: Path, opening: Op
 def test_threads_that_speak_in_one_session_number_their_turns_alike(memory: Memory) -> None:
     """As the calls of a server do, each with a handle of its own."""
 
-    def speak(number: int) -> None:
+    def say_six(number: int) -> None:
         for n in range(6):
             memory.session("s").turn("user", f"thread {number} says {n}", ref=f"{number}-{n}")
 
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(speak, range(6)))
+        list(pool.map(say_six, range(6)))
     assert [line.get("n") for line in lines(memory, "s")[1:]] == list(range(1, 37))
     assert sessions.chain_problems(memory.store, "short-term/session_s.jsonl") == []
+
+
+def act_after_a_look(
+    store: Store, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]
+) -> None:
+    """Let something happen right after the next look into a folder."""
+    look = store.files
+
+    def files(under: str = "") -> list[str]:
+        found = look(under)
+        monkeypatch.undo()
+        act()
+        return found
+
+    monkeypatch.setattr(store, "files", files)
+
+
+def test_a_session_that_another_begins_meanwhile_is_not_continued_but_joined(
+    memory: Memory, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(memory.root, opening) as other:
+        act_after_a_look(memory.store, monkeypatch, lambda: speak(other, "first"))
+        speak(memory, "second")
+    assert [line.get("text") for line in lines(memory, "s")[1:]] == ["first", "second"]
+    assert [place.id for place in sessions.parts(memory.store, "s")] == ["s"]
+
+
+def test_a_session_that_another_ends_meanwhile_is_continued(
+    memory: Memory, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speak(memory, "first")
+    with Memory.open(memory.root, opening) as other:
+        act_after_a_look(memory.store, monkeypatch, lambda: other.end("s"))
+        speak(memory, "second")
+    assert lines(memory, "s.2")[1]["n"] == 2
+    assert [place.id for place in sessions.places(memory.store)] == ["s", "s.2"]
+
+
+def test_an_id_that_was_used_up_meanwhile_is_not_used_again(memory: Memory) -> None:
+    speak(memory, "first")
+    header = memory.session("s").header
+    memory.end("s")
+    actor = memory.actor._replace(session="s")
+    late = SessionLog(memory.store, memory.host, memory.screen, actor)
+    with pytest.raises(UsageError, match="has ended"):
+        late.start(header)
+
+
+def speak(memory: Memory, text: str) -> None:
+    memory.session("s").turn("user", text)

@@ -19,6 +19,7 @@ from kimi_memory import __version__
 from kimi_memory.cli import COMMANDS, _from_plugins, parser, run
 from kimi_memory.cli.command_table import GROUPS
 from kimi_memory.cli.command_tree import build_tree
+from kimi_memory.cli.terminal import count_columns as columns
 from kimi_memory.cli.words import read_chinese
 from tests.cli.answers import answer
 
@@ -134,6 +135,16 @@ def test_help_is_chinese_where_the_terminal_is(
     said = capsys.readouterr().out
     assert "\n开始\n  init  " in said
     assert "找出能回答问题的原文" in said
+
+
+@pytest.mark.parametrize("lang", ["en_US.UTF-8", "zh_CN.UTF-8"])
+def test_every_help_fits_eighty_columns(monkeypatch: pytest.MonkeyPatch, lang: str) -> None:
+    monkeypatch.setenv("LC_ALL", lang)
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = {name: each.format_help() for name, each in all_parsers("", parser())}
+    wide = [(name, one) for name in shown for one in shown[name].split("\n") if columns(one) > 80]
+    assert not wide
+    assert "warmth" in shown[" list"]
 
 
 def test_memory_and_json_are_taken_at_every_depth() -> None:
@@ -331,3 +342,24 @@ def test_options_may_stand_between_arguments(folder: Path, capsys, words: tuple[
     answer(capsys, "session", "start", "s1")
     turn = answer(capsys, "session", "turn", *words)
     assert (turn["role"], turn["text"]) == ("assistant", "Tea is fine.")
+
+
+@pytest.mark.parametrize("words", [["config"], ["session"], ["hook"], ["branch"]])
+def test_a_command_without_its_step_names_the_steps(words: list[str], capsys) -> None:
+    assert run(words) == 2
+    said = capsys.readouterr().err
+    [step, *_] = build_tree(parser(words[0])).steps[0].steps
+    assert f"'kimi-memory {words[0]}' takes one of these words: {step.words[-1]}, " in said
+
+
+def test_a_statement_needs_no_quotation_marks(folder: Path, capsys) -> None:
+    words = ["The", "train", "to", "Oslo", "leaves", "at", "nine."]
+    answer(capsys, "remember", "--key", "train.oslo", *words)
+    assert "The train to Oslo leaves at nine." in answer(capsys, "get", "train.oslo")["text"]
+
+
+def test_who_is_waited_for_is_told_so(folder: Path, screen, capsys) -> None:
+    screen.type("The train to Oslo leaves at nine.\n\x04")
+    with screen.taken():
+        assert run(["remember", "--key", "train.oslo"]) == 0
+    assert "Ctrl D on a line of its own" in capsys.readouterr().err

@@ -51,6 +51,18 @@ def test_words_and_filters_choose(held: Path, capsys) -> None:
     assert "No note matches these filters" in capsys.readouterr().out
 
 
+def test_the_list_of_a_terminal_goes_on_where_it_ended(held: Path, capsys) -> None:
+    whole = answer(capsys, "list", "--sort", "key")["units"]
+    assert run(["list", "--limit", "2", "--sort", "key"]) == 0
+    assert "The next page: the same command with --more" in capsys.readouterr().out
+    assert run(["list", "--limit", "2", "--sort", "key", "--more"]) == 0
+    said = capsys.readouterr().out
+    assert whole[2]["key"] in said
+    assert whole[1]["key"] not in said
+    assert run(["list", "--limit", "2", "--more"]) == 2
+    assert "is at its end" in capsys.readouterr().err
+
+
 def test_pages_joined_are_the_whole(held: Path, capsys) -> None:
     first = answer(capsys, "list", "--limit", "2", "--sort", "key")
     assert (len(first["units"]), first["total"]) == (2, 3)

@@ -6,6 +6,7 @@ import math
 import re
 import sys
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -124,6 +125,20 @@ def test_people_see_lanes_words_and_the_sum(filled, capsys) -> None:
     assert re.search(r"^    \(turn .* = [01]\.\d{3}  \(lanes: keyword\)$", shown, re.MULTILINE)
     assert "related: card-" in shown
     assert "\x1b" not in shown
+
+
+def test_a_hit_that_holds_none_of_the_words_says_why_it_is_there(filled, capsys, monkeypatch):
+    run(["session", "turn", "s", "Agreed.", "--role", "assistant"])
+    capsys.readouterr()
+    assert run(["recall", "--session", "s", "euros"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    [head] = [line for line, text in pairwise(said) if text == "    Agreed."]
+    assert " · next to a match" in head
+    [head] = [line for line, text in pairwise(said) if "euros" in text]
+    assert "next to a match" not in head
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert run(["recall", "--session", "s", "euros"]) == 0
+    assert " · 在匹配句旁边" in capsys.readouterr().out
 
 
 def test_words_are_marked_on_a_terminal_only(filled, capsys, monkeypatch) -> None:

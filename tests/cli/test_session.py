@@ -29,3 +29,18 @@ def test_an_open_tag_takes_nothing_along_and_what_is_left_out_is_said(folder: Pa
     closed = "Q?\n<system-reminder>old news</system-reminder>\nWe decided to use Redis."
     assert run(["session", "turn", "s1", closed]) == 0
     assert "43 characters of injected blocks left out" in capsys.readouterr().out
+
+
+def test_sessions_that_ended_are_listed_where_they_are_asked_for(folder: Path, capsys) -> None:
+    run(["session", "start", "s1"])
+    run(["session", "turn", "s1", "Hello."])
+    capsys.readouterr()
+    assert run(["session", "list"]) == 0
+    assert capsys.readouterr().out == "s1\n"
+    run(["session", "end", "s1"])
+    capsys.readouterr()
+    assert run(["session", "list"]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "session list --all" in said.err
+    assert answer(capsys, "session", "list", "--all") == ["s1"]

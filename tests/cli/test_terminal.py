@@ -81,7 +81,7 @@ def test_colours_are_for_terminals_that_have_them(
 
 
 _SCREENS = Path(__file__).parent / "__snapshots__"
-_COMMANDS = ("review --help", "status", "recall 数据库", "review list", "list --sort key")
+_COMMANDS = ("review --help", "status", "recall 数据库", "review list", "list --sort key", "config")
 _PASSING = re.compile(
     r"(?m)^.*(/|KiB|[0-9a-f]{10} ).*\n(  +\S.*KiB.*\n)?"
     r"|\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d\.\d+)?)?"

@@ -122,3 +122,19 @@ def test_a_line_that_leaves_out_words_repeats_what_has_each_part(line: str, stan
     card = point(Section.HOW, "No lectures on nights out. I know. Just the numbers.")
     lines = choose([card, point(Section.HOW, line, "turn-1")], 200)
     assert (len(lines) == 1) == stands
+
+
+@pytest.mark.parametrize("section", [Section.DECISIONS, Section.WORK])
+def test_what_came_of_a_decision_that_a_card_has_is_left_to_its_digest(section: Section) -> None:
+    card = point(Section.DECISIONS, "The porch light gets a timer.", "card-a")
+    line = point(section, f"The porch light gets a timer → {LONG}", "turn-1", 1)
+    other = point(section, "A bell for the gate → bought on the market in spring", "turn-2", 2)
+    repeated = section is Section.DECISIONS
+    assert choose([card, line, other], 1000) == [card, *([] if repeated else [line]), other]
+
+
+def test_a_line_that_costs_all_of_the_room_has_it() -> None:
+    one, two = point(Section.HOW, LONG), point(Section.DECISIONS, "use SQLite")
+    room = sum(estimate(each.shown) + 1 for each in (one, two))
+    assert choose([one, two], room) == [one, two]
+    assert choose([one, two], room - 1) == [one]

@@ -9,8 +9,8 @@ import pytest
 from kimi_memory.capture import ingest, log
 from kimi_memory.capture.screen import Screen
 from kimi_memory.domain.note import Quote
+from kimi_memory.formats import job_file
 from kimi_memory.index import manifest
-from kimi_memory.jobs import job_records
 from kimi_memory.jobs.gates import DraftGate, JobGates
 from kimi_memory.store.git import command
 
@@ -18,7 +18,7 @@ GUARDS = {
     "quotes are looked up": lambda patch: patch.setattr(Quote, "stands_in", lambda *_: True),
     "drafts are gated": lambda patch: patch.setattr(DraftGate, "objection", lambda *_: ""),
     "jobs are gated": lambda patch: patch.setattr(JobGates, "check", lambda *_, **__: None),
-    "jobs run once": lambda patch: patch.setattr(job_records, "job_id", lambda *_: "none"),
+    "jobs run once": lambda patch: patch.setattr(job_file, "job_id", lambda *_: "none"),
     "secrets are masked": lambda patch: patch.setattr(Screen, "mask", lambda _, text: (text, 0)),
     "recalled blocks are removed": lambda patch: patch.setattr(
         "kimi_memory.capture.screen.strip_injected", lambda text: text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -209,6 +209,12 @@ def test_the_example_of_the_contract_is_what_we_write():
     assert isinstance(event, Event)
     assert event.content == "比较了两种数据库，\n选了 PostgreSQL。"
     assert codec.render(event) == text
+
+
+def test_every_key_of_a_card_stands_in_the_contract() -> None:
+    page = (Path(__file__).parents[2] / "docs/file-format.md").read_text(encoding="utf-8")
+    keys = {field.name for field in fields(Card)} - {"title", "quotes", *Card.body_fields}
+    assert not {key for key in keys if f"`{key}`" not in page}
 
 
 def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:

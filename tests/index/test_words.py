@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from folders import Folder, fill
 
 from kimi_memory.index.generation import SYNONYMS
@@ -62,3 +63,16 @@ def test_where_the_file_is_gone_the_synonyms_are_made(folder: Folder) -> None:
     index.searcher()
     shutil.rmtree(kept(folder).parent)
     assert any(index.words.synonyms)
+
+
+def test_without_an_index_the_synonyms_of_an_earlier_process_are_used(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = folder.index().words.synonyms
+    # As in a process that begins, which has the file of patterns and nothing else.
+    monkeypatch.setattr("kimi_memory.index.words._MADE", {})
+    words, asked = folder.index().words, list[str]()
+    split = words.split
+    monkeypatch.setattr(words, "split", lambda text: asked.append(text) or split(text))
+    assert words.synonyms == made
+    assert len(asked) == 1

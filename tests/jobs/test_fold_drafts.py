@@ -16,6 +16,7 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
+from tests.jobs.notes import card, put
 
 SAID: dict[tuple[str, int], str] = {}
 
@@ -230,3 +231,176 @@ def test_decisions_of_one_moment_follow_each_other(memory: Memory) -> None:
     # With a clock that stands still each of them would dispute all those before it.
     assert [one.value for one in found if one.status is Status.ACTIVE] == [said[-1].value]
     assert {one.status for one in found} == {Status.ACTIVE, Status.SUPERSEDED}
+
+
+def found_by(memory: Memory, *drafts: Draft) -> tuple[list[Card], list[str]]:
+    """Fold drafts; return the cards and why each of the rest was left out."""
+    folding = Fold(Shelf(memory.store), memory.host, DraftGate((), lambda text: False), at(20), UTC)
+    for one in drafts:
+        folding.add(one, turn_text)
+    folded = folding.result()
+    return cards(folded.steps), folded.left_out
+
+
+def test_agreement_adds_less_each_time_and_never_makes_certain(memory: Memory) -> None:
+    said = [draft("We use SQLite as the database.", day=1 + n, session=f"s{n}") for n in range(4)]
+    [card] = cards(fold(memory, *said))
+    assert card.confidence == 0.863
+    sure = [replace(one, confidence=0.99) for one in said]
+    assert cards(fold(memory, *sure))[0].confidence == 0.99
+
+
+def test_what_a_person_takes_back_is_archived_with_its_day(memory: Memory) -> None:
+    kept = draft("We use SQLite as the database.", day=1)
+    back = draft("We no longer use SQLite.", day=4, gone=True)
+    folding = Fold(Shelf(memory.store), memory.host, DraftGate((), lambda _: False), at(20), UTC)
+    for one in (kept, back):
+        folding.add(one, turn_text)
+    folded = folding.result()
+    [card] = cards(folded.steps)
+    assert (card.status, card.valid_to, card.updated) == (Status.ARCHIVED, at(4), at(20))
+    assert folded.gone == (card,) and not folded.left_out
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"origin": Origin.AGENT}, "only a person's own words take something back"),
+        ({"quotes": ()}, "only a person's own words take something back"),
+        ({"key": "decision.editor"}, "nothing is known of what it takes back"),
+        ({"day": 1}, "nothing is known of what it takes back"),
+    ],
+)
+def test_nothing_is_taken_back_without_a_persons_later_word_on_it(
+    memory: Memory, more: dict[str, object], why: str
+) -> None:
+    kept = draft("We use SQLite as the database.", day=2)
+    back = draft("We no longer use SQLite.", **{"day": 4, "gone": True, **more})
+    found, left_out = found_by(memory, kept, back)
+    assert [card.status for card in found] == [Status.ACTIVE]
+    assert left_out == [f"{back.key}: {why}"]
+
+
+def task(text: str, key: str, *, day: int = 1, **more: object) -> Draft:
+    return draft(text, day=day, key=key, type=CardType.TASK_STATE, **more)
+
+
+def test_a_task_that_is_done_ends_with_the_facts_that_say_it_is_open(memory: Memory) -> None:
+    open_ = task("renew the passport", "task.passport")
+    says = draft("Ann has to renew the passport.", key="fact.ann", type=CardType.FACT)
+    other = draft("Ann has a passport.", key="fact.passport", type=CardType.FACT)
+    done = task("renew the passport", "task.passport", day=4, done=True)
+    found, left_out = found_by(memory, open_, says, other, done)
+    assert not left_out
+    assert {card.key: (card.status, card.valid_to) for card in found} == {
+        "task.passport": (Status.SUPERSEDED, at(4)),
+        "fact.ann": (Status.SUPERSEDED, at(4)),
+        "fact.passport": (Status.ACTIVE, None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "more", "count"),
+    [
+        ("renew", {}, 2),
+        ("water the garden", {}, 0),
+        ("renew the passport", {"project": "house"}, 0),
+        ("renew the passport", {"day": 1}, 0),
+    ],
+)
+def test_no_task_ends_unless_exactly_one_is_meant(
+    memory: Memory, said: str, more: dict[str, object], count: int
+) -> None:
+    tasks = [task(f"renew the {name}", f"task.{name}", day=2) for name in ("passport", "lease")]
+    done = task(said, "task.x", **{"day": 4, "done": True, **more})
+    found, left_out = found_by(memory, *tasks, done)
+    assert {card.status for card in found} == {Status.ACTIVE}
+    assert left_out == [f"task.x: {count} open tasks are called that"]
+
+
+def test_weak_words_make_no_event_and_change_no_active_card(memory: Memory) -> None:
+    sure = draft("We use MongoDB as the database.", day=1)
+    weak = draft(
+        "We switch from MongoDB to SQLite.",
+        day=3, reversal=True, weak=True, event=EventType.DECISION,
+    )  # fmt: skip
+    folding = Fold(Shelf(memory.store), memory.host, DraftGate((), lambda _: False), at(20), UTC)
+    for one in (sure, weak):
+        folding.add(one, turn_text)
+    folded = folding.result()
+    [step] = folded.steps
+    assert isinstance(step.note, Card) and step.note.value == sure.value
+    [why] = folded.left_out
+    assert why.startswith("decision.database: not said plainly enough")
+
+
+def rule(text: str, session: str, **more: object) -> Draft:
+    return draft(text, session=session, key="rule.deploy", type=CardType.RULE, **more)
+
+
+@pytest.mark.parametrize(
+    ("again", "status", "trust"),
+    [
+        ({}, Status.ACTIVE, Origin.HUMAN),
+        ({"weak": True}, Status.CANDIDATE, Origin.AGENT),
+        ({"origin": Origin.AGENT}, Status.CANDIDATE, Origin.AGENT),
+    ],
+)
+def test_only_a_persons_plain_word_confirms_a_rule_that_an_agent_made(
+    memory: Memory, again: dict[str, object], status: Status, trust: Origin
+) -> None:
+    made = rule("We never deploy on Friday.", "s", origin=Origin.AGENT)
+    said = rule("We never deploy on Friday!", "t", day=5, **again)
+    [card] = cards(fold(memory, made, said))
+    assert (card.status, card.trust) == (status, trust)
+    assert card.value == (said.value if status is Status.ACTIVE else made.value)
+
+
+def test_one_more_of_many_values_has_a_key_of_its_own(memory: Memory) -> None:
+    one, two = (
+        draft(
+            f"I am allergic to {what}.", day=day, key="user.allergy", type=CardType.FACT, title=what
+        )
+        for day, what in ((1, "nuts"), (2, "cats"))
+    )
+    found = cards(fold(memory, one, two))
+    assert [card.key for card in found] == ["user.allergy", "user.allergy.cats"]
+    assert {card.status for card in found} == {Status.ACTIVE}
+
+
+def test_what_was_so_before_is_kept_once_as_the_past_of_a_change(memory: Memory) -> None:
+    new = draft("We use SQLite as the database.", day=3)
+    old = draft("We used MongoDB as the database.", day=3)
+    folding = Fold(Shelf(memory.store), memory.host, DraftGate((), lambda _: False), at(20), UTC)
+    folding.add(new, turn_text)
+    for _ in range(2):
+        folding.add_past(old, new)
+    by_status = {card.status: card for card in cards(folding.result().steps)}
+    assert by_status[Status.SUPERSEDED].value == old.value
+    assert by_status[Status.SUPERSEDED].valid_to == at(3)
+    assert by_status[Status.ACTIVE].supersedes == (by_status[Status.SUPERSEDED].id,)
+    # A draft that became no card has no past.
+    alone = Fold(Shelf(memory.store), memory.host, DraftGate((), lambda _: False), at(20), UTC)
+    alone.add_past(old, new)
+    assert not alone.result().steps
+
+
+def test_words_under_another_key_do_not_revive_what_replaced_them(memory: Memory) -> None:
+    one = draft("We use SQLite as the database.", day=1)
+    new = draft("We switched to PostgreSQL as the database.", day=3, reversal=True)
+    other = draft("We keep SQLite on the laptop.", day=4, key="decision.storage")
+    again = replace(one, key="decision.storage", at=at(4))
+    assert cards(fold(memory, one, new, again)) == cards(fold(memory, one, new))
+    # Other words of the same turn are another statement.
+    fresh = replace(again, value=other.value, title=other.title)
+    assert other.value in [card.value for card in cards(fold(memory, one, new, fresh))]
+
+
+def test_a_key_that_is_taken_in_the_same_scope_takes_no_other_matter(memory: Memory) -> None:
+    nuts = card("nuts", "I am allergic to nuts.", key="user.allergy")
+    cats = card("cats", "I am allergic to cats.", key="user.allergy.pets")
+    put(memory, nuts, cats)
+    said = draft("I am allergic to bees.", key="user.allergy", type=CardType.FACT, title="pets")
+    assert fold(memory, said) == []
+    own = replace(said, scope="user:ida")
+    assert [one.scope for one in cards(fold(memory, own))] == ["user:ida"]

@@ -10,8 +10,9 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role, Status
-from kimi_memory.domain.session import Turn
-from kimi_memory.jobs.strength import graded, with_doubt
+from kimi_memory.domain.session import Session, Transcript, Turn
+from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
 
 OFFER = "Two ways:\n\nOption A: Patch the old sheets.\nOption B: New sheets of steel.\n\nWhich one?"
@@ -103,6 +104,43 @@ def test_among_several_people_a_card_names_who_said_it(memory: Memory) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("type", "weak", "held"),
+    [
+        (CardType.RULE, False, True),
+        (CardType.FACT, False, False),
+        (CardType.FACT, True, True),
+    ],
+)
+def test_what_people_tell_each_other_to_do_is_no_rule(
+    type: CardType, weak: bool, held: bool
+) -> None:
+    said = Turn(1, NOON, Role.USER, "Bring the blue folder.", speaker="Ida")
+    made = draft(said.text, type=type, weak=weak)
+    named = with_holder(made, Transcript(Session("s", NOON), turns=(said,)))
+    assert (named.value, named.weak) == ("Ida: Bring the blue folder.", held)
+    gone = replace(made, gone=True)
+    assert with_holder(gone, Transcript(Session("s", NOON), turns=(said,))) == gone
+
+
+@pytest.mark.parametrize(
+    ("type", "quotes", "origin", "weak"),
+    [
+        (CardType.DECISION, 2, Origin.AGENT, False),
+        (CardType.DECISION, 2, Origin.HUMAN, True),
+        (CardType.DECISION, 1, Origin.HUMAN, True),
+        (CardType.FACT, 2, Origin.HUMAN, True),
+    ],
+)
+def test_a_proposal_that_is_agreed_to_decides_and_a_pick_of_a_list_waits(
+    type: CardType, quotes: int, origin: Origin, weak: bool
+) -> None:
+    text = "maybe we should sell the caravan"
+    said = tuple(Quote("s", n, text) for n in range(1, quotes + 1))
+    (kept,), _ = graded([draft(text, type=type, quotes=said, origin=origin)])
+    assert kept.weak is weak
+
+
 def test_a_task_is_not_doubted_but_a_belief_behind_a_text_is() -> None:
     text = "Their notice reads:\nWe decided to use Redis."
     turn = Turn(1, NOON, Role.USER, text)
@@ -171,3 +209,60 @@ def test_who_somebody_is_in_a_game_waits_and_what_they_ask_to_remember_counts(
     )
     active = [value for (_, status), value in played.items() if status is Status.ACTIVE]
     assert len(active) == 1 and "terrace" in active[0]
+
+
+def in_chat(text: str, type: CardType, key: str, **rest: object) -> bool:
+    """Whether a draft of a chat is plain enough to be an active card."""
+    made = draft(text, type=type, key=key, lang=Lang(language_of(text)), **rest)
+    (kept,), _ = graded([with_chat_doubt(made)])
+    return not kept.weak
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "key"),
+    [
+        ("My bike is a red Koga.", CardType.FACT, "user.bike"),
+        ("The port of Borealis is 9091.", CardType.FACT, "borealis.port"),
+        ("青鸾的吉祥物是刺猬。", CardType.FACT, "青鸾.mascot"),
+        ("let's use the cedar planks", CardType.DECISION, "decision.planks"),
+        ("always give prices with tax", CardType.RULE, "rule.prices"),
+        ("我习惯早上跑步", CardType.PREFERENCE, "preference.跑步"),
+    ],
+)
+def test_a_plain_act_of_a_chat_is_active(text: str, type: CardType, key: str) -> None:
+    assert in_chat(text, type, key)
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "key"),
+    [
+        ("I had a long video call with my sister tonight.", CardType.FACT, "user.sister"),
+        ("You cleared up the roof, the costs and the order.", CardType.FACT, "fact.roof"),
+        (
+            "the spirit of the book is close to mine when I decided to quit",
+            CardType.DECISION,
+            "d.x",
+        ),
+        ("my coach always says to breathe out first", CardType.RULE, "rule.breathe"),
+        ("我就是喜欢这种安静。", CardType.PREFERENCE, "preference.安静"),
+        ("这样一来，我的偏好就更清楚了。", CardType.PREFERENCE, "user.偏好"),
+    ],
+)
+def test_a_remark_of_a_chat_waits(text: str, type: CardType, key: str) -> None:
+    assert not in_chat(text, type, key)
+
+
+def test_a_permission_that_frees_nothing_known_is_no_rule() -> None:
+    freed = ("order", "change")
+    assert not in_chat("现在可以彻底放松了", CardType.RULE, "rule.放松", tags=freed, stated=True)
+
+
+def test_of_two_candidates_neither_disputes_the_other(memory: Memory) -> None:
+    for number, text in enumerate(
+        ["You made the framework clear, and the order.", "First the framework, then the walls."]
+    ):
+        session = memory.session(f"s{number}")
+        session.turn("user", text)
+        session.turn("assistant", "good")
+        session.end()
+    assert all(card.status is not Status.CONFLICTED for card in cards(memory))

@@ -222,7 +222,7 @@ def test_of_many_copies_some_are_named_and_the_rest_counted(memory: Memory) -> N
         (memory.root / name).write_text("x\n", encoding="utf-8")
     assert [one.message for one in check_copies(memory)][
         -1
-    ] == "there are 4 more copies of sync tools"
+    ] == "there are 4 more losing versions of sync tools"
 
 
 def test_notes_about_conflicts_are_no_copies(memory: Memory) -> None:
@@ -248,7 +248,7 @@ def test_a_losing_version_is_named_and_not_read(memory: Memory, name: str) -> No
     (memory.root / losing).write_text(text, encoding="utf-8")
     assert {h.unit.path for h in memory.recall("deploy port 9999").hits} & {str(losing)} == set()
     assert memory.get(card.id).path == str(path)
-    assert [f.path for f in doctor(memory) if f.check == "folder"] == [str(losing)]
+    assert [f.path for f in doctor(memory) if f.check == "copies"] == [str(losing)]
     memory.index.refresh(full=True)
     assert {h.unit.path for h in memory.recall("deploy port 9999").hits} & {str(losing)} == set()
 
@@ -260,14 +260,14 @@ def test_a_losing_session_is_no_session(memory: Memory) -> None:
     (memory.root / losing).write_bytes((memory.root / place.path).read_bytes())
     assert status(memory).open_sessions == 1
     assert list(sessions.places(memory.store)) == [place]
-    assert [f.path for f in doctor(memory) if f.check == "folder"] == [losing]
+    assert [f.path for f in doctor(memory) if f.check == "copies"] == [losing]
 
 
 def test_a_note_about_conflicts_is_a_note(memory: Memory) -> None:
     page = memory.root / "git (how a merge conflict ends).md"
     page.write_text("# Marks\n\nA merge leaves marks of porcelain.\n", encoding="utf-8")
     assert {hit.unit.path for hit in memory.recall("porcelain").hits} == {page.name}
-    assert [f for f in doctor(memory) if f.check == "folder"] == []
+    assert [f for f in doctor(memory) if f.check == "copies"] == []
 
 
 def test_an_id_that_stands_twice_is_named(memory: Memory) -> None:
@@ -284,7 +284,7 @@ def test_two_folders_with_one_memory_are_noticed(
 ) -> None:
     memory.remember("Ann likes tea.", key="ann.tea")
     shutil.copytree(memory.root, tmp_path / "copied")
-    assert [f for f in doctor(memory) if f.check == "folder"] == []
+    assert [f for f in doctor(memory) if f.check == "copies"] == []
     with Memory.open(tmp_path / "copied", opening) as other:
         other.remember("Bob likes coffee.", key="bob.coffee")
         for one, path in ((memory, other.root), (other, memory.root)):

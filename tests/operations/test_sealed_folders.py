@@ -22,6 +22,7 @@ from kimi_memory.operations.sealed_folders import (
     open_sealed,
     remove_recipient,
 )
+from kimi_memory.runs.identity import read_identity
 
 pyrage = pytest.importorskip("pyrage", reason="needs the library of kimi-memory[encrypt]")
 pytestmark = pytest.mark.skipif(
@@ -73,6 +74,7 @@ def test_a_memory_lives_in_it_and_nothing_of_it_is_on_disk(
     open_sealed(sealed, mount, keys.file["lin"])
     with Memory.create(mount / "memory", opening=Opening(background=False)) as memory:
         memory.remember(WORD, key="teahouse.name")
+        assert read_identity(memory).sealed
         assert WORD in memory.recall("茶馆叫什么？").hits[0].unit.text
     assert run(["doctor", "--memory", str(mount / "memory")]) == 0
     assert holds(mount, WORD) and not holds(sealed, WORD) and not holds(sealed, "memory.toml")

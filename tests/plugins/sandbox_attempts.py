@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 PRELUDE = """
 import ctypes, os, socket, subprocess, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -35,7 +37,7 @@ FILES = {
     "read through a symlink": "os.symlink(SECRET, '/box/a'); read('/box/a')",
     "read through a symlink beside it": "os.symlink(FOLDER, '/tmp/a'); read('/tmp/a/s')",
     "read through a hard link": "attempt(os.link, SECRET, '/box/b'); read('/box/b')",
-    "read through dots": "read(os.getcwd() + '/../../..' + SECRET)",
+    "read through dots": "read(os.getcwd() + '/..' * 30 + SECRET)",
     "read through the root of process 1": "read('/proc/1/root' + SECRET)",
     "read through our own root": "read('/proc/self/root' + SECRET)",
     "read through the folder of standard output": "read(os.path.dirname(attempt(os.readlink, "
@@ -116,7 +118,38 @@ escaped(n >= 200)
     "f = open('/box/f', 'wb'); attempt(lambda: [f.write(bytes(1 << 20)) or f.flush() "
     "for _ in range(40)]); escaped(os.path.getsize('/box/f') > 20 << 20)",
 }
+CALLS = {
+    "read a key of the session": "libc.syscall.restype = ctypes.c_long; "
+    "k = libc.syscall(250, 10, -3, b'user', b'kimi-outside', 0); "
+    "b = ctypes.create_string_buffer(64); "
+    "libc.syscall(250, 11, k, b, 64); escaped(b'INNERMOST' in b.raw)",
+    "list the keys of the session": "escaped(b'kimi-outside' in (attempt(lambda: "
+    "open('/proc/keys', 'rb').read()) or b''))",
+    "leave a key for later": "escaped(libc.syscall(248, b'user', b'kimi-left', b'x', 1, -3) > 0)",
+    "reach the host of a virtual machine": "escaped(attempt(socket.socket, 40, 1))",
+    "hide a family of sockets in a long number": "escaped(libc.syscall(ctypes.c_long(41), "
+    "ctypes.c_long((1 << 32) + 40), ctypes.c_long(1), ctypes.c_long(0)) >= 0)",
+    "listen to the audit of the kernel": "escaped(attempt(socket.socket, 16, 3, 9))",
+    "hand work to the kernel unseen": "escaped(libc.syscall(425, 4, "
+    "ctypes.create_string_buffer(256)) >= 0)",
+    "hold the kernel up at a page": "escaped(libc.syscall(323, 1) >= 0)",
+    "watch the processor": "a = ctypes.create_string_buffer(b'\\1\\0\\0\\0\\x70', 128); "
+    "escaped(libc.syscall(298, a, 0, -1, -1, 0) >= 0)",
+    "call by the numbers of another processor": """
+import mmap
+code = mmap.mmap(-1, 4096, prot=7)
+code.write(bytes.fromhex('b814000000cd80c3'))  # getpid, as programs of 32 bits call it
+place = ctypes.addressof(ctypes.c_char.from_buffer(code))
+escaped(ctypes.CFUNCTYPE(ctypes.c_int)(place)() > 0)
+""",
+    "type into a terminal": "import fcntl; ours, theirs = os.openpty(); os.setsid(); "
+    "fcntl.ioctl(theirs, 0x540E, 0); escaped(attempt(lambda: "
+    "fcntl.ioctl(theirs, 0x5412, b'x') or True))",
+}
+"""Calls of the kernel that no namespace parts; the numbers are those of x86-64."""
 ATTEMPTS = {**FILES, **KERNEL, **PEOPLE, **NETWORK, **LIMITS}
+if platform.machine() == "x86_64":
+    ATTEMPTS |= CALLS
 HARMLESS = (
     *("read a memory", "list the folder of a memory", "read through dots", "read passwords"),
     *(
@@ -127,5 +160,10 @@ HARMLESS = (
     ),
     *("connect to a server of this machine", "connect to a socket in a folder"),
     *("connect to a socket without a file", "gain privileges later", "start many processes"),
+    *(
+        name
+        for name in ("read a key of the session", "list the keys of the session")
+        if name in ATTEMPTS
+    ),
 )
 """Attempts that get through from a plain process and leave nothing there: they are real."""

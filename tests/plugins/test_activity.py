@@ -16,32 +16,38 @@ from kimi_memory.hooks.host import Host
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def opening(opening: Opening) -> Opening:
+    """An opening whose user switched the log on."""
+    return replace(opening, host=Host({"activity": {}}, entry_points=False))
+
+
+@pytest.fixture
+def logged(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO, logger="kimi_memory.activity")
     return caplog
 
 
-def test_hook_memory_opened(told, memory: Memory, opening: Opening) -> None:
+def test_hook_memory_opened(logged, memory: Memory, opening: Opening) -> None:
     with Memory.open(memory.root, opening):
-        assert f"opened {memory.root}" in told.messages
+        assert f"opened {memory.root}" in logged.messages
 
 
-def test_hook_session_ended(told, memory: Memory) -> None:
+def test_hook_session_ended(logged, memory: Memory) -> None:
     session = memory.session("s")
     session.turn("user", "hello there")
     session.end()
-    assert "session s ended with 1 turns" in told.messages
+    assert "session s ended with 1 turns" in logged.messages
 
 
-def test_hook_changes_applied(told, memory: Memory) -> None:
+def test_hook_changes_applied(logged, memory: Memory) -> None:
     report = memory.remember("我住在成都")
-    assert any(message.startswith(f"{report.id} wrote") for message in told.messages)
+    assert any(message.startswith(f"{report.id} wrote") for message in logged.messages)
 
 
-def test_hook_recalled(told, memory: Memory) -> None:
+def test_hook_recalled(logged, memory: Memory) -> None:
     memory.session("s").turn("user", "the train leaves at nine")
     memory.recall("when does the train leave")
-    [message] = [m for m in told.messages if m.startswith("recall of")]
+    [message] = [m for m in logged.messages if m.startswith("recall of")]
     assert message == "recall of 25 characters had 1 hits"
 
 
@@ -104,3 +110,15 @@ def test_the_settings_say_when_a_file_is_full_and_how_many_stay(
     assert [path.name for path in kept] == ["activity.log", "activity.log.1", "activity.log.2"]
     assert all(path.stat().st_size < 1024 + 200 for path in kept)
     assert b"question" not in b"".join(path.read_bytes() for path in kept)
+
+
+def test_without_its_table_nothing_is_logged_and_no_log_is_loaded(
+    memory: Memory, opening: Opening, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="kimi_memory.activity")
+    silent = Host(entry_points=False)
+    with Memory.open(memory.root, replace(opening, host=silent)) as other:
+        caplog.clear()
+        other.recall("when does the train leave")
+    assert not caplog.messages
+    assert not silent.offers("recalled")

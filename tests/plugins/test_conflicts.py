@@ -247,3 +247,26 @@ def test_any_two_texts_get_a_verdict(before: str, after: str) -> None:
 @given(st.text(min_size=1, max_size=120))
 def test_the_same_words_agree(text: str) -> None:
     assert judge_conflict(card(text, "decision.api"), draft(text, "decision.api")) is A
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key"),
+    [
+        ("缓存确定为Valkey。", "我们以Valkey作为缓存。", "fact.cache"),
+        (
+            "The license of Quill is MPL.",
+            "Ada and I fixed MPL as the license of Quill.",
+            "quill.license",
+        ),
+        ("法文是石榴的默认语言。", "大家商定，石榴的默认语言取法文。", "石榴.default-language"),
+    ],
+)
+def test_the_same_value_in_another_form_agrees(before: str, after: str, key: str) -> None:
+    assert judge_conflict(card(before, key), draft(after, key)) is A
+
+
+def test_what_people_tell_of_their_trade_in_passing_is_no_conflict() -> None:
+    before, after = "I run a flower shop, so mornings are early.", "I run a small flower stall."
+    assert judge_conflict(card(before, "user.job"), draft(after, "user.job")) is not C
+    other = draft("I run a car repair garage.", "user.job")
+    assert judge_conflict(card(before, "user.job"), other) is C

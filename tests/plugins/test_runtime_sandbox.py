@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,6 +60,11 @@ def outside() -> Iterator[Outside]:
     (folder / "s").write_text("INNERMOST")
     other = Path(tempfile.mkdtemp(prefix="kimi-run-"))
     sleeper = subprocess.Popen(["sleep", "300"])
+    libc = ctypes.CDLL(None)
+    if platform.machine() == "x86_64":
+        # Into a session of its own, so that nothing of it stays with the user's.
+        assert libc.syscall(250, 1, None) > 0
+        assert libc.syscall(248, b"user", b"kimi-outside", b"INNERMOST", 9, -3) > 0
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX) as named,
@@ -103,8 +111,8 @@ def start(runtime: str, work: Path, code: str, **more: object) -> tuple[int, str
     return code_, said
 
 
-def test_there_are_forty_attempts() -> None:
-    assert len(ATTEMPTS) >= 40
+def test_there_are_fifty_attempts() -> None:
+    assert len(ATTEMPTS) >= 50
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
@@ -124,6 +132,48 @@ def test_the_same_attempt_gets_out_of_a_plain_process(
         pytest.skip("needs root")
     _, said = start("process", work, PRELUDE + outside.fill(ATTEMPTS[name]))
     assert "ESCAPED" in said, said
+
+
+def test_other_users_cannot_read_the_variables_of_an_agent(work: Path) -> None:
+    """Everybody reads the arguments of a process; its variables are for its user alone."""
+    code = "import os, time; open('/box/on', 'w'); print(os.environ['API_KEY']); time.sleep(20)"
+    (work / "in").touch()
+    spec = RunSpec(
+        "run-x", (PYTHON, "-c", code), {"API_KEY": "INNERMOST"}, work, work / "in",
+        work / "out", work / "err",
+    )  # fmt: skip
+    found = Host(entry_points=False).answer("open_runtime", name="sandbox")
+    started = found.start(spec)
+    try:
+        while not (work / "on").exists():
+            time.sleep(0.01)
+        shown = read_arguments()
+        ours = Path(f"/proc/{started.pid}/environ").read_bytes()
+    finally:
+        found.stop(started, 0)
+    assert b"bwrap" in shown and b"API_KEY" in shown and b"INNERMOST" not in shown
+    # Nor are they those of what builds the sandbox: LD_PRELOAD would load a library out here.
+    assert ours == b"PATH=/usr/bin:/bin\0"
+
+
+def read_arguments() -> bytes:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_bytes())
+    return b"".join(found)
+
+
+def test_a_link_that_a_run_left_is_not_written_through(memory: Memory, tmp_path: Path) -> None:
+    """An agent with a folder of its user plants a link where the next run is briefed."""
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    outside.write_text("as it was")
+    folder.mkdir()
+    for name in ("context.md", "task.json"):
+        (folder / name).symlink_to(outside)
+    program = Program("next", (PYTHON, "-c", "print(open('context.md').read()[:1] != 'a')"))
+    found = Runs(memory).run(Task("t", prompt="Go on."), program, folder)
+    assert found.outcome == "done" and outside.read_text() == "as it was"
 
 
 def test_nothing_outlives_a_sandbox(work: Path) -> None:

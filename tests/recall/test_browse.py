@@ -54,7 +54,7 @@ def test_pages_joined_are_all_that_a_list_holds(
         at = NOW - timedelta(days=days)
         folder.card(
             f"c{n}", "one", f"value {n}", key=key, confidence=confidence, created=at, updated=at,
-            status=status, type=type,
+            status=status, type=type, valid_from=at - timedelta(days=n % 3) if n % 4 else None,
         )  # fmt: skip
     engine, filters = folder.recall(), Query(text="", kind=("card",))
     found = pages(engine, ListQuery(filters=filters, sort=sort, limit=limit))
@@ -80,6 +80,13 @@ def test_orders_put_first_what_they_name(folder: Folder) -> None:
         "importance": "card-b",
         "warmth": "card-a",
     }
+
+
+def test_of_what_was_learned_at_once_the_last_said_stands_first(folder: Folder) -> None:
+    for name, days in (("a", 9), ("b", 2), ("c", 5)):
+        folder.card(name, "", f"said {days} days ago", valid_from=NOW - timedelta(days=days))
+    found = folder.recall().browse(ListQuery()).units
+    assert [unit.id for unit in found] == ["card-b", "card-c", "card-a"]
 
 
 def test_counts_of_a_field_are_made_without_its_own_filter(filled: Folder) -> None:

@@ -176,3 +176,26 @@ def test_a_source_of_a_whole_session_is_no_quote(folder: Folder) -> None:
     recall = folder.recall()
     units = [hit.unit for hit in recall.search(Query(text="long talk")).hits]
     assert [rests_on(recall.searcher(), unit) for unit in units] == [()]
+
+
+def test_an_order_of_a_person_stands_among_the_orders(folder: Folder) -> None:
+    text = "Always name the ferry by its harbour."
+    folder.session("rules", [("user", text), ("assistant", text)], archived=True)
+    found = lines(folder, "name the ferry by its harbour")
+    assert {id: line.section for id, line in found.items()} == {
+        "session:rules#1": Section.ORDERS,
+        "session:rules#2": Section.SAID,
+    }
+
+
+@pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.ACTIVE])
+def test_an_event_that_holds_no_more_says_so_where_nothing_says_by_what(
+    folder: Folder, status: Status
+) -> None:
+    event = Event(
+        id="event-quay", title="The quay", type=EventType.FINDING, at=NOW, created=NOW, updated=NOW,
+        content="The northern quay is closed for ferries.", status=status,
+    )  # fmt: skip
+    folder.write("episodic/20260227_quay.md", render(event))
+    found = lines(folder, "is the northern quay closed", status=("active", "superseded"))
+    assert ("replaced" in found["event-quay"].labels) == (status is Status.SUPERSEDED)

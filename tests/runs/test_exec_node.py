@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -33,10 +36,10 @@ pytestmark = [
 Ask = Callable[..., dict[str, object]]
 
 
-def make_node(tmp_path: Path, at: datetime = NOW) -> ExecNode:
+def make_node(tmp_path: Path, at: datetime = NOW, kept_out: tuple[Path, ...] = ()) -> ExecNode:
     runtime = Host(entry_points=False).answer("open_runtime", name="sandbox")
     state = ExecState(tmp_path / "exec", KEY)
-    return ExecNode("rack-2", KEY, state, runtime, clock=lambda: at)
+    return ExecNode("rack-2", KEY, state, runtime, lambda: at, kept_out=kept_out)
 
 
 def ask(
@@ -80,6 +83,119 @@ def test_files_outside_are_out_of_reach(tmp_path: Path) -> None:
         assert code == -32004 and "INNERMOST" not in str(found)
     code, _ = ask(node, "fs.write", id="w", path=str(tmp_path / "new"), content="x")
     assert code == -32004 and not (tmp_path / "new").exists()
+
+
+def test_a_link_that_a_call_left_gives_no_file_away(tmp_path: Path) -> None:
+    """A node of root gives folders of runs to nobody; a link in there may lead to any file."""
+    secret = tmp_path / "secret"
+    secret.touch()
+    node = make_node(tmp_path)
+    assert ask(node, "exec.run", argv=["ln", "-s", str(secret), "link"])[0] == 0
+    assert ask(node, "exec.run", id="2", argv=["true"])[0] == 0
+    assert secret.stat().st_uid == os.geteuid()
+
+
+def test_no_grant_shows_the_key_that_signs_grants(tmp_path: Path) -> None:
+    state = tmp_path / "exec"
+    node = make_node(tmp_path, kept_out=(state,))
+    for n, root in enumerate((tmp_path, state, state / "audit")):
+        one = replace(GRANT, roots=(str(root),))
+        code, error = ask(node, "exec.run", one, id=str(n), argv=["ls"])
+        assert code == -32004 and str(state) in str(error["message"])
+
+
+def test_a_program_goes_on_while_others_ask_for_it(tmp_path: Path) -> None:
+    node = make_node(tmp_path)
+    code = "echo 你好; echo on >&2; while [ ! -e go ]; do sleep 0.01; done; echo 完; exit 3"
+    assert ask(node, "exec.start", id="s", argv=["sh", "-c", code]) == (0, {"call": "s"})
+    found = wait_for(node, lambda one: one["next"] == [7, 3])
+    assert (found["running"], found["stdout"], found["stderr"]) == (True, "你好\n", "on\n")
+    # Asked to start once more, it does not start again.
+    assert ask(node, "exec.start", id="s", argv=["sh", "-c", code]) == (0, {"call": "s"})
+    assert ask(node, "exec.poll", replace(GRANT, run="run-2"), id="o", call="s")[0] == -32007
+    assert ask(node, "fs.write", id="w", path="go", content="")[0] == 0
+    found = wait_for(node, lambda one: not one["running"], after=[7, 3])
+    assert (found["exit"], found["stdout"], found["stderr"]) == (3, "完\n", "")
+    assert found["usage"]["wall_s"] > 0 and found["usage"]["rss_mb"] > 0
+    # Another process of this node has not started it, and does not pretend to know.
+    assert ask(make_node(tmp_path), "exec.poll", id="p", call="s")[0] == -32007
+    node.close()
+
+
+def wait_for(node: ExecNode, enough: Callable[..., bool], **more: object) -> dict[str, object]:
+    end = time.monotonic() + 20
+    for n in itertools.count():
+        code, found = ask(node, "exec.poll", id=f"poll-{n}", call="s", wait_ms=20, **more)
+        assert not code and time.monotonic() < end, found
+        if enough(found):
+            return found
+    raise AssertionError
+
+
+@pytest.mark.parametrize("how", ["killed", "late", "fenced", "closed"])
+def test_a_program_ends_when_it_has_to(tmp_path: Path, how: str) -> None:
+    node = make_node(tmp_path)
+    grant = replace(GRANT, limits=Limits(wall_s=0.3 if how == "late" else 30.0))
+    argv = ["sh", "-c", "while true; do echo x >> beat; sleep 0.01; done"]
+    assert ask(node, "exec.start", grant, id="s", argv=argv)[0] == 0
+    beat = ExecState(tmp_path / "exec", KEY).find_work("run-1") / "beat"
+    while not beat.exists():
+        time.sleep(0.01)
+    if how == "killed":
+        found = ask(node, "exec.kill", grant, id="k", call="s")[1]
+        assert (found["running"], found["exit"], found["why"]) == (False, -9, "")
+    elif how == "late":
+        found = ask(node, "exec.poll", grant, id="k", call="s", wait_ms=10_000)[1]
+        assert (found["exit"], found["why"]) == (-9, "it took too long")
+    elif how == "fenced":
+        assert ask(node, "fs.list", replace(grant, epoch=8), id="n", path=".")[0] == 0
+        assert ask(node, "exec.poll", replace(grant, epoch=8), id="k", call="s")[0] == -32007
+    else:
+        node.close()
+    # The kernel ends the rest of a sandbox a moment after its first process.
+    sizes = [-1, beat.stat().st_size]
+    while sizes[-2] != sizes[-1]:
+        time.sleep(0.1)
+        sizes.append(beat.stat().st_size)
+        assert len(sizes) < 50
+    node.close()
+
+
+def test_a_program_starts_where_it_was_asked_to_and_no_longer_than_that(tmp_path: Path) -> None:
+    node = make_node(tmp_path)
+    ask(node, "exec.run", argv=["mkdir", "a b"])
+    assert ask(node, "exec.run", id="2", argv=["pwd"], cwd="a b")[1]["stdout"] == "/box/a b\n"
+    assert ask(node, "exec.run", id="3", argv=["pwd"], cwd=str(tmp_path))[1]["exit"]
+    late = ask(node, "exec.run", id="4", argv=["sleep", "9"], deadline_ms=200)
+    assert late[0] == -32005 and "0.2 s" in str(late[1]["message"])
+    for params in ({"cwd": 3}, {"deadline_ms": -1}, {"deadline_ms": "5"}, {"argv": ["a\0"]}):
+        assert ask(node, "exec.run", id=str(params), **{"argv": ["pwd"], **params})[0] == -32602
+
+
+DIFF = """--- a/说明.md
++++ b/说明.md
+@@ -1,2 +1,2 @@
+ one
+-two
++二
+--- /dev/null
++++ b/new
+@@ -0,0 +1 @@
++made
+"""
+
+
+def test_a_patch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    node = make_node(tmp_path)
+    ask(node, "fs.write", id="w", path="说明.md", content="one\ntwo\n")
+    assert ask(node, "fs.patch", id="p", diff=DIFF)[0] == 0
+    assert ask(node, "fs.read", id="r", path="说明.md")[1]["content"] == "one\n二\n"
+    assert ask(node, "fs.read", id="n", path="new")[1]["content"] == "made\n"
+    other = DIFF.replace("-two", "-二").replace("+二", "+三")
+    code, error = ask(node, "fs.patch", id="q", diff=other)  # its second file is there already
+    assert code == -32602 and "new" in str(error["message"])
+    assert ask(node, "fs.read", id="s", path="说明.md")[1]["content"] == "one\n二\n"
+    assert ask(node, "fs.patch", id="x", diff=other.replace("b/new", "b/../../new"))[0] == -32602
 
 
 @pytest.mark.parametrize(

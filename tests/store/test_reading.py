@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from kimi_memory.operations.doctor import doctor, verify
 from kimi_memory.operations.memory_state import status
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.reading import Companions
 from tests.test_copies import git
 
 DENTIST = "My dentist is Doctor Abernathy in Oslo."
@@ -151,3 +153,29 @@ def test_without_history_it_is_not_read_and_said(tmp_path: Path, opening: Openin
         assert "Berg" not in str(said)
         assert path in str(status(memory).merging)
         assert path not in {entry.path for entry in Shelf(memory.store).entries().values()}
+
+
+class _Listing:
+    """Something that is read once."""
+
+
+class _Other:
+    """Something else."""
+
+
+def test_all_who_ask_get_the_same_and_it_is_made_once() -> None:
+    companions, made = Companions(), list[_Listing]()
+
+    def make() -> _Listing:
+        made.append(_Listing())
+        return made[-1]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: companions.find(_Listing, make), range(64)))
+    assert len(made) == 1 and all(one is made[0] for one in found)
+
+
+def test_each_class_and_each_store_has_its_own() -> None:
+    one, two = Companions(), Companions()
+    assert isinstance(one.find(_Other, _Other), _Other)
+    assert one.find(_Listing, _Listing) is not two.find(_Listing, _Listing)

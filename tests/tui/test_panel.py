@@ -154,7 +154,6 @@ def test_a_card_is_forgotten_corrected_and_brought_back(
 def test_an_open_session_grows_on_the_screen(memory: Memory, visit: Callable[..., None]) -> None:
     async def look(panel: Panel, pilot: Pilot[None]) -> None:
         await open_tab(panel, pilot, "sessions", rows=4)
-        await pilot.press("j")
         await until(pilot, lambda: "今天吃什么" in screen_of(panel))
         await pilot.pause(1.2)
         session = memory.session("open", project="小灶", user="林夏")

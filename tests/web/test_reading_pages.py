@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from fakes.pages import Pages, Reader
 from hypothesis import given
@@ -32,6 +34,7 @@ def test_the_overview_counts_what_is_held(pages: Pages) -> None:
     said = " ".join(Reader(pages.read("/ui/")).said.split())
     assert "current statements" in said
     assert "apollo 1" in said
+    assert re.search(r"in seven days: \+\d −1", said)
     assert "Waits for you" in said or "Nothing waits" in said
 
 

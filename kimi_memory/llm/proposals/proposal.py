@@ -94,7 +94,7 @@ class Proposal:
 
 
 def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
-    """Return an operation of an answer, or why it is none.
+    """Return an operation of an answer, or why the answer holds no valid one.
 
     Missing titles and keys, other names of types and a single quote instead of a list are
     forgiven.
@@ -110,6 +110,7 @@ def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
         return f"{known} without the number of what it means"
     said = str(item.get("type") or "").strip().lower()
     type = _OTHERWISE.get(said, said)
+    # Only these make a card; the others name one that has its type.
     if known in (Act.ADD, Act.SUPERSEDE) and type not in KINDS:
         return f"an unknown type {said[:20]!r}"
     value = " ".join(str(item.get("value") or "").split())

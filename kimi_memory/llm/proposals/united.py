@@ -140,6 +140,7 @@ def with_ties(
         if proposal.act is not Act.LINK or proposal.rel is None:
             continue
         ends = [values.get(normalise(name), "") for name in (proposal.source, proposal.to)]
+        # Of two statements that became one draft, a link would lead from a card to itself.
         if ends[0] == ends[1] or not standing.issuperset(ends):
             told.append(f"{proposal.name}: proposed by the model, a link to what was not kept")
             continue

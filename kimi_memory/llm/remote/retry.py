@@ -117,7 +117,7 @@ class Patience:
             raise ModelError(f"{self._name} failed repeatedly and is left alone for {left:.0f} s.")
 
     def _keep_pace(self) -> None:
-        """Wait for the turn of a call; each takes the next one, whichever thread it is in."""
+        """Wait until a call may be made; calls of all threads take turns."""
         if not self._limits.per_minute:
             return
         with self._lock:

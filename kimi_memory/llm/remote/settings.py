@@ -24,28 +24,28 @@ class Choices:
         return key in self._settings
 
     def text(self, key: str, default: str = "") -> str:
-        """Return a text; UsageError says what stands there instead."""
+        """Return a text; UsageError names a value of another type."""
         value = self._settings.get(key, default)
         if not isinstance(value, str):
             raise UsageError(f"plugins.{self.name}.{key} is {value!r}. Give a text.")
         return value
 
     def number(self, key: str, default: float) -> float:
-        """Return a number above 0; UsageError says what stands there instead."""
+        """Return a number above 0; UsageError names any other value."""
         value = self._settings.get(key, default)
         if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
             raise UsageError(f"plugins.{self.name}.{key} is {value!r}. Give a number above 0.")
         return float(value)
 
     def whole(self, key: str, default: int) -> int:
-        """Return a whole number from 1; UsageError says what stands there instead."""
+        """Return a whole number from 1; UsageError names any other value."""
         value = self._settings.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise UsageError(f"plugins.{self.name}.{key} is {value!r}. Give a whole number.")
         return value
 
     def flag(self, key: str, *, default: bool) -> bool:
-        """Return true or false; UsageError says what stands there instead."""
+        """Return true or false; UsageError names any other value."""
         value = self._settings.get(key, default)
         if not isinstance(value, bool):
             raise UsageError(f"plugins.{self.name}.{key} is {value!r}. Give true or false.")

@@ -19,8 +19,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.dates.relative import relative_spans
+from kimi_memory.nlp.basic.patterns import folded, regex
+from kimi_memory.nlp.dates.relative import MARKS, relative_spans
 from kimi_memory.nlp.dates.vocabulary import (
     MONTH,
     MONTH_STARTS,
@@ -65,6 +65,11 @@ def found_dates(text: str, now: datetime | None, others: Sequence[Found] = ()) -
         now: the moment relative dates count from.
         others: what else was found; of two that overlap, the earlier or longer one stays.
     """
+    # Most texts name none, which is seen at once.
+    if not others and not (_ANY_MARK if now else _MARK).search(folded(text)):
+        return []
+    # Patterns take both for an i, and no table of names has them.
+    text = text.replace("İ", "i").replace("ı", "i")
     found = [*others, *(relative_spans(text, now) if now else ()), *_find_absolute_dates(text)]
     kept: list[Found] = []
     for start, stop, words in sorted(found, key=lambda one: (one[0], -one[1])):
@@ -81,7 +86,7 @@ def _find_absolute_dates(text: str) -> list[Found]:
     found += _search_near_places(text, _LATIN_WEEK, weekdays, 0, 18)
     if "月" in text or "年" in text:
         found += _search_near_places(text, _CHINESE, [0], 0, len(text))
-    if any(mark in text for mark in ("周", "週", "星期", "礼拜", "禮拜")):
+    if any(mark in text for mark in _HAN_WEEKS):
         found += _search_near_places(text, _CHINESE_WEEK, [0], 0, len(text))
     return found
 
@@ -184,6 +189,11 @@ _NAMES = (
     (1, regex(WEEKDAY), WEEKDAY_STARTS),
 )
 _YEARS = regex(r"(?:19|20|21)\d\d")
+_HAN_WEEKS = ("周", "週", "星期", "礼拜", "禮拜")
+_MARKS = (r"(?:19|20|21)\d\d", *MONTH_STARTS, *WEEKDAY_STARTS, "月", "年", *_HAN_WEEKS)
+# A folded text that names a date holds one of these; and of these, where relative ones count.
+_MARK = regex("|".join(_MARKS))
+_ANY_MARK = regex("|".join((*_MARKS, *MARKS)))
 _IN = regex(r"\b(?:in|since|during|until|by|of|year) $", re.IGNORECASE)
 _NUMERIC: list[Rule] = [
     (

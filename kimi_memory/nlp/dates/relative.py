@@ -260,3 +260,5 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], Read], ...] = (
         _han_ago,
     ),
 )
+MARKS = tuple(dict.fromkeys(mark for marks, _, _ in _RULES for mark in marks))
+"""Of these a folded text holds one where it names a relative date."""

@@ -97,7 +97,7 @@ _TOLD_EN = _english_rule(
 )
 # "The build is slow", "the office is closed": feelings and passing states are no values.
 _VAGUE_EN = re.compile(
-    r"^(?:i|i'm|i've|(?:an?|the)$|sent|done|given|taken|seen|found|held|kept|left|lost|built|written|shown|known|held|brought|born|very|so|too|quite|pretty|rather|really|just|not?|almost|all|more|less|much|always|never|only|still|also|now|to|with|by|of|about|because|that|what|how|why|where|when|if|like|as"
+    r"^(?:but|and|or|below|above|let's|i|i'm|i've|(?:an?|the)$|sent|done|given|taken|seen|found|held|kept|left|lost|built|written|shown|known|held|brought|born|very|so|too|quite|pretty|rather|really|just|not?|almost|all|more|less|much|always|never|only|still|also|now|to|with|by|of|about|because|that|what|how|why|where|when|if|like|as"
     r"|good|bad|great|nice|fine|okay|ok|slow|fast|broken|down|up|missing|wrong|right|done|ready|important|big|small|huge|hard|easy|simple|complex|unclear|clear|late|early|here|there|gone|true|false|due|super|such|part|one of"
     r"|available|unavailable|empty|full|different|similar|same|the same|better|worse|best|worst|funny|weird|strange|annoying|awesome|amazing|lovely|interesting|useful|useless|unknown|undecided|open|closed|free|busy|it|they|this|these|those|he|she|we|you|me|us|them|my|your|his|her|their|its"
     r"|terrible|horrible|awful|crazy|long|short|beautiful|perfect|wonderful|fantastic|fun|cool|cute|tough|something|someone|everything|nothing|anything|my|a (?:great|good|bad|big|bit|lot|way|real|nice|huge|true|long|really|reminder|constant|journey|wonderful|place)|an (?:amazing|important|inspiration|awesome|incredible|honou?r)|the (?:best|most|worst|reason|way|one|key|perfect|same|right)"
@@ -167,19 +167,22 @@ def states(sentence: str, subject: Subject) -> bool:
 
     A value of what no table knows has to be plainly one: a figure, a name, a few words.
     """
+    return bool(values_given(sentence, subject))
+
+
+def values_given(sentence: str, subject: Subject) -> list[str]:
+    """Return the values that a sentence gives its subject, as each form of it reads them."""
     if subject.value:
-        return True
+        return [subject.value]
     # A point for the comma keeps the places of the text, and 3.400 does not end a clause.
     text = _THOUSANDS.sub(".", simplify(sentence.replace("’", "'")))
     zh = language_of(text) == "zh"
     before, after = text[: subject.start], text[subject.end :]
     sure = subject.known or is_lexical(subject.noun)
     if zh:
-        return _in_chinese(before, after, sure=sure)
-    return any(
-        _is_lasting_value(value, subject)
-        for value in _find_english_values(before, after, sure=sure)
-    )
+        return _find_chinese_values(before, after, sure=sure)
+    found = _find_english_values(before, after, sure=sure)
+    return [value for value in found if _is_lasting_value(value, subject)]
 
 
 def _find_english_values(before: str, after: str, *, sure: bool) -> list[str]:
@@ -199,8 +202,9 @@ def _find_english_values(before: str, after: str, *, sure: bool) -> list[str]:
     return [_TAIL_EN.sub("", _IT.sub("", value)).strip() for value in values]
 
 
-def _in_chinese(before: str, after: str, *, sure: bool) -> bool:
+def _find_chinese_values(before: str, after: str, *, sure: bool) -> list[str]:
     after = after.rstrip("。.!！~ ")
+    values: list[str] = []
     opens = not _LEAD_ZH.sub("", before)
     for at, form in enumerate((*_AFTER_ZH, *_BEFORE_ZH)):
         found = form.search(after if at < len(_AFTER_ZH) else before)
@@ -212,8 +216,8 @@ def _in_chinese(before: str, after: str, *, sure: bool) -> bool:
             opens and found is not None and found.end() == len(after) and len(value) <= _SHORT_ZH
         )
         if sure or whole or (opens and _FIGURE.search(value)):
-            return True
-    return False
+            values.append(value)
+    return values
 
 
 def _is_lasting_value(value: str, subject: Subject) -> bool:

@@ -47,7 +47,7 @@ _ENDED = regex(
     r"|\bthe (?P<thing>[\w£$€.,:/-]+(?: [\w-]+)?) (?:thing|plan|idea|deal|rule|one|part|bit|trip|option) (?:is|are|was) (?:now )?(?:dead|off|out|over|gone|history|dropped|scrapped|cancell?ed)\b"
     r"|\b(?:kill|drop|scrap|forget|ditch|cancel|remove|retire|lose|skip)(?:ped|ed|ing)? (?:the|that|our|my) (?P<killed>[\w-]+(?: [\w-]+){0,2}) (?:rule|thing|plan|idea|deal|order|one|habit)\b"
     r"|\bnot (?:to |in |on |at |the |for )?(?P<denied>\d[\w.,:/-]*(?: [\w-]+)?|end of [a-z]+|(?-i:[A-Z])[\w-]+)(?= any ?more|[,.;]|$)"
-    r"|从(?P<from>[^，。从]{1,8}?)(?:改|换|加|减|涨|降|调|变|提|升|缩|延|挪|推|搬|转)[^，。]{0,3}?[到成为至]"
+    r"|从(?P<from>[^，。、从]{1,8}?)(?:改|换|加|减|涨|降|调|变|提|升|缩|延|挪|推|搬|转)[^，。]{0,3}?[到成为至]"
     r"|(?P<dead>[^，。]{1,8}?)那(?:个|件|套|条)?(?:事|计划|方案|想法|安排)?(?:就)?(?:算了|作废|不要了|取消|泡汤|不做了)|(?P<put>[^，。]{1,8}?)那(?:个|件|套|条)(?=[^。]{0,40}?(?:改[到成为]|挪到|换成|调到|提前到|推迟到))|不再(?P<never>[^，。了]{2,8})",
     2,
 )
@@ -176,6 +176,13 @@ def may_replace(text: str) -> bool:
     if tells_change(text) or sets_free(text):
         return True
     return any(words.search(text) for words in (_REVISITS, _DONE, _PERMITS, _ENDED))
+
+
+def only_reports(text: str) -> bool:
+    """Whether a statement only reports something as done, and says no change of it."""
+    return _DONE.search(text) is not None and not (
+        tells_change(text) or sets_free(text) or names_old(text)
+    )
 
 
 def revisits(text: str) -> bool:

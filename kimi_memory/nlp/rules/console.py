@@ -24,6 +24,7 @@ _FEW = 3
 _SURE = regex(
     r"\s{0,4}(?:"
     r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,40}[ :][^\s$%#]{0,80} ?[$%#](?: |$)|(?:\([\w.-]{1,30}\) )?[➜❯] {1,3}\S|\S{0,60} ?git:\([^)\n]{1,60}\)|PS [A-Z]:\\|[A-Z]:\\[^>\n]{0,120}>|[$%] [a-z./]"
+    r"|Last login: [A-Z][a-z]{2} "
     r"|(?:npm|yarn|pnpm|bun|pip|cargo|gradle|docker|webpack|vite|git) (?:error|err!|warn(?:ing)?|notice|http|verb)\b"
     r"|(?:error|warning|fatal|panic|remote|critical)(?:\[\w{1,12}\])?: \S"
     r"|(?:[\w.]{1,60}\.)?(?:[A-Z]\w{0,50})?(?:Error|Exception)(?: \[\w{1,40}\])?: |[A-Z]\w{1,50}Warning: |\[(?:Error|error|warn|vite|webpack|nodemon)\b"

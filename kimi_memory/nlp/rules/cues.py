@@ -153,7 +153,7 @@ REVERSAL = _join_patterns(
     r"\bi(?:'ll|'m|'ve| have| will)? (?:now )?switch(?:ed|ing)? (?:from|over|to|back)\b",
     r"\b(?:we|i) (?:no longer|don't|do not) (?:use|want|need)\b[^,.]{2,40}\bany ?more\b",
     r"\b(?:we|i) no longer (?:use|work|live|like|prefer)\b|\bin favou?r of\b",
-    r"\b(?:we|i)(?:'ve|'ll| have| will)? (?:replaced?|dropped|ditch(?:ed)?"
+    r"\b(?:we|i)(?:'ve|'ll| have| will)? (?:replaced?|dropped(?! (?:in|by|off|out|you|them|it)\b)|ditch(?:ed)?"
     r"|abandon(?:ed)?)\b",
     r"\b(?:move|moves|moved|change|changes|shift|shifts) (?:from|to) .{2,40}\binstead of\b",
     r"改用|改成|改为|改到|改走|换成|换到|换用|不用.{1,20}了|不再(?:用|是|住|喜欢)|改主意|改变主意|推翻(?:之前|原来)",

@@ -43,6 +43,7 @@ _NO_NAME = frozenset(
         "tomorrow",
         *WEEKDAY_NAMES,
         *MONTH_NAMES,
+        "sept",
         "everyone",
         "everybody",
         "somebody",
@@ -174,6 +175,11 @@ _HAN_CLAUSE = regex(
     r"|(?:周|星期|礼拜)[一二三四五六日天末]|早上|上午|中午|下午|晚上|凌晨|半夜"
 )
 _LONGEST = 8
+_PERSON_ZH = regex(
+    "^(?:(?:老|小|阿|大)?[王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文庞樊兰殷施陶洪翟安颜倪严牛温芦季俞章鲁葛伍韦申尤毕聂丛焦向柳邢路岳齐梅莫庄辛管祝左涂谷祁时舒耿牟卜詹关苗凌费纪靳盛童欧甄项曲成游裴席卫查屈鲍位覃霍翁隋植甘景薄单包司柏宁柯阮桂闵阳解强丛冉][\u3400-\u9fff]{1,2}|(?:欧阳|司马|上官|诸葛|皇甫|夏侯|尉迟|慕容)[\u3400-\u9fff]{1,2}"
+    r"|(?:老|小|阿)[\u3400-\u9fff]{1,2}|([\u3400-\u9fff])\1|[\u3400-\u9fff]{1,3}(?:总|哥|姐|叔|姨|爷|奶奶?|经理|老师|医生|工|主任|教授|律师|师傅|阿姨|先生|女士))$"
+)
+"""How Chinese people are named or addressed: 何川, 老罗, 朵朵, 周先生."""
 
 
 def without_verb(run: str) -> str:
@@ -189,3 +195,8 @@ def is_name(name: str, *, zh: bool) -> bool:
             _HAN_NO_NAME.search(name) or _HAN_CLAUSE.search(name) or is_lexical(name)
         )
     return len(name) >= 2 and fold_case(name).split()[0].split("'")[0] not in _NO_NAME
+
+
+def is_person_zh(name: str) -> bool:
+    """Whether Chinese characters may name or address a person; other scripts always may."""
+    return name.isascii() or _PERSON_ZH.match(name) is not None

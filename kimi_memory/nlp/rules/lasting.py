@@ -35,7 +35,7 @@ _GIVES_VALUE = regex(
 )
 _DEFECT = regex(
     r"^(?!.{0,40}\b(?:i|we|i'm|we're|let's|i'll|we'll)\b)\W*(?:(?:but|and|so|also|now|hm+|ok(?:ay)?|still|however)\b,? )*(?:the|this|that|these|those|my|our|it|its|when|if|after|some|all|clicking|`[^`\n]{1,60}`)(?!\w)[^.;!?]{0,80}?\b(?:do(?:es)?(?:n'?t| not)|is(?:n'?t| not)|are(?:n'?t| not)|won'?t|(?:still|also|always|sometimes|now) (?:fails?|shows?|crash\w*|breaks?|gets?|jumps?|flickers?|overlaps?|cuts?|throws?|hangs?)|keeps? \w+ing|stopped \w+ing|no longer (?:works?|shows?|loads?|opens?|responds?|fits?))\b"
-    r"|(?:没有?|不|无法|不能|还是不?)(?:生效|显示|正常|起作用|工作|响应|变化|更新|对齐|刷新|居中|跳转|弹出|出来)|显示(?:得?有些?|有点|得)?(?:不|异常|错)|点(?:了|击)?[^，。]{0,6}(?:没|不)(?:反应|动|管用)|看不到|报错|被(?:遮|挡|截断)|错位|闪退|卡(?:死|住)",
+    r"|(?:没有?|不|无法|不能|还是不?)(?:生效|显示|正常|起作用|工作|响应|变化|更新|对齐|刷新|居中|跳转|弹出|出来)|显示(?:得?有些?|有点|得)?(?:不|异常|错)|点(?:了|击)?[^，。]{0,6}(?:没|不)(?:反应|动|管用)|看不到|报错|被(?:遮|挡|截断|覆盖|盖住)|错位|闪退|卡(?:死|住)",
     2,
 )
 """What a thing fails to do is mended with the next message, and settles nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kimi_memory.nlp.learned.worth import Said, odds_of
@@ -39,3 +40,24 @@ def odds_out_of_context(text: str) -> float:
     """Return the log odds that a reader keeps a text, where the talk it is from is not known."""
     weight = weight_of(traits_of(text))
     return sum(mix.odds_of(text, weight) for mix in MIXES.values()) / len(MIXES)
+
+
+WANTED, ANSWERED, WITH_ANSWER, BARE = 0.67, 0.75, 1.11, -1.53
+"""A logistic regression over 747 lines of digests that three readers judged, of 39 memories: the
+share of the odds of what was wanted, of those of the best sentence of the answer, what having one
+adds, and the rest. Of lines of the others it tells those worth keeping with auc 0.69; what was
+wanted alone with 0.63."""
+
+
+def line_odds(wanted: str, answer: Sequence[str]) -> float:
+    """Return the log odds that a reader keeps a line of a digest.
+
+    Args:
+        wanted: what a person said.
+        answer: the sentences of the agent behind it, if any.
+    """
+    odds = WANTED * odds_out_of_context(wanted) + BARE
+    if not answer:
+        return odds
+    best = max(ANSWERS.odds_of(one, weight_of(traits_of(one))) for one in answer)
+    return odds + ANSWERED * best + WITH_ANSWER

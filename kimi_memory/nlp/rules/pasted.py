@@ -47,6 +47,9 @@ _BUTTON = regex(
     r"Implement the plan as specified, it is attached for your reference\.[^\n]{0,120}(?:\n\s*To-do's from the plan have already been created\.[^\n]{0,300})?"
     r"|<system_notification>.{0,4000}?</system_notification>"
     r"|\A\s{0,8}Base directory for this skill: .*?(?:\n\s{0,8}ARGUMENTS: |\Z)"
+    # A messenger's note to its agent on an event or a picture: "System: …", a path with a description.
+    r"|(?:\A|(?<=\n))System: ?[^\n]{0,4000}(?:\n(?:System:|PLAIN_TEXT)[^\n]{0,4000}){0,400}"
+    r"|(?:\A|(?<=\n))(?:\[media attached[^\]\n]{0,400}\]|[^\s\n]{0,300}/media/inbound/[^\s\n]{1,300})(?:\s{0,8}\n\s{0,8}Description:.{0,20000}\Z)?"
     r"|For the code present, we get (?:this error|these errors):|How can I resolve (?:this|these)\? If you propose a fix, please make it concise\.",
     16,  # DOTALL
 )

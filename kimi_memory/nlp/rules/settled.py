@@ -15,8 +15,8 @@ _OPEN = regex(
     2,
 )
 _SETTLED = regex(
-    r"\b(?:(?<!me )(?<!us )(?<!to )(?<!help )decid(?:e|ed|es|ing)\b(?! (?:if|whether|what|which|how)\b)|(?:we|i|it|is|are|has|have|had|'s|'ve) (?:\w+ )?settled|settled (?:on|for|that)|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep(?! \w+ing\b)|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
-    r"|决定(?!不了|因素|性)|(?<![搞约稳说肯一必须得要该])定了(?!吗|没)|定在|就用|就选|选[a-z一二三]|我们?(?:就|还是|最后|最终)?选了|不用了|取消|推迟|就这么办|还是.{1,12}吧"
+    r"\b(?:(?<!me )(?<!us )(?<!to )(?<!help )(?<!when i )(?<!when we )decid(?:e|ed|es|ing)\b(?! (?:if|whether|what|which|how)\b)|(?:we|i|it|is|are|has|have|had|'s|'ve) (?:\w+ )?settled|settled (?:on|for|that)|agreed|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|instead of|no longer|after all|(?:we|i)(?:'ve| have)? (?:chose|chosen|picked)|switch(?:ed|ing)? (?:to|from|over|back)|let's (?:just )?(?:use|go|keep(?! \w+ing\b)|stay|drop|skip|call|name|not|leave)|we(?:'ll| will| are going to|'re going to) (?:use|go|keep|drop|make)|cancel\w*|postpon\w*|we (?:don't|do not) want)\b"
+    r"|决定(?!不了|因素|性)|(?<![搞约稳说肯一必须得要该])定了(?!吗|没)|定在|就用|就选|选[a-z一二三]|我们?(?:就|还是|最后|最终)?选了|不用了|取消|推迟|就这么办|就这样(?=[，。吧办做定])|还是.{1,12}吧"
     # 把这里改成下单 asks for a change of a word or two.
     r"|^(?!\W*(?:请|帮我|再|先|那)?(?:把|将)).{0,60}?(?:改成|改为|改到|换成)",
     2,
@@ -24,7 +24,7 @@ _SETTLED = regex(
 """What settles something in talk about work, where most of it asks for a change."""
 _SWITCH = regex(
     _SETTLED.pattern
-    + r"|\b(?:(?<!to )choose|(?:choosing|chose|chosen)(?! (?:them|it|this|that|him|her)\b)|switch\w*|instead|not .{1,30} any ?more|let's(?! (?:all|both|hope|be|never|celebrate|have|look|try|make|create|write|draft|rewrite|refine|fine-?tune|edit|revise|improve|expand|run|work|discuss|explore|review|continue|proceed|dive|break|list|brainstorm|figure|think|analy[sz]e|compare|test|check)\b| (?:keep|stay|continue) (?:\w+ing|each|in|strong|positive|up|going)\b)|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|(?:(?<=^)|(?<=[.;!,] )|(?<=ok )|(?<=so ))forget (?:the|about|my|our|what)|(?<=\bwe )cut|(?<=\bi )cut|(?<=\bthey )cut|(?<=\bto )cut)\b|改成|改为|改到|换成",
+    + r"|\b(?:(?<!to )choose|(?:choosing|chose|chosen)(?! (?:them|it|this|that|him|her)\b)|switch\w*|instead|not .{1,30} any ?more|let's(?! (?:all|both|hope|roll|figure|wait|change (?:tack|the subject|topic)|be|never|celebrate|have|look|try|make|create|write|draft|rewrite|refine|fine-?tune|edit|revise|improve|expand|run|work|discuss|explore|review|continue|proceed|dive|break|list|brainstorm|figure|think|analy[sz]e|compare|test|check)\b| (?:keep|stay|continue) (?:\w+ing|each|in|strong|positive|up|going)\b)|we(?:'ll| will| are going to|'re going to) do|revert\w*|drop(?:ped)?|(?:(?<=^)|(?<=[.;!,] )|(?<=ok )|(?<=so ))forget (?:the|about|my|our|what)|(?<=\bwe )cut|(?<=\bi )cut|(?<=\bthey )cut|(?<=\bto )cut)\b|改成|改为|改到|换成",
     2,
 )
 """What settles something where people talk."""
@@ -65,10 +65,22 @@ _TASK = regex(
 )
 """How an answer begins that sets an agent to work on what it named: "address 3"."""
 
+_WORK = regex(
+    r"^\W*(?:start(?:ing)? |begin |continue |go on )?(?:to )?(?:fix|implement|develop|design|creat|build|writ|deploy|run|test|check|review|continu|proceed|investigat|debug|refactor|document|generat|complet|finish|verify|tackl)(?:e|ing|y)?(?![\w-])(?! (?:only|without|instead|on|in|with|by)\b)"
+    r"|^\W*(?:先|再|继续|开始|直接|從|从这|从上)?(?:把[^，。]{1,40}(?:写|寫|做|改|跑|补|补齐|完)[成出好完]?|(?:修复|修正|实现|編寫|编写|撰写|[写寫](?=[一个個出成完好测脚腳文])|创建|生成|运行|跑|測試|测试|检查|排查|重跑|继续|完成|完善|部署)(?!到|在|方案|方式))",
+    2,
+)
+"""How an option begins that is a piece of work, and no way to do it."""
+
 
 def is_task(answer: str) -> bool:
     """Whether an answer to an agent's list says what to work on, and not which way to go."""
     return _TASK.search(answer) is not None
+
+
+def is_work(option: str) -> bool:
+    """Whether an option that was offered only says what to work on next: "Fix the test suite"."""
+    return _WORK.search(option) is not None
 
 
 def settles(text: str, *, at_work: bool) -> bool:

@@ -38,7 +38,7 @@ ENGLISH = tuple(
 )  # fmt: skip
 # "The database is slow", "the meeting was cancelled": a state, and no value to compare.
 NO_VALUE = regex(
-    r"^(?:an? (?:problem|mess|bit|lot|joke|issue|must|good|bad|great|nice|big|huge|real|little|total)\b|too |so |very |really |quite |pretty |getting |being |working|broken|down|up|slow|fast|fine|ok\b|okay|good|bad|great|nice|important|interesting|difficult|hard|easy|missing|wrong|right|ready|done|gone|there|here|what|how|why|when|where|who|going|not\b|also|about|because|if|that\b|this|it\b|empty|full|(?:increased|decreased|raised|lowered|reduced|extended|reached|exceeded|removed|enabled|disabled|gone|lifted|unlimited)$|dead|alive|allergic|afraid|tired|sick|ill\b|coming|turning|moving|having|trying|looking)|^(?:我们的?|你的?)?(?:错|对|问题|重点|关键|原因|毛病|必须|重要|线上|线下)(?:的|[，,].*)?$",
+    r"^(?:an? (?:problem|mess|bit|lot|joke|issue|must|good|bad|great|nice|big|huge|real|little|total)\b|too |so |very |really |quite |pretty |getting |being |working|running\b|broken|down|up|slow|fast|fine|ok\b|okay|good|bad|great|nice|important|interesting|difficult|hard|easy|missing|wrong|right|ready|done|gone|there|here|what|how|why|when|where|who|going|not\b|also|about|because|if|that\b|this|it\b|empty|full|(?:increased|decreased|raised|lowered|reduced|extended|reached|exceeded|removed|enabled|disabled|gone|lifted|unlimited|added|updated|fixed|finished|completed?|deployed|merged|installed|configured)$|dead|alive|allergic|afraid|tired|sick|ill\b|coming|turning|moving|having|trying|looking)|^(?:我们的?|你的?)?(?:错|对|问题|重点|关键|原因|毛病|必须|重要|线上|线下)(?:的|[，,].*)?$|^(?:什么|啥|谁|哪|怎么|多少|几个|[这那]个)",
     re.IGNORECASE,
 )
 

@@ -20,7 +20,7 @@ from kimi_memory.nlp.rules import slot_nouns
 from kimi_memory.nlp.rules.attribute_nouns import english
 from kimi_memory.nlp.rules.clause_form import plain_clause, strip_marks, trim_value
 from kimi_memory.nlp.rules.cues import split_reason
-from kimi_memory.nlp.rules.entity_names import is_name
+from kimi_memory.nlp.rules.entity_names import is_name, is_person_zh
 from kimi_memory.nlp.rules.possessive_zh import bare_name
 from kimi_memory.nlp.rules.slot_frames import KIN, find_frames
 from kimi_memory.nlp.rules.slot_list import BY_NAME, NOUNS, TOOLS, Definition
@@ -221,7 +221,13 @@ def _resolve_holder(words: str | None, definition: Definition, *, zh: bool) -> s
     named = (
         is_name(words, zh=zh) and low not in _NO_HOLDER and low not in NOUNS and low not in TOOLS
     )
-    return slug(words, 40) if named else ""
+    # The frames find 住 inside of 盯住 and 开 inside of 豁然开朗: only a person lives and drives.
+    return slug(words, 40) if named and _may_hold(words, definition) else ""
+
+
+def _may_hold(name: str, definition: Definition) -> bool:
+    """Whether what is named so may have what a definition is of."""
+    return definition.about not in {"person", "people"} or is_person_zh(name)
 
 
 _MINE = regex(r"^(?:(?:我家|我们家|我们|我)的?|my |our )")
@@ -236,12 +242,9 @@ def _kin_in(words: str, *, zh: bool) -> tuple[str, str]:
     return "", ""
 
 
-_NO_HOLDER = frozenset(("everyone", "everybody", "nobody", "someone", "somebody", "people")) | {
-    "大家",
-    "有人",
-    "别人",
-    "他们",
-}
+_NO_HOLDER = frozenset(
+    "everyone everybody nobody someone somebody people 大家 有人 别人 他们".split()  # noqa: SIM905  read as words
+)
 
 
 def _by_noun_en(text: str) -> Slot | None:
@@ -282,6 +285,7 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
         told is None
         or not holder
         or not value
+        or value[0] in "，,、；;。"
         or (slot_nouns.NO_VALUE.match(value) and definition.about != "people")
     ):
         return None
@@ -350,7 +354,7 @@ def _resolve_noun_holder(
     if thing or (zh and (not is_name(name, zh=True) or english(name).isascii())):
         # The port of Atlas and the Atlas port are one.
         return PROJECT, f"{name}{'' if zh else ' '}{which}".strip()
-    return slug(name, 40), which
+    return slug(name, 40) if _may_hold(name, definition) else "", which
 
 
 def _by_noun_zh(text: str) -> Slot | None:
@@ -367,6 +371,8 @@ def _by_noun_zh(text: str) -> Slot | None:
         if _DOES.match(said["q"]):
             continue  # In 我写代码用…编辑器 nobody speaks of where the code lies.
         named = NOUNS.get((said["n"] or "").lower())
+        if named and named.name == "home" and said.get("c") == "用":
+            continue  # 家用小车 is no home.
         placed = said.get("c") not in {"在", "跑在", "放在"} or (named and named.name in _PLACED)
         if placed and (slot := _of_noun(said, zh=True)):
             return slot

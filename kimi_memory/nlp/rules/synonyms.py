@@ -211,14 +211,14 @@ def tables(split: Split) -> tuple[Table, ...]:
 def dump_tables(found: Sequence[Table]) -> bytes:
     """Return the tables as bytes; to read them takes a fraction of the time to make them."""
     rows = [{key: echo.words for key, echo in table.items()} for table in found]
-    return json.dumps([_mark(), rows], ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps([lists_mark(), rows], ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def load_tables(content: bytes) -> tuple[Table, ...]:
     """Return tables that were dumped; none where the words here are others by now."""
     mark, rows = json.loads(content) if content else ("", ())
     # Another version of the product may have other words; its table must not be used.
-    if mark != _mark():
+    if mark != lists_mark():
         return ()
     return tuple(
         {key: Echo(tuple(words), weight) for key, words in table.items()}
@@ -226,7 +226,8 @@ def load_tables(content: bytes) -> tuple[Table, ...]:
     )
 
 
-def _mark() -> str:
+def lists_mark() -> str:
+    """Return a hash that changes when the lists of this module do."""
     return hashlib.sha256("\0".join((_FORMS, _SYNONYMS, _KINDS)).encode()).hexdigest()
 
 

@@ -21,7 +21,7 @@ CHANGE = _compile_alternatives(
     r"|raised?|lowered?|relocated|renamed|postponed|extended|rescheduled|upgraded|downgraded)\b",
     r"\bthese days\b|\bby now\b|\bha(?:s|ve) become\b|\bgone from\b|\bshift(?:s|ed)\b|\banother\b|\babandoned\b|\bnow got\b"
     r"|\bmixed (?:that|it|this|them) up\b|\b(?:it|that) was [^,;]{1,30} (?:before|until)\b|\bnot [^,;]{1,30} but\b"
-    r"|\bstarting (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|^forget [^,]{1,30}, |\bi started (?:working|at)\b|\brecently\b",
+    r"|\bstarting (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|^forget (?:[^,]|,(?=\d)){1,30}, |\bi started (?:working|at)\b|\brecently\b",
     r"\bno longer\b|n't\b.{1,40}\bany ?(?:more|longer)\b|\bnot\b.{1,30}\bany ?(?:more|longer)\b",
     r"\binstead of\b|\brather than\b|\bstarting (?:today|tomorrow|now|on|from|next|this)\b|\bas of\b|\bfrom now on\b",
     r"\bchange of plans?\b|^(?:correction|update|news|edit)\b|\bactually\b|\bturn(?:s|ed) out\b|\bused to\b"

@@ -63,7 +63,7 @@ def read_code_branch(folder: str) -> tuple[str, str]:
 
 
 def name_working_copy(repository: str, branch: str) -> str:
-    """Return the name of the working copy for a branch of code; two branches share none."""
+    """Return the name of the working copy for a branch of code; each branch has its own."""
     folder = os.path.dirname(repository) if os.path.basename(repository) == ".git" else repository
     whole = f"{os.path.basename(folder)}-{branch}"
     plain = "".join(one if one.isalnum() or one in _SIGNS else "-" for one in whole)

@@ -1,4 +1,4 @@
-"""Garbage: values made by the ten thousand, of which none is any, and memory given back."""
+"""Garbage collection: switched off while many values are made, and memory given back."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _machine_id() -> str:
 
 
 def _names_to_keep(root: Path, key: bytes) -> frozenset[str] | None:
-    """Return the names that count where the mark is missing or of another place, else None."""
+    """Return the names to keep where the mark is missing or of another place, else None."""
     marks = _read_marks(root, FILE) or {}
     if _is_sealed(marks, key):
         return None if is_here(marks, root) else _SEALED

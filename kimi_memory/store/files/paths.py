@@ -43,10 +43,11 @@ _PASSING = re.compile(
     r"~|.*~|#.*#|4913|.*\.sw[a-p]|.*\.(?:tmp|temp|part|crdownload|swp)|.*\.tmp[.\w-]*"
     r"|.*\.sb-[\w-]+|~\$.*"
 )
-_CONFLICT_COPY = re.compile(
-    # Syncthing; ownCloud; Dropbox and Nextcloud in two languages; Obsidian Sync
-    r".*\.sync-conflict-\d{8}-\d{6}.*|.*_conflict-\d{8}-\d{6}.*"
-    r"|.*\([^()]*(?:conflicted copy|冲突副本|冲突文件|\bconflict \d{4}-)[^()]*\).*",
+_CONFLICT_MARK = re.compile(
+    # Syncthing; ownCloud; Nutstore; Dropbox and Nextcloud in two languages; Obsidian Sync
+    r"\.sync-conflict-\d{8}-\d{6}(?:-\w+)?|_conflict-\d{8}-\d{6}|-冲突-\d[\w-]*"
+    r"| ?[(（][^()（）]*(?:conflicted copy|冲突副本|衝突副本|冲突文件|case conflict"
+    r"|\bconflict \d{4}-)[^()（）]*[)）]",
     re.IGNORECASE,
 )
 # The readable view of an open session, made anew with every turn.
@@ -126,13 +127,16 @@ def is_passing(name: str) -> bool:
 def is_conflict_copy(path: str) -> bool:
     """Whether a file is the losing version that a sync tool leaves beside a file.
 
-    It looks like a note, with the same id; only a person can tell which of the two is right.
+    It looks like a note, with the same id.
     """
-    return ("onflict" in path or "冲突" in path) and _is_losing(path.rpartition("/")[2])
+    may_be = "onflict" in path or "冲突" in path or "衝突" in path
+    return may_be and _CONFLICT_MARK.search(path.rpartition("/")[2]) is not None
 
 
-def _is_losing(name: str) -> bool:
-    return _CONFLICT_COPY.fullmatch(name) is not None
+def path_without_conflict(path: str) -> str:
+    """Return the path of the file that a losing version lies beside."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{_CONFLICT_MARK.sub('', name)}"
 
 
 def is_own(path: str) -> bool:

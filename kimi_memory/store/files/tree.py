@@ -173,7 +173,7 @@ class Tree:
             self.disk.fsync(place.folder)
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a file; FileNotFoundError or UnsafePathError as they come."""
+        """Return the bytes of a file; FileNotFoundError and UnsafePathError are passed on."""
         with self.place(path) as place:
             return self.read_place(place, path)
 

@@ -59,7 +59,7 @@ class CacheFile:
         return self._cache
 
     def keep(self, cache: Cache, news: int) -> None:
-        """Take over what is known now, so many rows of which are not in the file."""
+        """Replace the cache, by `news` new rows; write the file once many are not in it."""
         self._cache, self._news = cache, self._news + news
         unsaved = self._news and self._stat == UNKNOWN
         if unsaved or worth_writing(self._news, len(cache.entries)):

@@ -131,7 +131,7 @@ def write_drop(
 
 
 def _remove_bundles(place: Path, but: Collection[str] = ()) -> None:
-    """Remove what a copy dropped, but for some files; the folder, too, where nothing is left."""
+    """Remove the bundles of a copy except some; remove the folder, too, once it is empty."""
     with suppress(OSError):
         for path in sorted(place.iterdir()):
             if path.name not in but and (path.name == HEAD or _BUNDLE.fullmatch(path.name)):

@@ -15,6 +15,7 @@ from kimi_memory.store.git.commit import busy_with
 from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.repo_check import find_locks, is_shallow, risky_settings
+from kimi_memory.store.git.syncthing import find_carried
 
 _OLDEST = (2, 36)
 _AGAIN = "Run 'kimi-memory init' again; it writes them anew"
@@ -39,6 +40,7 @@ def unreadable_history(error: HistoryError) -> Finding:
 def examine(git: Git, folder: Path) -> list[Finding]:
     """Return everything that is wrong with a repository of ours."""
     found = [*_check_version(git), *_check_state(git, folder), *_check_settings(git)]
+    found += _check_syncthing(git)
     return [*found, *_check_foreign_programs(git), *_check_objects(git), *_left_out(git.root)]
 
 
@@ -72,6 +74,15 @@ def _check_state(git: Git, folder: Path) -> Iterator[Finding]:
         yield _warning_finding(
             "this is a shallow clone: older versions are missing, and it is not merged or synced",
             "Run 'git fetch --unshallow'",
+        )
+
+
+def _check_syncthing(git: Git) -> Iterator[Finding]:
+    for part in find_carried(git.root):
+        yield _warning_finding(
+            f"Syncthing carries {part}, which it damages where two machines write",
+            "Run 'kimi-memory doctor --fix' on each of them; it writes .stignore",
+            fixable=True,
         )
 
 

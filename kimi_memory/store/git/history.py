@@ -15,7 +15,7 @@ from kimi_memory.domain.health import Finding
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
-from kimi_memory.store.git import attributes, read, settings
+from kimi_memory.store.git import attributes, read, settings, syncthing
 from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import MISSING, Git
@@ -25,7 +25,6 @@ from kimi_memory.store.git.head import read_branch_file
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, unreadable_history
 from kimi_memory.store.git.log import ident, message
-from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import (
     check_adoptable,
     check_owner,
@@ -37,6 +36,7 @@ from kimi_memory.store.git.repo_check import (
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.commit import Ship, Shipping
+    from kimi_memory.store.git.merge_commit import Merger
     from kimi_memory.store.git.signing_key import SigningKey
 
 __all__ = ["Commit", "History"]
@@ -70,12 +70,10 @@ class History:
         signing: Callable[[], SigningKey | None] = lambda: None,
         shipping: Shipping | None = None,
     ) -> None:
-        self.root, self.enabled, self._signing = root, enabled, signing
-        self._shipping = shipping
+        self.root, self.enabled, self._signing, self._shipping = root, enabled, signing, shipping
         self._lock, self._clock, self._side = lock, clock, root / ".kimi"
         self._found: Git | None = None
-        self._unsettled = False
-        self._head = ""
+        self._unsettled, self._head = False, ""
         # For the life of the process: a daemon commits often, and reading ten thousand rows each
         # time costs more than the commit.
         self._kept = CacheFile(self._side / "git-cache")
@@ -166,6 +164,8 @@ class History:
         Raises:
             HistoryError: no whole repository of ours, or a person is in the middle of something.
         """
+        from kimi_memory.store.git.merge_commit import Merger  # few processes merge
+
         git = self.repository()
         check_whole(git)
         folder, ships = _folder_of(git), self._shipping
@@ -391,6 +391,7 @@ class History:
         write_absent(self.root / ".gitignore", IGNORED)
         write_absent(self.root / attributes.NAME, attributes.CONTENT)
         attributes.renew(self.root)
+        syncthing.renew_rules(self.root)
         # Settings are not covered by git's own fsync.
         sync_repository(git.common(), folder)
 

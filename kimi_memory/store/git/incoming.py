@@ -150,7 +150,7 @@ def _check_files(git: Git, bundle: Bundle) -> None:
 
 
 def _read_rows(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield rows as they come: a few bytes of trees can list more than there is memory."""
+    """Yield rows one by one: a few bytes of trees can list more than fits into memory."""
     rest = b""
     while part := stream.read(_PART):
         *rows, rest = (rest + part).split(b"\0")

@@ -277,7 +277,7 @@ class Merger:
         return sorted(found.text.split())
 
     def find_change(self, theirs: str, name: str) -> tuple[str, str]:
-        """Return the commit of a job, or one by its hash, and its parent; empty where it is none.
+        """Return the commit of a job, or one by its hash, and its parent; empty if there is none.
 
         Args:
             theirs: the commit from whose history it is taken.

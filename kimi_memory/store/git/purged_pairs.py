@@ -1,4 +1,4 @@
-"""Two histories of one memory, of which a purge rewrote one: paired commit by commit.
+"""Two histories of one memory, one of them rewritten by a purge: paired commit by commit.
 
 A purge keeps the order, moments and authors of all commits. What it took out of a file, the other
 history still has: laid beside each other, both together say what it was.

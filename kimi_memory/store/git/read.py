@@ -13,6 +13,7 @@ from kimi_memory.store.files.paths import is_plain
 from kimi_memory.store.git.command import Git, decode, encode, refusal
 from kimi_memory.store.git.commit import disk_tree
 from kimi_memory.store.git.log import FORMAT, one_line, parse_log, trailer_name
+from kimi_memory.store.git.loose import read_loose
 from kimi_memory.store.git.tree import EMPTY_TREE, differences
 
 _BLAMED = re.compile(r"([0-9a-f]{40}) \d+ (\d+)")
@@ -266,17 +267,26 @@ def read_files(git: Git, places: Iterable[tuple[str, str]]) -> dict[tuple[str, s
 
 def read_blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
     """Return the content of files by the name of their blobs."""
-    feed = "".join(f"{id}\n" for id in ids).encode()
+    wanted = dict.fromkeys(ids)
+    found = read_loose(git, wanted)
+    feed = "".join(f"{id}\n" for id in wanted if id not in found).encode()
     objects = parse_objects(git.run("cat-file", "--batch", "--buffer", feed=feed) if feed else b"")
-    return {id.decode("ascii"): content for id, _, content in objects}
+    return found | {id.decode("ascii"): content for id, _, content in objects}
 
 
 def parse_objects(out: bytes) -> Iterator[tuple[bytes, str, bytes]]:
-    """Yield id, kind and content of the answers of ``git cat-file --batch``."""
+    """Yield id, kind and content of the answers of ``git cat-file --batch``.
+
+    Raises:
+        HistoryError: an object is missing or damaged.
+    """
     at = 0
     while at < len(out):
         end = out.index(b"\n", at)
-        id, kind, size = out[at:end].split(b" ")
+        id, kind, *sizes = out[at:end].split(b" ")
+        if not sizes:
+            raise refusal(("cat-file",), f"error: {id.decode()} is missing or damaged")
+        size = sizes[0]
         at = end + 1 + int(size)
         yield id, kind.decode("ascii"), out[end + 1 : at]
         at += 1

@@ -241,7 +241,7 @@ class RemoteCopy:
         return ""
 
     def count_foreign(self) -> int | None:
-        """Destroy what no ref of a folder needs; return how many objects there are not ours.
+        """Destroy the objects that no ref of a folder needs; return how many others are not ours.
 
         None for a server, where nobody can look.
         """

@@ -25,7 +25,7 @@ def read(git: Git) -> dict[str, str]:
 
 
 def write(git: Git) -> None:
-    """Write the settings that the repository has not, or otherwise."""
+    """Write the settings that the repository lacks or has with another value."""
     exclude = git.common() / "info" / "exclude"
     exclude.parent.mkdir(exist_ok=True)
     write_absent(exclude, "/.kimi/\n")

@@ -1,4 +1,4 @@
-"""Known signers: whose SSH keys a person knows, and what counts of what these signed.
+"""Known signers: SSH keys that a person knows, and how far what they signed is trusted.
 
 They stand in the user's config directory: keys in OpenSSH's own format, levels in ``trust.toml``.
 """

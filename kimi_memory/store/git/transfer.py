@@ -34,5 +34,5 @@ def take_pack(git: Git, pack: bytes) -> None:
 
 
 def is_large(pack: bytes) -> bool:
-    """Whether a pack, of which the beginning is enough, is kept as it came."""
+    """Whether a pack is so large that it is kept as it came; its beginning is enough to say."""
     return int.from_bytes(pack[8:12], "big") >= _KEPT_PACK

@@ -48,7 +48,7 @@ class Catalog:
         return Survey(self._store, self, seen.files, seen.extent)
 
     def facts(self, path: str, look: Stat) -> Facts:
-        """Return what is known of a file that looks like this; it may be added to."""
+        """Return the facts of a file in this state; the caller may add some."""
         # Asked for every file at every start; a row that is there is never changed.
         known = self._rows.get(path) if self._rows is not None else None
         if known is not None and known[0] == look:

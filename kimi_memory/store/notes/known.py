@@ -22,9 +22,9 @@ from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
-from kimi_memory.nlp.rules.gist import ARROW, gist_of
+from kimi_memory.nlp.rules.gist import ARROW, LEFT_OUT, gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
-from kimi_memory.nlp.rules.odds import chat_odds_of, odds_out_of_context
+from kimi_memory.nlp.rules.odds import chat_odds_of, line_odds, odds_out_of_context
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.card_rank import AFTER_CARDS, card_rank, card_section, is_shown
@@ -47,7 +47,7 @@ _SECTIONS = {
 }
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
 """What tells less of somebody, or of a day, is left to its digest."""
-LIKELY = {Section.WORK: -0.5, Section.LATELY: 0.3}
+LIKELY = {Section.WORK: -0.9, Section.LATELY: 0.3}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
 KEPT = 2.0
 """What a log odd that a reader keeps the words adds to their rank."""
@@ -198,7 +198,7 @@ class Known:
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
             if not brief and _is_unlikely(line, section):
                 continue
-            worth += KEPT * odds_out_of_context(line.text.partition(ARROW)[0])
+            worth += KEPT * _odds_of(line, section)
             rank, place = (first, -worth, age), (first, age, number)
             under = _heading_of(line) if section is Section.WHO else None
             if brief and line.part is not Part.ORDERED:
@@ -269,9 +269,17 @@ def _is_unlikely(line: DigestLine, section: Section) -> bool:
     found = line.part is Part.FOUND and ARROW not in line.text
     if section not in LIKELY or line.who or found:
         return False
-    wanted = line.text.partition(ARROW)[0]
-    odds = odds_out_of_context if section is Section.WORK else chat_odds_of
-    return odds(wanted) < LIKELY[section]
+    errand = section is Section.WORK
+    odds = _odds_of(line, section) if errand else chat_odds_of(line.text.partition(ARROW)[0])
+    return odds < LIKELY[section]
+
+
+def _odds_of(line: DigestLine, section: Section) -> float:
+    """Return the log odds that a reader keeps a line; of an errand with what came of it."""
+    wanted, _, answer = line.text.partition(ARROW)
+    if section is not Section.WORK:
+        return odds_out_of_context(wanted)
+    return line_odds(wanted, [one for one in answer.split(LEFT_OUT) if one.strip()])
 
 
 def _heading_of(line: DigestLine) -> Section:

@@ -115,8 +115,13 @@ def split_part(id: str) -> tuple[str, int]:
 
 def places(store: Store) -> Iterator[Place]:
     """Yield every session file, archived ones first, in order of path."""
-    yield from _places_in(store, ARCHIVE)
-    yield from _places_in(store, SHORT)
+    # Looked for first: one that is archived meanwhile would be in neither of the two otherwise.
+    opened = list(_places_in(store, SHORT))
+    archived = set()
+    for place in _places_in(store, ARCHIVE):
+        archived.add(place.id)
+        yield place
+    yield from (place for place in opened if place.id not in archived)
 
 
 def _places_in(store: Store, under: str) -> Iterator[Place]:
@@ -162,16 +167,17 @@ def next_part(store: Store, session: Session) -> Session:
     here = [place for place in _places_in(store, SHORT) if place.root == session.id]
     # By the number and not by the name: "a.10" is sorted before "a.2".
     last = max(here, key=_part_number, default=None)
-    if last is not None and not _has_ended(store, last):
-        return replace(session, id=last.id)
-    ended = parts(store, session.id)
-    if not ended:
+    if last is None or _has_ended(store, last):
+        # Another thread or process may have begun one meanwhile, which is found now.
+        last = max(parts(store, session.id), key=_part_number, default=None)
+    if last is None:
         return session
+    if last.open and not _has_ended(store, last):
+        return replace(session, id=last.id)
     # An ended session is never opened again: it is archived, distilled, and quoted by line.
-    id = f"{session.id}.{_part_number(ended[-1]) + 1}"
-    return _inherit_owner(
-        replace(session, id=id, continues=ended[-1].id), read(store, ended[-1].path).session
-    )
+    id = f"{session.id}.{_part_number(last) + 1}"
+    before = read(store, find(store, last.id).path).session
+    return _inherit_owner(replace(session, id=id, continues=last.id), before)
 
 
 def _inherit_owner(session: Session, before: Session) -> Session:
@@ -183,7 +189,10 @@ def _inherit_owner(session: Session, before: Session) -> Session:
 
 def _has_ended(store: Store, place: Place) -> bool:
     """Whether a session in short-term memory takes no more turns."""
-    content = store.read(place.path)
+    try:
+        content = store.read(place.path)
+    except NotFoundError:
+        return True  # It was archived meanwhile.
     lines = content.splitlines()
     # Nothing is added to a file that a merge has torn: what is said goes on in another one.
     ended = bool(lines) and lines[-1].startswith(b'{"kind":"end"')
@@ -239,7 +248,7 @@ def find_turn_line(store: Store, path: str, n: int) -> int:
 
 
 def read(store: Store, path: str) -> Transcript:
-    """Read a session file whole; what waits for a person's word is nobody's but its bringer's.
+    """Read a session file whole; a session under review counts as words of the one who brought it.
 
     Raises:
         FormatError: it cannot be parsed.

@@ -121,7 +121,7 @@ def _read_names(content: bytes) -> list[str]:
 
 
 def _clean_name(quoted: bytes) -> str:
-    """Return a name as it may stand among the labels of a line; empty where it is none."""
+    """Return a name as it may stand among the labels of a line; empty where it is not a name."""
     try:
         name = json.loads(quoted)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Settings that count: the last version of ``memory.toml`` that waits for nobody's word."""
+"""Settings in force: the last version of ``memory.toml`` that does not wait for review."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEPT = f"{PRIVATE}/settings"
 
 
 def find_confirmed(store: Store) -> tuple[bytes, str]:
-    """Return the settings that count, and why those of the file wait; empty where they do not.
+    """Return the settings in force, and why those of the file wait; empty if they do not.
 
     Nothing is returned where no version is known that counted.
     """

@@ -32,7 +32,7 @@ class Versions:
         self._sound: dict[tuple[str, str], bytes] = {}
 
     def of_mark(self, path: str, mark: str) -> bytes | None:
-        """Return the version of a file that has a content mark; None where nothing has it.
+        """Return the version of a file that has a content mark; None where it is not kept.
 
         Args:
             path: the file.

@@ -296,7 +296,7 @@ class Vetting:
         return Waiting(path, found, content, datetime.fromtimestamp(at, UTC))
 
     def version(self, path: str, mark: str) -> bytes | None:
-        """Return an earlier content of a file by its mark; None where nothing has it."""
+        """Return an earlier content of a file by its mark; None where it is not kept."""
         return self._versions.of_mark(path, mark)
 
     def find_unconfirmed(self, files: Iterable[OldFile], *, gone: bool = False) -> set[OldFile]:

@@ -48,7 +48,7 @@ def mark_of(content: bytes) -> str:
 
 
 def last_line(disk: Disk, fd: int, size: int) -> bytes:
-    """Return what follows the last newline but one: the last line, torn or not."""
+    """Return the last line, torn or not: the bytes after the last newline but one."""
     span = _BLOCK
     while True:
         start = max(0, size - span)

@@ -137,7 +137,7 @@ class Transactions:
         return _parse_intent(body)
 
     def left_of(self, txn: str) -> list[str]:
-        """Return what is left of a transaction that was committed and not finished."""
+        """Return the steps that remain of a transaction that was committed and not finished."""
         with self._tree.folder(FOLDER, make=True) as folder:
             names = sorted(self._disk.names(folder))
         return [name for name in names if name.startswith(f"{txn}.") and name.endswith(".commit")]
@@ -164,7 +164,7 @@ class Transactions:
         return self._journal.sign(b"swap\0" + told)[:16].decode()
 
     def drop(self, name: str) -> None:
-        """Remove a staging folder of which nothing was placed, or all."""
+        """Remove a staging folder whose files were all placed, or none of them."""
         with self._tree.folder(FOLDER) as folder:
             with self._tree.folder(f"{FOLDER}/{name}") as staged:
                 for file in self._disk.names(staged):
@@ -367,7 +367,7 @@ class Recovery:
             self._put_aside(TEMPORARIES, place.name)
 
     def _put_aside(self, path: str, name: str) -> None:
-        """Move what is not ours, or damaged, to where nothing reads it."""
+        """Move damaged and foreign files to where nothing reads them."""
         with self._tree.folder(path) as folder, self._tree.folder(LOST, make=True) as lost:
             try:
                 self._disk.rename_noreplace(name, folder, name, lost)

@@ -65,6 +65,15 @@ document.addEventListener("keydown", (event) => {
   if (act(event)) event.preventDefault();
 });
 
+// What does not fit a narrow screen is scrolled to what counts: the open page, the note of a graph.
+const centre = (box, what) => {
+  if (!box || !what) return;
+  const [outer, inner] = [box, what].map((one) => one.getBoundingClientRect());
+  box.scrollLeft += inner.x + inner.width / 2 - outer.x - outer.width / 2;
+};
+centre(document.querySelector("nav"), document.querySelector("nav [aria-current]"));
+centre(document.querySelector(".drawing"), document.querySelector("circle.start"));
+
 let dirty = false;
 for (const form of document.querySelectorAll("form[data-guard]")) {
   form.addEventListener("keydown", (event) => {

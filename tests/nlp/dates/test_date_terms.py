@@ -93,6 +93,15 @@ def test_every_written_form_of_a_day_means_that_day(day: date) -> None:
         assert date_words(f"on {form} we met 了") == day_words(day)
 
 
+@pytest.mark.parametrize(
+    "text", ["FRİDAY", "on fr\u0131day", "thİs week", "in fİve days", "Aprİl 3 2026"]
+)
+def test_a_turkish_i_is_no_stumbling_block(text: str) -> None:
+    plain = text.replace("İ", "i").replace("\u0131", "i")
+    now = datetime(2026, 3, 4, tzinfo=UTC)
+    assert date_words(text, now) == date_words(plain, now) != []
+
+
 def test_relative_dates_without_a_now_say_nothing() -> None:
     assert date_words("yesterday 昨天 last week 上个月 3 days ago") == []
 

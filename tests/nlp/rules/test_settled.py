@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.settled import fails_still, leaves_open, refuses, settles
+from kimi_memory.nlp.rules.settled import fails_still, is_work, leaves_open, refuses, settles
 
 SETTLING = """we decided on the oak floor|let's keep the red door|I chose the slate tiles|we'll use the small van
 we have settled on the oak floor|I decided against a second car|we switched to the night train
@@ -113,3 +113,32 @@ def test_what_mended_nothing_is_said_at_once(text: str) -> None:
 )
 def test_what_goes_on_has_mended_something(text: str) -> None:
     assert not fails_still(text)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "Fix the oven",
+        "Create the other four lists",
+        "Start writing the letters",
+        "写一支脚本",
+        "把报表跑完",
+    ],
+)
+def test_a_piece_of_work_is_no_way_to_do_it(option: str) -> None:
+    assert is_work(option)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "Bake without yeast",
+        "Write-ahead log",
+        "Keep the old oven",
+        "Downgrade to 2.x",
+        "写时复制",
+        "小端",
+    ],
+)
+def test_a_way_is_no_piece_of_work(option: str) -> None:
+    assert not is_work(option)

@@ -199,3 +199,34 @@ def test_what_leads_into_a_chinese_clause_is_no_holder(clause: str, key: str, va
     slot = slot_of(clause)
     assert slot is not None
     assert (slot.key, slot.value) == (key, value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "豁然开朗！",
+        "复盘盯住售罄率，目标也很清晰",
+        "交通和住宿也要方便",
+        "刚和爸妈开完家庭会议",
+        "验证步骤是做什么的",
+        "server is not running",
+        "那辆家用小车车况还行",
+        "发布到远程仓库，更新页面",
+    ],
+)
+def test_a_verb_inside_of_a_word_fills_no_slot(text: str) -> None:
+    assert slot_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "holder", "value"),
+    [
+        ("何川住在成都", "何川", "成都"),
+        ("老罗开面包车", "老罗", "面包车"),
+        ("周先生住在宁波", "周先生", "宁波"),
+    ],
+)
+def test_a_chinese_person_has_a_home_and_a_car(text: str, holder: str, value: str) -> None:
+    slot = slot_of(text)
+    assert slot is not None
+    assert (slot.holder, slot.value) == (holder, value)

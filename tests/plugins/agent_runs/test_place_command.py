@@ -38,6 +38,8 @@ def test_a_task_is_placed_and_explained(joined: None, capsys) -> None:
         (["--permissions", "root"], 2, "'root' is no permission"),
         (["--latency", "rack-2"], 2, "Write NODE=MS"),
         (["--offer", "--load", "101"], 2, "from 0 to 100"),
+        (["--offer", "--endpoint", "rack"], 2, "no endpoint"),
+        (["--measure", "edge-1"], 2, "Nobody said how ssh reaches edge-1"),
     ],
 )
 def test_what_cannot_be_placed_says_why(
@@ -45,3 +47,9 @@ def test_what_cannot_be_placed_says_why(
 ) -> None:
     assert run(["place", *words]) == code
     assert said in capsys.readouterr().err
+
+
+def test_a_machine_in_maintenance_takes_nothing(joined: None, capsys) -> None:
+    assert run(["place", "--offer", "--status", "maintenance"]) == 0
+    assert run(["place"]) == 45
+    assert "in maintenance" in capsys.readouterr().err

@@ -1,0 +1,69 @@
+"""Whether what was said still says what it means once the talk around it is gone."""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.rules.slots import slot_of
+from kimi_memory.nlp.rules.subjects import subject_of
+
+_POINTS = regex(
+    # an order: "use that normal format", "no such mistakes", 展示要像这样展示
+    r"\b(?:use|do|follow|keep|apply|make|made|show|write|copy|take) (?:\w+ )?(?:that|these|those)\b(?! (?:you|i|we|it|they|are|is|have)\b)"
+    r"|\bsuch (?!as\b|a way\b|that\b)[\w-]+|\b(?:like|as) (?:this|that|these|those|(?:above|below|shown|before))\b|\b(?:this|that) way\b"
+    r"|(?:像|按照?|照着?|跟|和)(?:着)?[这那](?:样|个|种|些|张)|(?:要|得|应该|必须|都)(?:是)?[这那]样"
+    # a taste of what is at hand: 我就是喜欢这种宁静感, "I like the idea"
+    r"|(?:喜欢|喜爱|热爱|爱上|讨厌|享受|习惯|偏好|倾向于?|欣赏)(?:了|的是|于)?[这那](?![里边儿])"
+    r"|\b(?:love|like|prefer|enjoy|hate|dislike|appreciate)s? (?:(?:all|both) (?:of )?)?(?:this|that|these|those|how|(?:your|the) (?:idea|feeling|way|sound|look|concept|approach|suggestion)s?)\b",
+    2,
+)
+"""Words for what was just said or shown."""
+_NAMES_HABIT = regex(
+    r"(?<![个种条])的?(?:职业|个人|生活)?(?:习惯|偏好|倾向性?|喜好|风格)(?=$|[，。！,.!]|的?(?:延伸|体现|表现)|(?:就|也|更|很)+[^是])|(?:按照?|根据|符合|体现)我的?(?:习惯|偏好|喜好|风格)",
+)
+"""That there is a habit or a taste, and not which: 这样一来，我的倾向性就更明确了."""
+_REPORTED = regex(
+    r"\b(?!i\b|we\b|you\b)(?:[a-z]+(?<!n't)) (?:always |often |also |once |just )?(?:says?|said|tells?|told me|told us|advise[sd]?|recommend(?:s|ed)?|suggest(?:s|ed)?|reminds?|reminded|warn(?:s|ed)?)\b(?: (?:me|us))?,? (?:that |to |not )"
+    r"|(?:[他她]们?|医生|老师|老板|领导|专家|教练|顾问|朋友|同事|我[爸妈哥姐弟妹爷奶])[^，。]{0,6}(?:说|讲|提醒|劝|叮嘱|建议|[叫让]我)|[\u3400-\u9fff](?<!我)(?:也?总是?|也?常常?|也?老是?)说",
+    2,
+)
+"""What somebody else told the speaker to do."""
+_GIVES = regex(
+    r"[:：=]|\b(?:is|are|was|were|has|have|isn't|aren't|turned|weighs?)\b|[是为叫有在共达]|\d"
+)
+
+
+def points_at_talk(text: str) -> bool:
+    """Whether an order or a taste means something that only the talk around it shows."""
+    return _POINTS.search(text.replace("’", "'")) is not None
+
+
+def only_names_habit(text: str) -> bool:
+    """Whether a text says that somebody has a habit or a taste, and not which one."""
+    return _NAMES_HABIT.search(text) is not None
+
+
+def is_reported(text: str) -> bool:
+    """Whether a text tells what somebody else says one should do."""
+    return _REPORTED.search(text.replace("’", "'")) is not None
+
+
+def gives_own_value(text: str) -> bool:
+    """Whether a sentence says of something of the speaker's what it is: "my phone is a Pixel".
+
+    "I had a video call with my girlfriend" names one and says nothing of her.
+    """
+    if slot_of(text) is not None:
+        return True
+    subject = subject_of(text)
+    if subject is None:
+        return False
+    if subject.value:
+        return True
+    named = text.casefold().find(subject.words.split("  ")[0].casefold().strip())
+    return named >= 0 and named <= _NEAR and _GIVES.search(text, named) is not None
+
+
+_NEAR = 12
+"""A sentence is about what it names among its first characters."""

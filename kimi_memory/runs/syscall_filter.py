@@ -1,0 +1,123 @@
+"""System calls that nothing in a sandbox may make, as a program that the kernel runs.
+
+Namespaces do not part everything: the keys of the session, and sockets to the host of a virtual
+machine, are the same inside and outside. Other calls have been ways into the kernel again and
+again, and no ordinary program needs them. All else is allowed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from kimi_memory.errors import UsageError
+
+_LIBRARY = "libseccomp.so.2"
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
+_NOT_EQUAL, _EQUAL, _AT_LEAST, _MASKED = 1, 4, 5, 7
+_NETLINK, _ROUTE = 16, 0
+_FAMILIES = {1, 2, 10, _NETLINK}
+"""Of sockets: local ones, IPv4, IPv6, and what tells about interfaces."""
+_TERMINAL_INPUT, _CONSOLE = 0x5412, 0x541C
+_WORD = 0xFFFFFFFF
+_CALLS = (
+    # Keys of the kernel belong to the session, not to a namespace.
+    *("add_key", "request_key", "keyctl"),
+    # Wide doors of the kernel.
+    *("bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter"),
+    *("io_uring_register", "modify_ldt", "uselib", "vmsplice", "kcmp", "lookup_dcookie"),
+    # File systems and namespaces.
+    *("mount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick"),
+    *("move_mount", "open_tree", "mount_setattr", "unshare", "setns", "open_by_handle_at"),
+    *("fanotify_init", "quotactl", "swapon", "swapoff"),
+    # The machine as a whole.
+    *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot"),
+    *("acct", "syslog", "settimeofday", "clock_settime", "clock_adjtime", "iopl", "ioperm"),
+    *("move_pages", "migrate_pages", "vhangup"),
+)
+
+
+class _Comparison(ctypes.Structure):
+    _fields_ = (
+        ("argument", ctypes.c_uint), ("how", ctypes.c_int),
+        ("first", ctypes.c_uint64), ("second", ctypes.c_uint64),
+    )  # fmt: skip
+
+
+@contextmanager
+def open_filter() -> Iterator[int]:
+    """Yield a file with the filter, for the program that starts a sandbox.
+
+    Raises:
+        UsageError: the library that makes it is not on this machine.
+    """
+    with open_content(_build_filter()) as handle:
+        yield handle
+
+
+@contextmanager
+def open_content(content: bytes) -> Iterator[int]:
+    """Yield a file without a name that holds something, for a program that reads it."""
+    handle = os.memfd_create("content")
+    try:
+        with open(handle, "wb", closefd=False) as file:
+            file.write(content)
+        os.lseek(handle, 0, os.SEEK_SET)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@cache
+def _build_filter() -> bytes:
+    try:
+        library = ctypes.CDLL(_LIBRARY)
+    except OSError as error:
+        raise UsageError(
+            "There is no libseccomp on this machine, so no sandbox. Install libseccomp2, or choose "
+            "the runtime process."
+        ) from error
+    library.seccomp_init.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(_ALLOW)))
+    try:
+        for name in _CALLS:
+            _refuse(library, context, name)
+        # Widest last: a longer number with the same last bits is above all families, too.
+        for family in set(range(_NETLINK)) - _FAMILIES:
+            _refuse(library, context, "socket", (0, _EQUAL, family, 0))
+        _refuse(library, context, "socket", (0, _AT_LEAST, _NETLINK + 1, 0))
+        _refuse(library, context, "socket", (0, _EQUAL, _NETLINK, 0), (2, _NOT_EQUAL, _ROUTE, 0))
+        for request in (_TERMINAL_INPUT, _CONSOLE):
+            _refuse(library, context, "ioctl", (1, _MASKED, _WORD, request))
+        handle = os.memfd_create("made")
+        try:
+            _check(library.seccomp_export_bpf(context, handle))
+            return os.pread(handle, os.fstat(handle).st_size, 0)
+        finally:
+            os.close(handle)
+    finally:
+        library.seccomp_release(context)
+
+
+def _refuse(
+    library: Any, context: ctypes.c_void_p, name: str, *wanted: tuple[int, int, int, int]
+) -> None:
+    """Refuse a call, where its arguments are so."""
+    number = library.seccomp_syscall_resolve_name(name.encode())
+    if number < 0:  # This kind of processor, or this library, does not have it.
+        return
+    # What tries a new call and falls back to an old one has to hear that there is none.
+    code = errno.ENOSYS if name.startswith("io_uring") else errno.EPERM
+    array = (_Comparison * len(wanted))(*(_Comparison(*one) for one in wanted))
+    action = ctypes.c_uint32(_REFUSE | code)
+    _check(library.seccomp_rule_add_array(context, action, number, len(wanted), array))
+
+
+def _check(code: int) -> None:
+    if code:
+        raise UsageError(f"The filter of the sandbox cannot be made: {os.strerror(-code)}.")

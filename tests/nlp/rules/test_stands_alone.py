@@ -1,0 +1,100 @@
+"""Whether words say what they mean without the talk around them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.stands_alone import (
+    gives_own_value,
+    is_reported,
+    only_names_habit,
+    points_at_talk,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the changelog should always use that short form",
+        "never send such letters again",
+        "every chart has to look like this",
+        "I love the idea of a roof garden",
+        "I like that a lot",
+        "日报以后都要这样写",
+        "标题要像这样居中",
+        "我就喜欢这种安静",
+    ],
+)
+def test_what_only_the_talk_shows_is_seen(text: str) -> None:
+    assert points_at_talk(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "never push to main on a Friday",
+        "use British spelling in the letters",
+        "I like olives on my pizza",
+        "keep the notes as short as possible",
+        "以后报价都要含税",
+        "我喜欢在河边跑步",
+        "这个周末不要安排会议",
+    ],
+)
+def test_what_names_its_matter_stands(text: str) -> None:
+    assert not points_at_talk(text)
+
+
+@pytest.mark.parametrize("text", ["这样一来，我的偏好就更清楚了。", "按我的习惯，还要再看一遍。"])
+def test_a_habit_that_is_not_named_is_none(text: str) -> None:
+    assert only_names_habit(text)
+
+
+@pytest.mark.parametrize("text", ["我习惯早上跑步", "我还有个习惯，睡前看书", "我的习惯是先写提纲"])
+def test_a_habit_that_is_named_is_one(text: str) -> None:
+    assert not only_names_habit(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my coach always says to breathe out first",
+        "Petra told me to never sign in a hurry",
+        "医生提醒少吃盐",
+        "他总说要早睡",
+    ],
+)
+def test_what_others_tell_one_to_do_is_reported(text: str) -> None:
+    assert is_reported(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "never sign in a hurry",
+        "I said no tables",
+        "请每次都提醒我吃药",
+        "you always tell me the date",
+    ],
+)
+def test_what_a_person_asks_for_is_not_reported(text: str) -> None:
+    assert not is_reported(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["My bike is a red Koga", "my sister is a nurse", "我的手机是安卓", "I weigh 71 kg"]
+)
+def test_a_value_of_ones_own_is_given(text: str) -> None:
+    assert gives_own_value(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Last night there was a long call with my sister",
+        "Now that it is clear I can talk to my dad",
+        "we all went out for a walk",
+    ],
+)
+def test_what_is_only_named_has_no_value(text: str) -> None:
+    assert not gives_own_value(text)
