@@ -47,10 +47,10 @@ def test_an_agent_ends_with_its_line_and_with_its_time(tmp_path: Path, how: str)
         assert host.stdin is not None and host.stdout is not None
         host.stdin.write(make_line(tmp_path, code, 1.0 if how == "late" else 60.0))
         host.stdin.flush()
-        assert host.stdout.readline().decode() == "海燕 go\n"
         if how == "gone":
+            assert host.stdout.readline().decode() == "海燕 go\n"
             host.stdin.close()
-        assert host.wait(20) in (137, 143)
+        assert host.wait(60) in (137, 143)
 
 
 @pytest.mark.parametrize("spoil", ["junk", "outside", "no argv"])
@@ -63,5 +63,5 @@ def test_what_is_no_run_is_refused(tmp_path: Path, spoil: str) -> None:
         del value["argv"]
     line = b"{\n" if spoil == "junk" else json.dumps(value).encode() + b"\n"
     with start() as host:
-        _, said = host.communicate(line, 20)
+        _, said = host.communicate(line, 60)
         assert host.returncode == 2 and b"That is no run" in said
