@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.services import Parts
@@ -35,8 +35,12 @@ from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
     from kimi_memory.api.job_runs import JobRuns
+    from kimi_memory.config import CaptureTable
+    from kimi_memory.domain.change import Actor
 
 _VIEW_SECONDS = 0.25
+_LOGS = 16
+"""Logs of so many sessions are kept at hand."""
 _KEPT = "kept on this node only; its card is made once the change log answers"
 
 
@@ -175,7 +179,7 @@ class TurnCapture:
         log: OpenLog
         if parts.store.relay is None:
             header = sessions.next_part(parts.store, header)
-            log = self._make_log(header.id)
+            log = self._open_log(parts.actor._replace(session=header.id), parts.settings.capture)
             log.start(header)
         else:
             log = SharedLog(parts.store, header, self._make_log, self.take_kept, self._silence)
@@ -183,12 +187,27 @@ class TurnCapture:
         parts.written()
         return SessionHandle(log, parts.clock, self._keep_wanted, self._end)
 
+    @cached_property
+    def _open_log(self) -> Callable[[Actor, CaptureTable], SessionLog]:
+        """Returns the log of a session; those used last know what they read already.
+
+        Of a server each turn is a call of its own: to read a session of 500 turns for each of
+        them takes longer than to store it.
+        """
+        parts = self._parts
+
+        @lru_cache(maxsize=_LOGS)
+        def open_log(actor: Actor, limits: CaptureTable) -> SessionLog:
+            views = self._session_views
+            return SessionLog(parts.store, parts.host, parts.screen, actor, views, limits=limits)
+
+        return open_log
+
     def _make_log(self, id: str) -> SessionLog:
         parts = self._parts
         actor, limits = parts.actor._replace(session=id), parts.settings.capture
-        return SessionLog(
-            parts.store, parts.host, parts.screen, actor, self._session_views, limits=limits
-        )
+        views = self._session_views
+        return SessionLog(parts.store, parts.host, parts.screen, actor, views, limits=limits)
 
     def take_kept(self, id: str) -> None:
         """Put into the change log what this node kept of a session while that did not answer.
