@@ -11,6 +11,7 @@ from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.changed_later import names_old
@@ -22,6 +23,7 @@ from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.settled import settles
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.stands_alone import (
+    asks_for_edit,
     gives_own_value,
     is_reported,
     only_names_habit,
@@ -42,6 +44,7 @@ _ASKED = regex(
     r"|记住|记下(?!了)|记一下|记牢|牢记|切记|(?:别|不要|勿)忘|记得(?!吗|你|我|上次)|记到|写进)",
     2,
 )
+_LEADS = regex(r"[^\S\n]*(?:[:：]|\n\s*(?:[-*•]|\(?\d{1,2}[.、)）]) ?\S)")
 _BEGINNING = 12
 """So many characters of a quote find its place."""
 _SLOTS = (*SINGLE, *(f".{name}" for name in OPEN))
@@ -71,6 +74,8 @@ def _leans_on_talk(draft: Draft) -> bool:
         return False
     if draft.type is CardType.PREFERENCE and only_names_habit(draft.value):
         return True
+    if draft.type in (CardType.FACT, CardType.DECISION) and asks_for_edit(draft.value):
+        return not _fills_slot(draft)
     settled = draft.type in (CardType.RULE, CardType.DECISION, CardType.PREFERENCE)
     return settled and points_at_talk(draft.value)
 
@@ -82,6 +87,12 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
         draft: what was proposed.
         turns: the turns that its quotes are from, by their numbers.
     """
+    said = cues.fold_case("\n".join(quote.text for quote in draft.quotes))
+    if draft.type is CardType.GOTCHA and not cues.LESSON.search(said):
+        others = (turns.get(one.n) for one in draft.quotes)
+        # A cause that only the agent named may be of another fault.
+        if any(one and not one.by_person for one in others):
+            return replace(draft, weak=True)
     if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
         return draft
     quote = draft.quotes[-1]
@@ -91,11 +102,9 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     # A quote may have other white space than its turn.
     at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
     led = is_led_in(turn.text, at)
-    # What stands behind a colon, or in another's words, is the half that tells.
-    ahead = turn.text.startswith((":", "："), at + len(quote.text))
-    others = (turns.get(one.n) for one in draft.quotes)
-    joined = draft.type is CardType.GOTCHA and not all(one and one.by_person for one in others)
-    return replace(draft, weak=led or ahead or joined)
+    # What stands behind a colon, or in the list below, is the half that tells.
+    ahead = _LEADS.match(turn.text, at + len(quote.text)) is not None
+    return replace(draft, weak=led or ahead)
 
 
 def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:

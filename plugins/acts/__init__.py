@@ -32,6 +32,7 @@ from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.settled import wonders
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.small_talk import points_at_list
+from kimi_memory.nlp.rules.stands_alone import asks_for_edit
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, act_of, clauses, of_work
@@ -70,10 +71,6 @@ _WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
 _EXAMPLE = regex(
     r"^(?:打个)?(?:比方|比如|例如|譬如)|^举个?例|^(?:for (?:example|instance)|e\.g\.|say,)"
 )
-_ERRAND = regex(
-    r"^(?:请|再|先|那|然后|现在|还有|另外|[，,\s])*(?:把|将|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
-)
-"""At work who says 把…改为 asks for an edit, and settles nothing beyond it."""
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED, _PROPOSED, _EXAMPLE)
 
 
@@ -182,10 +179,10 @@ def _is_passing(draft: Draft) -> bool:
     if filled or is_lasting(draft.value):
         return False
     if draft.type is CardType.FACT:
-        return not gives_value(draft.value) or _ERRAND.search(draft.value) is not None
+        return not gives_value(draft.value) or asks_for_edit(draft.value)
     asked = clauses(draft.value)[:1]
     once = bool(asked) and asked[0].act in (Act.REQUEST, Act.QUESTION)
-    once = once or _ERRAND.search(draft.value) is not None
+    once = once or asks_for_edit(draft.value)
     return once and draft.type is CardType.DECISION and len(draft.quotes) == 1
 
 

@@ -20,7 +20,8 @@ _POINTS = regex(
 )
 """Words for what was just said or shown."""
 _NAMES_HABIT = regex(
-    r"(?<![个种条])的?(?:职业|个人|生活)?(?:习惯|偏好|倾向性?|喜好|风格)(?=$|[，。！,.!]|的?(?:延伸|体现|表现)|(?:就|也|更|很)+[^是])|(?:按照?|根据|符合|体现)我的?(?:习惯|偏好|喜好|风格)",
+    r"(?<![个种条])的?(?:职业|个人|生活)?(?:习惯|偏好|倾向性?|喜好|风格)(?=$|[，。！,.!]|的?(?:延伸|体现|表现)|(?:就|也|更|很)+[^是])|(?:按照?|根据|符合|体现)我的?(?:习惯|偏好|喜好|风格)"
+    r"|对我(?:这种|这样)[^，。]{0,16}来说",
 )
 """That there is a habit or a taste, and not which: 这样一来，我的倾向性就更明确了."""
 _REPORTED = regex(
@@ -29,6 +30,10 @@ _REPORTED = regex(
     2,
 )
 """What somebody else told the speaker to do."""
+_EDIT = regex(
+    r"^(?:请|再|先|那|然后|现在|还有|另外|[，,\s])*(?:把|将|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
+)
+"""At work who says 把…改为 asks for an edit, and settles nothing beyond it."""
 _GIVES = regex(
     r"[:：=]|\b(?:is|are|was|were|has|have|isn't|aren't|turned|weighs?)\b|[是为叫有在共达]|\d"
 )
@@ -42,6 +47,11 @@ def points_at_talk(text: str) -> bool:
 def only_names_habit(text: str) -> bool:
     """Whether a text says that somebody has a habit or a taste, and not which one."""
     return _NAMES_HABIT.search(text) is not None
+
+
+def asks_for_edit(text: str) -> bool:
+    """Whether a Chinese text begins as a request for an edit: 把标题改成蓝色."""
+    return _EDIT.search(text) is not None
 
 
 def is_reported(text: str) -> bool:

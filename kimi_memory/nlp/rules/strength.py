@@ -77,7 +77,8 @@ def strength_of(text: str, type: str, *, asked: bool = False, slot: bool = False
     asks = any(one.act is Act.QUESTION for one in found)
     if type == "rule":
         orders = any(one.act is Act.ORDER for one in said)
-        plain = orders or (not asks and _MODAL.search(text) is not None)
+        wishes = asks or any(one.act is Act.REQUEST for one in found)
+        plain = orders or (not wishes and _MODAL.search(text) is not None)
         return Strength.STRONG if plain and not _FEELING.search(text) else Strength.WEAK
     specific = max(one.specific for one in traits)
     if _FEELING.search(text) and specific < 3:
