@@ -16,6 +16,7 @@ from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.changed_later import names_old
 from kimi_memory.nlp.rules.chat_clauses import LONGEST
+from kimi_memory.nlp.rules.entity_names import is_person_zh
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.led_in import is_led_in
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
@@ -30,7 +31,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     points_at_talk,
 )
 from kimi_memory.nlp.rules.strength import Strength, strength_of
-from kimi_memory.nlp.rules.subjects import is_named, subject_of
+from kimi_memory.nlp.rules.subjects import ME, is_named, subject_of
 from kimi_memory.nlp.rules.utterance import Act, clauses
 
 _ASKED = regex(
@@ -45,6 +46,8 @@ _ASKED = regex(
     2,
 )
 _LEADS = regex(r"[^\S\n]*(?:[:：]|\n\s*(?:[-*•]|\(?\d{1,2}[.、)）]) ?\S)")
+_SHORT = {"zh": 32, "en": 64}
+"""Most characters of a sentence that says no more than a value."""
 _BEGINNING = 12
 """So many characters of a quote find its place."""
 _SLOTS = (*SINGLE, *(f".{name}" for name in OPEN))
@@ -156,8 +159,13 @@ def _is_of_known_thing(draft: Draft) -> bool:
     if subject is None or not draft.key.endswith(f".{subject.attribute}"):
         return False
     values = values_given(draft.value, subject)
-    listed = subject.known or is_lexical(subject.noun)
-    return bool(values) if listed else any(char.isdigit() for value in values for char in value)
+    if not values or subject.known or is_lexical(subject.noun):
+        return bool(values)
+    # What no list has is given a value by a short sentence; a long one only brings it in.
+    short = len(draft.value) <= _SHORT[language_of(draft.value)] and subject.owner != ME
+    return (short and is_person_zh(subject.name)) or any(
+        char.isdigit() for value in values for char in value
+    )
 
 
 def with_holder(draft: Draft, transcript: Transcript) -> Draft:
