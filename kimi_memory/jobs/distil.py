@@ -188,7 +188,10 @@ def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
     return replace(
         transcript,
         session=replace(session, started=pinned(session.started, zone)),
-        turns=tuple(replace(turn, at=pinned(turn.at, zone)) for turn in turns),
+        turns=tuple(
+            turn if (at := pinned(turn.at, zone)) is turn.at else replace(turn, at=at)
+            for turn in turns
+        ),
     )
 
 

@@ -192,10 +192,10 @@ def _is_read(act: Draft, drafts: list[Draft]) -> bool:
         return False
     words = act.quotes[-1]
     return any(
-        (quote.session, quote.n) == (words.session, words.n)
+        (quote.n, quote.session) == (words.n, words.session)
         and (quote.text in words.text or words.text in quote.text)
+        and (draft.type is CardType.DECISION or draft.gone or _has_subject(draft))
         for draft in drafts
-        if draft.type is CardType.DECISION or draft.gone or _has_subject(draft)
         for quote in draft.quotes
     )
 

@@ -181,6 +181,7 @@ _SMALL_WORDS = (
 _SMALL = frozenset(_SMALL_WORDS.split())
 
 
+@keep_results(4096)
 def language_of(text: str) -> Literal["zh", "en"]:
     """Return the language a reader would say `text` is in; English without letters.
 

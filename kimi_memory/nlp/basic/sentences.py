@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import log
 
 from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 Span = tuple[int, int]
 
@@ -39,13 +39,18 @@ def sentences(text: str) -> list[Span]:
     Every line ends a sentence. Abbreviations, initials, decimals, versions, addresses
     and the numbers of list items do not.
     """
+    return list(_find_spans(text))
+
+
+@keep_results(4096)  # Each reader of a session cuts its turns again.
+def _find_spans(text: str) -> tuple[Span, ...]:
     spans, start = [], 0
     for found in (_ASCII_END if text.isascii() else _END).finditer(text):
         if found[0] == "\n" or _is_sentence_end(text, start, found):
             spans.append(_trim_span(text, start, found.end()))
             start = found.end()
     spans.append(_trim_span(text, start, len(text)))
-    return [(first, last) for first, last in spans if first < last]
+    return tuple((first, last) for first, last in spans if first < last)
 
 
 def pieces(text: str, start: int, end: int, limit: int) -> list[Span]:

@@ -47,7 +47,7 @@ def features_of(text: str) -> Iterator[str]:
 
 def places_of(text: str) -> list[int]:
     """Return the places of a text's n-grams among the weights, each once."""
-    return sorted({zlib.crc32(one.encode()) % BUCKETS for one in features_of(text)})
+    return sorted({zlib.crc32(one.encode()) % BUCKETS for one in set(features_of(text))})
 
 
 def scores_of(text: str, file: str, columns: int) -> list[float]:

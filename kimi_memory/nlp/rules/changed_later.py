@@ -131,12 +131,19 @@ class Changes:
 
     def __init__(self, turns: Iterable[tuple[int, str]]) -> None:
         self._counts: Counter[str] = Counter()
-        self._changing: list[tuple[int, frozenset[str], frozenset[str]]] = []
+        self._changing: list[int] = []
+        self._words: dict[str, list[int]] = {}
+        self._objects: dict[str, list[int]] = {}
         for n, text in turns:
             words = specific_words(text)
             self._counts.update(words)
             if tells_change(text):
-                self._changing.append((n, words, changed_objects(text)))
+                at = len(self._changing)
+                self._changing.append(n)
+                for word in words:
+                    self._words.setdefault(word, []).append(at)
+                for word in changed_objects(text):
+                    self._objects.setdefault(word, []).append(at)
 
     def after(self, n: int, text: str, shared: int = SHARED, *, lasting: bool = False) -> bool:
         """Whether a turn after turn `n` changes what a text says.
@@ -154,9 +161,11 @@ class Changes:
         # "Because of the allergy we book another place" shares a word with the allergy and leaves
         # it.
         shared *= 1 + lasting
-        return any(
-            later > n and (len(words & changed) >= shared or (dated and named & objects))
-            for later, changed, objects in self._changing
+        held = Counter(at for word in words for at in self._words.get(word, ()))
+        if any(self._changing[at] > n for at, times in held.items() if times >= shared):
+            return True
+        return bool(dated) and any(
+            self._changing[at] > n for word in named for at in self._objects.get(word, ())
         )
 
 

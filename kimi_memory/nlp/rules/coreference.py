@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from kimi_memory.nlp.basic.characters import language_of, simplify
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.attributes import PERSONS, attribute_of
@@ -23,74 +24,72 @@ LONGEST = 90
 _FEW, _FEW_ZH = 6, 14
 """So many words, or Chinese characters, may be a value alone."""
 _I = re.IGNORECASE
-_YES = re.compile(
+_YES = regex(
     r"^(?:(?:yes|yep|yeah|no|nope|nah|sure|right|correct|well|oh|hm+|ah|sorry|actually|of course|wrong|not (?:really|quite|any ?more|anymore|any longer)|no longer|it (?:did|changed|was|isn't|is)|they did|i think not)\b[,.!:;]? *)+",
     _I,
 )
-_DENIES = re.compile(
+_DENIES = regex(
     r"^(?:no|nope|nah|wrong|not|it changed|it isn't)\b|^(?:不|没有?了|早就?不|已经不|现在不)", _I
 )
-_DONE_ZH = re.compile(
+_DONE_ZH = regex(
     r"^(?:(?:是的?|对的?|嗯+|哦|好|不是?了?|不对|错了|没有?了?|不再是了|已经不是了|现在不是了|早就?不是了|定了|定下来了|有了?|有的|改了|换了|当然|应该)[，,。！! ]+)+"
 )
 # "It's 9090 now": the verb behind shows that "it" is the subject, not "that port".
-_IT = re.compile(
-    r"^(?:it|that|this)(?='s| is| was| has| will| went| got| became| changed| moved)", _I
-)
-_MOVED_IT = re.compile(
+_IT = regex(r"^(?:it|that|this)(?='s| is| was| has| will| went| got| became| changed| moved)", _I)
+_MOVED_IT = regex(
     r"\b(?P<verb>changed|moved|switched|set|updated|raised|lowered|renamed|postponed|extended|migrated|upgraded|bumped|put|brought|cut|made|shifted|pushed) (?:it|that|this)\b(?= (?:back |over |up |down )?(?:to|from|into|at|[A-Z0-9]))",
     _I,
 )
-_TAKES = re.compile(
+_TAKES = regex(
     r"^(?:we|i|they)(?:'ve|'re| have| are|'ll| will)? (?:now |just |still |recently |already )*(?:use|using|run|have|picked|chose|chosen|took|go(?:ing)? with|went (?:with|for)|settled (?:on|for)|decided on|switched to|moved to|changed to|migrated to)(?: (?:now|back|over))?\b (?=\S)",
     _I,
 )
-_GOES_OVER = re.compile(r"\b(?:switched|moved|changed|migrated|settled|decided|went|going)\b", _I)
+_GOES_OVER = regex(r"\b(?:switched|moved|changed|migrated|settled|decided|went|going)\b", _I)
 """Without a question these alone speak of what was said before: "I have a dog" is new."""
-_OPENS_ZH = re.compile(
+_OPENS_ZH = regex(
     r"^(?:我们|咱们|大家|后来|最近|刚刚?|已经?|现在|如今|目前|以后|今后)*(?:又|都|就|已经?)?(?:改|换|变|调|升|迁|搬|挪|转|切|更新|定|用|是|叫|选|设|取|为|在)"
 )
 # An answer with a verb of its own says something else: "Wait, let me check".
-_SENTENCE_EN = re.compile(
+_SENTENCE_EN = regex(
     r"\b(?:is|are|was|were|has|have|had|do|does|did|will|can|could|should|would|i|we|you|they|he|she|it|let|let's|me|look|wait|hold|hang|see|check|sure|thanks|ask|later|think|dunno|know|please|'s|'re|'m)\b|'(?:s|re|m|ll|ve)\b",
     _I,
 )
 # "Exactly, that feeling", 对，就是这种感觉: it agrees, and gives nothing a value.
-_AGREES = re.compile(
+_AGREES = regex(
     r"\b(?:exactly|precisely|spot on|absolutely|totally|definitely|(?:like|such|of) (?:this|that|these|those)|th(?:is|at) (?:way|feeling|kind|sort|exact\w*))\b"
     r"|\b(?:is|'s|was) (?:(?:so|very|quite|really|completely|perfectly|all) )*(?:true|right|correct|accurate|perfect|great|nice|good|helpful|useful|clear|fair|fine|it|me|how (?:i|it) feels?)\W*$"
     r"|[这那]种|[这那]样|[这那]么|如此|(?:正确|没错|对|准确|到位|清楚|清晰|不错|挺好|很好|有道理|在理)的?[了呢吧啊呀呢]?\W*$",
     _I,
 )
-_VALUE_EN = re.compile(r"^(?:(?:in|at|on|the|an?|with) )?[\w$€£~/.][^!?;]{0,60}$")
+_VALUE_EN = regex(r"^(?:(?:in|at|on|the|an?|with) )?[\w$€£~/.][^!?;]{0,60}$")
 # 我看看, 不知道, 等一下: talk, and no value.
-_CLAUSE_ZH = re.compile(
+_CLAUSE_ZH = regex(
     r"[我你他她它们吗呢吧谢请帮看]|不|没|怎|什么|好的|可以|知道|明白|一下|等|了$|是|说|想|要"
 )
-_OWN_EN = re.compile(r"^(?:(?:and|so|also|well)[, ]+)?(?P<d>its|his|her|their|the) ", _I)
-_OWN_ZH = re.compile(r"^(?:它|他|她|其|这个|那边)的?(?=[\u3400-\u9fff]{2})")
+_OWN_EN = regex(r"^(?:(?:and|so|also|well)[, ]+)?(?P<d>its|his|her|their|the) ", _I)
+_OWN_ZH = regex(r"^(?:它|他|她|其|这个|那边)的?(?=[\u3400-\u9fff]{2})")
 _NAME = r"[A-Z][\w&+]*(?:[- ][A-Z][\w&+-]*){0,2}"
-_TOPIC_EN = re.compile(
+_TOPIC_EN = regex(
     rf"\b(?:(?i:back to|about|regarding|on|as for|concerning|speaking of|take|consider|turn to|with|for|discuss|to|at)) (?:the |our |project )?(?P<e>{_NAME})\b"
 )
-_TOPIC_ZH = re.compile(
+_TOPIC_ZH = regex(
     r"(?:再?说说|说到|再?聊聊|谈谈|谈到|看看|关于|讲讲|讲到|回到|提到|接着说说?|接着聊聊?|再说|再聊|聊|谈|至于|轮到)(?:一下|一?会儿?|回)?(?P<e>[A-Za-z][\w-]{0,60}|[\u3400-\u9fff]{2,6}?)(?:的?(?:事情?|情况|项目|话题))?(?:吧|了|这边)?[。！，,]?$"
 )
-_ASKED_EN = re.compile(
+_ASKED_EN = regex(
     r"\b(?:(?:which|what)(?:'s| is| are| was| about| of)? (?:(?P<your>your )|the |our )?|(?:is|was|for|still) (?:the|our|(?P<mine>your)) )(?P<a>(?!(?:is|are|do|does|did|should|would|can|you|the|about|it|that|this)\b)[a-z][\w-]*(?: (?!(?:is|are|do|does|did|should|would|can|you|we|still|now)\b)[a-z][\w-]*){0,2})",
     _I,
 )
-_ASKED_ZH = re.compile(
+_ASKED_ZH = regex(
     r"(?:你们的?|咱们的?|我们的?|(?P<your>你的?)|(?P<mine>您的)|^|[，,])(?P<a>[\u3400-\u9fff]{2,6}?)(?:现在|目前|还|是|用|选|定|要|叫|呢|有|改)"
 )
-_OF_NAME = re.compile(rf"\b(?:of|for|on|does|has|is|in) (?P<e>{_NAME})\b")
-_PRIVATE = re.compile(
+_OF_NAME = regex(rf"\b(?:of|for|on|does|has|is|in) (?P<e>{_NAME})\b")
+_PRIVATE = regex(
     r"\b(?:passwords?|passphrase|passcode|pin|keys?|tokens?|secrets?|credentials?|ssn|card number|cvv|iban)\b"
     r"|密码|口令|密钥|令牌|验证码|身份证|银行卡|卡号|凭证",
     _I,
 )
 """An answer to such a question is not written out: alone it may not look like a secret."""
-_ANY_NAME = re.compile(rf"\b{_NAME}\b")
+_ANY_NAME = regex(rf"\b{_NAME}\b")
 
 
 def denies(answer: str) -> bool:

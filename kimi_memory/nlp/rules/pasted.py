@@ -110,9 +110,10 @@ def without_programs(text: str) -> str:
     return _BUTTON.sub("", text)
 
 
-def foreign_spans(text: str) -> list[Span]:
+@keep_results(4096)
+def foreign_spans(text: str) -> tuple[Span, ...]:
     """Return the spans of a turn that are somebody else's words, in order, apart."""
-    return _merge_spans([*_find_pasted_spans(text), *_find_quotations(text)])
+    return tuple(_merge_spans([*_find_pasted_spans(text), *_find_quotations(text)]))
 
 
 @keep_results(4096)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.cues import fold_case, own_words, split_reason
 
@@ -189,6 +189,7 @@ def known_topic(claim: str) -> str:
     return next((name for name, pattern in _TOPICS if pattern.search(low)), "")
 
 
+@keep_results(4096)
 def named_topic(noun: str) -> str:
     """Return the topic of which a whole noun is the name, or nothing."""
     low = _TAIL.sub("", _MODIFIER.sub("", fold_case(noun)))

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import restore_apostrophes
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.constraints import constrains, without_tag
 
@@ -251,6 +251,7 @@ def _is_errand(clause: Clause) -> bool:
     return clause.act is Act.QUESTION and _ASKED_TO_DO.match(said) is not None
 
 
+@keep_results(4096)
 def act_of(clause: str) -> Act:
     """Return what a clause does."""
     low = restore_apostrophes(clause.replace("’", "'").strip().lower())
@@ -260,9 +261,7 @@ def act_of(clause: str) -> Act:
     told = without_tag(low)
     if _ORDER_ASKED.search(low) or (told != low and is_order(told)):
         return Act.ORDER
-    if _MARK.search(low):
-        return Act.QUESTION
-    return _classify_act(low)
+    return Act.QUESTION if _MARK.search(low) else _classify_act(low)
 
 
 def _classify_act(low: str) -> Act:

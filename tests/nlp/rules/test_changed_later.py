@@ -261,3 +261,16 @@ def test_a_long_figure_tells_what_is_meant_and_a_short_one_does_not() -> None:
 def test_what_is_moved_is_named_as_that_one() -> None:
     assert replaces("备份凌晨3点跑", "备份凌晨3点那个，机房要检修，所以挪到5:40吧")
     assert not replaces("早餐凌晨3点送", "备份那个，机房要检修，所以挪到5:40吧")
+
+
+def test_only_a_later_change_that_shares_enough_counts() -> None:
+    turns = [
+        (1, "We take the night ferry to Bergen"),
+        (3, "no night ferry after all, we drive to Bergen"),
+        (5, "the ferry workshop in Ghent is postponed"),
+    ]
+    changes = Changes(turns)
+    assert changes.after(1, turns[0][1])
+    assert changes.after(1, turns[0][1], lasting=True) == changes.after(2, turns[0][1], 4)
+    assert not changes.after(5, turns[0][1])
+    assert not changes.after(1, "Anna sings in a choir")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from kimi_memory.nlp.rules import coreference
 from kimi_memory.nlp.rules.coreference import completed, denies
 
 
@@ -81,3 +84,7 @@ def test_a_no_is_told_from_a_yes() -> None:
 )
 def test_a_new_thing_is_not_put_in_the_place_of_the_last(before: str, told: str) -> None:
     assert completed(told, before) == ""
+
+
+def test_no_pattern_is_compiled_before_a_sentence_is_read() -> None:
+    assert not [name for name, one in vars(coreference).items() if isinstance(one, re.Pattern)]
