@@ -178,7 +178,7 @@ def _of_one_slot(old: Slot, new: Slot, card: Card, draft: Draft) -> Verdict:
         more = relation is Relation.SAME and tells_more(card.value, draft.value)
         return Verdict.REFINES if more else _ALIKE[relation]
     taken_back = bool(new.before) and compare_values(old.value, new.before) in _ALIKE
-    # Near Pudong Avenue, in Pudong: a part and the whole of one place.
+    # Near Harbour Street, in Harbour: a part and the whole of one place.
     near = new.name in _ROUGH and bool(specific_words(old.value) & specific_words(new.value))
     beside = (new.many or old.denied or near) and not taken_back
     return Verdict.UNRELATED if beside else _judge_difference(card, draft)

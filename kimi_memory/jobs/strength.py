@@ -84,7 +84,7 @@ def _leans_on_talk(draft: Draft) -> bool:
 
 
 def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
-    """Return a draft marked weak where its turn may bring in somebody else's words before it.
+    """Return a draft marked weak where its words may be somebody else's, or half of what was said.
 
     Args:
         draft: what was proposed.

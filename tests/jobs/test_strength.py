@@ -237,9 +237,9 @@ def test_a_plain_act_of_a_chat_is_active(text: str, type: CardType, key: str) ->
     ("text", "type", "key"),
     [
         ("I had a long video call with my sister tonight.", CardType.FACT, "user.sister"),
-        ("You cleared up the roof, the costs and the order.", CardType.FACT, "fact.roof"),
+        ("You made the roof, the costs and the order clear to me.", CardType.FACT, "fact.roof"),
         (
-            "the spirit of the book is close to mine when I decided to quit",
+            "the end of the film took me back to the day when I decided to quit",
             CardType.DECISION,
             "d.x",
         ),
@@ -254,7 +254,7 @@ def test_a_remark_of_a_chat_waits(text: str, type: CardType, key: str) -> None:
 
 def test_a_permission_that_frees_nothing_known_is_no_rule() -> None:
     freed = ("order", "change")
-    assert not in_chat("现在可以彻底放松了", CardType.RULE, "rule.放松", tags=freed, stated=True)
+    assert not in_chat("现在可以随便吃甜的了", CardType.RULE, "rule.甜", tags=freed, stated=True)
 
 
 def test_of_two_candidates_neither_disputes_the_other(memory: Memory) -> None:
@@ -273,7 +273,7 @@ def turn(n: int, role: Role, text: str) -> tuple[int, Turn]:
 
 
 def test_a_lesson_whose_cause_is_the_agents_waits() -> None:
-    said = "You noted the fault and did not mend the skill."
+    said = "You wrote the fault down and mended nothing."
     turns = dict([turn(1, Role.ASSISTANT, "The poll was paused."), turn(2, Role.USER, said)])
     quotes = (Quote("s", 1, "The poll was paused."), Quote("s", 2, said))
     assert with_doubt(draft(said, type=CardType.GOTCHA, quotes=quotes), turns).weak
@@ -281,9 +281,9 @@ def test_a_lesson_whose_cause_is_the_agents_waits() -> None:
     assert not with_doubt(alone, turns).weak
 
 
-@pytest.mark.parametrize(("behind", "weak"), [("：\n- 数据\n- 原因", True), ("。好吗", False)])
+@pytest.mark.parametrize(("behind", "weak"), [("：\n- 收入\n- 支出", True), ("。好吗", False)])
 def test_what_leads_to_a_list_is_half_of_it(behind: str, weak: bool) -> None:
-    said = "输出必须区分三层"
+    said = "账单必须分成三栏"
     made = draft(said, type=CardType.RULE, quotes=(Quote("s", 1, said),))
     assert with_doubt(made, dict([turn(1, Role.USER, f"{said}{behind}")])).weak is weak
 

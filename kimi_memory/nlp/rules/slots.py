@@ -221,7 +221,7 @@ def _resolve_holder(words: str | None, definition: Definition, *, zh: bool) -> s
     named = (
         is_name(words, zh=zh) and low not in _NO_HOLDER and low not in NOUNS and low not in TOOLS
     )
-    # The frames find 住 inside of 盯住 and 开 inside of 豁然开朗: only a person lives and drives.
+    # A frame finds 住 inside of 盯住, 开 inside of 开朗: only a person lives and drives.
     return slug(words, 40) if named and _may_hold(words, definition) else ""
 
 
@@ -372,7 +372,7 @@ def _by_noun_zh(text: str) -> Slot | None:
             continue  # In 我写代码用…编辑器 nobody speaks of where the code lies.
         named = NOUNS.get((said["n"] or "").lower())
         if named and named.name == "home" and said.get("c") == "用":
-            continue  # 家用小车 is no home.
+            continue  # 家用烤箱 is no home.
         placed = said.get("c") not in {"在", "跑在", "放在"} or (named and named.name in _PLACED)
         if placed and (slot := _of_noun(said, zh=True)):
             return slot

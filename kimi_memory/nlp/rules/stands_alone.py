@@ -9,11 +9,11 @@ from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.subjects import subject_of
 
 _POINTS = regex(
-    # an order: "use that normal format", "no such mistakes", 展示要像这样展示
+    # an order: "use that short form", "no such letters", 标题要像这样居中
     r"\b(?:use|do|follow|keep|apply|make|made|show|write|copy|take) (?:\w+ )?(?:that|these|those)\b(?! (?:you|i|we|it|they|are|is|have)\b)"
     r"|\bsuch (?!as\b|a way\b|that\b)[\w-]+|\b(?:like|as) (?:this|that|these|those|(?:above|below|shown|before))\b|\b(?:this|that) way\b"
     r"|(?:像|按照?|照着?|跟|和)(?:着)?[这那](?:样|个|种|些|张)|(?:要|得|应该|必须|都)(?:是)?[这那]样"
-    # a taste of what is at hand: 我就是喜欢这种宁静感, "I like the idea"
+    # a taste of what is at hand: 我就喜欢这种安静, "I like the idea"
     r"|(?:喜欢|喜爱|热爱|爱上|讨厌|享受|习惯|偏好|倾向于?|欣赏)(?:了|的是|于)?[这那](?![里边儿])"
     r"|\b(?:love|like|prefer|enjoy|hate|dislike|appreciate)s? (?:(?:all|both) (?:of )?)?(?:this|that|these|those|how|(?:your|the) (?:idea|feeling|way|sound|look|concept|approach|suggestion)s?)\b",
     2,
@@ -23,7 +23,7 @@ _NAMES_HABIT = regex(
     r"(?<![个种条])的?(?:职业|个人|生活)?(?:习惯|偏好|倾向性?|喜好|风格)(?=$|[，。！,.!]|的?(?:延伸|体现|表现)|(?:就|也|更|很)+[^是])|(?:按照?|根据|符合|体现)我的?(?:习惯|偏好|喜好|风格)"
     r"|对我(?:这种|这样)[^，。]{0,16}来说",
 )
-"""That there is a habit or a taste, and not which: 这样一来，我的倾向性就更明确了."""
+"""That there is a habit or a taste, and not which: 这样一来，我的偏好就更清楚了."""
 _REPORTED = regex(
     r"\b(?!i\b|we\b|you\b)(?:[a-z]+(?<!n't)) (?:always |often |also |once |just )?(?:says?|said|tells?|told me|told us|advise[sd]?|recommend(?:s|ed)?|suggest(?:s|ed)?|reminds?|reminded|warn(?:s|ed)?)\b(?: (?:me|us))?,? (?:that |to |not )"
     r"|(?:[他她]们?|医生|老师|老板|领导|专家|教练|顾问|朋友|同事|我[爸妈哥姐弟妹爷奶])[^，。]{0,6}(?:说|讲|提醒|劝|叮嘱|建议|[叫让]我)|[\u3400-\u9fff](?<!我)(?:也?总是?|也?常常?|也?老是?)说",
@@ -62,7 +62,7 @@ def is_reported(text: str) -> bool:
 def gives_own_value(text: str) -> bool:
     """Whether a sentence says of something of the speaker's what it is: "my phone is a Pixel".
 
-    "I had a video call with my girlfriend" names one and says nothing of her.
+    "There was a long call with my sister" names her and says nothing of her.
     """
     if slot_of(text) is not None:
         return True

@@ -204,14 +204,14 @@ def test_what_leads_into_a_chinese_clause_is_no_holder(clause: str, key: str, va
 @pytest.mark.parametrize(
     "text",
     [
-        "豁然开朗！",
-        "复盘盯住售罄率，目标也很清晰",
-        "交通和住宿也要方便",
-        "刚和爸妈开完家庭会议",
-        "验证步骤是做什么的",
-        "server is not running",
-        "那辆家用小车车况还行",
-        "发布到远程仓库，更新页面",
+        "心里一下子豁然开朗",
+        "我们要盯住烤箱的温度，别的不管",
+        "码头和住宿离得不远",
+        "上午和木匠开完短会",
+        "第三道工序是做什么的",
+        "the server is not running",
+        "那台家用烤箱还能再用两年",
+        "发布到货架上，再换标签",
     ],
 )
 def test_a_verb_inside_of_a_word_fills_no_slot(text: str) -> None:
