@@ -71,6 +71,7 @@ with warnings.catch_warnings(), _left_unread("urllib.request"):
     from whoosh.filedb import compound
     from whoosh.filedb.filestore import FileStorage
     from whoosh.filedb.structfile import BufferFile
+    from whoosh.index import EmptyIndexError
     from whoosh.reading import TermNotFound
 
 _FIELD, _TERM = Struct("!H"), Struct("!BfIBBfII")
@@ -282,7 +283,10 @@ class WhooshIndex:
 
     def _leaf_readers(self) -> list[tuple[Any, int]]:
         if self._reader is None:
-            self._reader = self._index.reader()
+            try:
+                self._reader = self._index.reader()
+            except EmptyIndexError as error:  # Another process has put a new one in its place.
+                raise FileNotFoundError(str(error)) from error
         return list(self._reader.leaf_readers())
 
     def _find_rows(self, keys: Iterable[int]) -> list[int]:

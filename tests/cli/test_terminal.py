@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
@@ -129,7 +130,8 @@ def test_commands_look_on_a_real_terminal_as_they_were_approved(
 
 def run_in_tmux(line: str, columns: int) -> str:
     """Return what stands on a terminal behind a line of a shell."""
-    tmux = ["tmux", "-L", f"kimi-screens-{os.getpid()}", "-f", "/dev/null"]
+    # A server of its own: the one before may not have gone yet.
+    tmux = ["tmux", "-L", f"kimi-screens-{uuid4().hex}", "-f", "/dev/null"]
     size = ["-x", str(columns), "-y", "220"]
     variables = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TERM": "xterm"}
     session = [*tmux, "new-session", "-d", *size, f"{line}; echo '# end'; sleep 60"]

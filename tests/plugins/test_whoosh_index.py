@@ -201,3 +201,14 @@ assert "ssl" not in sys.modules and "http.client" not in sys.modules and urlretr
 )
 def test_who_wants_the_module_that_was_left_unread_has_it_whole(code: str) -> None:
     subprocess.run([sys.executable, "-c", WAITING + code], check=True)
+
+
+def test_an_index_that_another_process_took_away_is_absent(tmp_path: Path) -> None:
+    index = WhooshIndex(tmp_path)
+    index.write([(1, ["a"])], [])
+    index.close()
+    late = WhooshIndex(tmp_path)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    with pytest.raises(FileNotFoundError):
+        late.keys()
