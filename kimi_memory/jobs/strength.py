@@ -46,6 +46,9 @@ _ASKED = regex(
     2,
 )
 _LEADS = regex(r"[^\S\n]*(?:[:：]|\n\s*(?:[-*•]|\(?\d{1,2}[.、)）]) ?\S)")
+_BOUND = regex(
+    r"\b(?:just|but|only) not\b|\bonly (?:for|in|on|with|when)\b|除了|除非|只[有在能许]", 2
+)
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
 _BEGINNING = 12
@@ -134,11 +137,14 @@ def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:
 def _is_plain(draft: Draft) -> bool:
     """Whether a draft says plainly what shall hold, without a word of somebody else's."""
     if draft.type is CardType.RULE:
-        said = [one for quote in draft.quotes for one in clauses(quote.text)]
-        short = len(draft.value) <= LONGEST[language_of(draft.value)]
-        orders = short or any(one.act is Act.ORDER for one in said)
-        free = CHANGE not in draft.tags or names_old(draft.value)
-        return free and orders and not is_reported(draft.value)
+        if CHANGE in draft.tags:
+            # Leave alone orders nothing; leave with a bound does: "fine for guests, not for us".
+            plain = names_old(draft.value) or _BOUND.search(draft.value) is not None
+        else:
+            said = (one for quote in draft.quotes for one in clauses(quote.text))
+            short = len(draft.value) <= LONGEST[language_of(draft.value)]
+            plain = short or any(one.act is Act.ORDER for one in said)
+        return plain and not is_reported(draft.value)
     if (draft.type is CardType.FACT or len(draft.quotes) == 1) and _is_of_known_thing(draft):
         return True
     if draft.type is CardType.FACT:

@@ -255,6 +255,8 @@ def test_a_remark_of_a_chat_waits(text: str, type: CardType, key: str) -> None:
 def test_a_permission_that_frees_nothing_known_is_no_rule() -> None:
     freed = ("order", "change")
     assert not in_chat("现在可以随便吃甜的了", CardType.RULE, "rule.甜", tags=freed, stated=True)
+    text = "plastic is fine for guests, just not for us"
+    assert in_chat(text, CardType.RULE, "rule.plastic", tags=freed, stated=True)
 
 
 def test_of_two_candidates_neither_disputes_the_other(memory: Memory) -> None:
