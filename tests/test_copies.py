@@ -66,7 +66,7 @@ def pull(memory: Memory, other: Memory, *, check: bool = True) -> None:
     for one in (memory, other):
         one.batch.flush()
     git(memory.root, "pull", "-q", "--no-rebase", "--no-edit", str(other.root), "main", check=check)
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
 
 
 def recalled(memory: Memory) -> str:
@@ -152,7 +152,7 @@ def join_with_union(memory: Memory, other: Memory) -> str:
     git(memory.root, "commit", "-qam", "As git joined it")
     path = "short-term/session_remembered-20260227.jsonl"
     assert (memory.root / path).read_bytes().count(b'"kind":"session"') == 2
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
     return path
 
 

@@ -68,7 +68,7 @@ class Consolidation:
 
     def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
         """Distil every session that waits, in order; one that fails keeps no other waiting."""
-        with self._parts.store.glance.hold():
+        with self._parts.store.folder_scan.hold():
             waiting, damaged = undistilled(self._parts.store)
             # Damaged ones are tried as well: their failure names the file and what to do about it.
             tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
@@ -84,7 +84,7 @@ class Consolidation:
             parts.batch.note()
         if not dry_run:
             self._runs.prepare()
-        with parts.store.glance.hold():
+        with parts.store.folder_scan.hold():
             # Before the job: it writes the same pages anew, and must know what a person changed
             # there.
             edits = self.take_edits(dry_run=dry_run)
@@ -102,7 +102,7 @@ class Consolidation:
 
     def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:
         """Take over what a person changed on generated pages and in the files of cards."""
-        with self._parts.store.glance.hold():
+        with self._parts.store.folder_scan.hold():
             if not dry_run:
                 self._parts.store.reconcile()
             # Edits are taken over in the middle of a merge, too: nothing is repaired before.

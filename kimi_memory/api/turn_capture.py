@@ -182,7 +182,7 @@ class TurnCapture:
             log = self._open_log(parts.actor._replace(session=header.id), parts.settings.capture)
             log.start(header)
         else:
-            log = SharedLog(parts.store, header, self._make_log, self.take_kept, self._silence)
+            log = SharedLog(parts.store, header, self._make_log_of, self.take_kept, self._silence)
             log.start()
         parts.written()
         return SessionHandle(log, parts.clock, self._keep_wanted, self._end)
@@ -194,20 +194,16 @@ class TurnCapture:
         Of a server each turn is a call of its own: to read a session of 500 turns for each of
         them takes longer than to store it.
         """
-        parts = self._parts
+        return lru_cache(maxsize=_LOGS)(self._make_log)
 
-        @lru_cache(maxsize=_LOGS)
-        def open_log(actor: Actor, limits: CaptureTable) -> SessionLog:
-            views = self._session_views
-            return SessionLog(parts.store, parts.host, parts.screen, actor, views, limits=limits)
-
-        return open_log
-
-    def _make_log(self, id: str) -> SessionLog:
-        parts = self._parts
-        actor, limits = parts.actor._replace(session=id), parts.settings.capture
-        views = self._session_views
+    def _make_log(self, actor: Actor, limits: CaptureTable) -> SessionLog:
+        parts, views = self._parts, self._session_views
         return SessionLog(parts.store, parts.host, parts.screen, actor, views, limits=limits)
+
+    def _make_log_of(self, id: str) -> SessionLog:
+        """Return a new log of a session, as the settings and the actor are now."""
+        parts = self._parts
+        return self._make_log(parts.actor._replace(session=id), parts.settings.capture)
 
     def take_kept(self, id: str) -> None:
         """Put into the change log what this node kept of a session while that did not answer.
@@ -240,7 +236,7 @@ class TurnCapture:
         parts = self._parts
         id = kept.session.id.removesuffix(KEPT.removesuffix(".jsonl"))
         header = sessions.next_part(parts.store, replace(kept.session, id=id, continues=""))
-        log = self._make_log(header.id)
+        log = self._make_log_of(header.id)
         log.start(header)
         captured = again_where_changed(lambda: log.add(said_again(kept)))
         metadata = {name: one for name, one in kept.metadata.items() if name not in (ENDED, CARDS)}

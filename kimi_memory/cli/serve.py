@@ -93,10 +93,13 @@ def serving_of(arguments: Namespace) -> Serving:
     """Return how a memory is to be served.
 
     Raises:
-        UsageError: a number is out of range.
+        UsageError: a number is out of range, or ``--below`` names no folder.
     """
     if not 0 <= arguments.port <= 65535 or arguments.max_body < 1 or arguments.rate < 0:
         raise UsageError("--port, --max-body or --rate is out of range.")
+    below = arguments.below.expanduser().resolve() if arguments.below else None
+    if below and not below.is_dir():
+        raise UsageError(f"--below {below} is no folder. Name the one that the memories are in.")
     names = Names(
         bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
         hosts=tuple(arguments.allow_host),
@@ -107,7 +110,7 @@ def serving_of(arguments: Namespace) -> Serving:
         home=Home.of_user(),
         names=names,
         port=arguments.port,
-        below=arguments.below.expanduser().resolve() if arguments.below else None,
+        below=below,
         limits=Limits(body_bytes=arguments.max_body, per_second=arguments.rate),
     )
 

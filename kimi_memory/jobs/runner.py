@@ -148,7 +148,7 @@ class Jobs:
                     raise
                 # What was believed of the files was wrong: the next try looks at each of them
                 # again.
-                self._store.glance.drop()
+                self._store.folder_scan.drop()
             else:
                 shelf.keep()
                 return report

@@ -46,9 +46,12 @@ _ASKED = regex(
     2,
 )
 _LEADS = regex(r"[^\S\n]*(?:[:：]|\n\s*(?:[-*•]|\(?\d{1,2}[.、)）]) ?\S)")
+"""A colon or a list right behind a quote: the quote is the first half of what was said."""
 _BOUND = regex(
-    r"\b(?:just|but|only) not\b|\bonly (?:for|in|on|with|when)\b|除了|除非|只[有在能许]", 2
+    r"\b(?:just|but|only) not\b|\bonly (?:for|in|on|with|when)\b|除了|除非|只[有在能许]",
+    2,
 )
+"""A bound beside a permission: what it leaves forbidden is an order."""
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
 _BEGINNING = 12

@@ -33,7 +33,7 @@ def introspect(memory: Memory, *, dry_run: bool = False) -> Introspection:
         dry_run: report the diffs and write nothing. What waits to be distilled is
             then not seen by the later phases.
     """
-    with memory.store.glance.hold():
+    with memory.store.folder_scan.hold():
         return _run_introspection(memory, dry_run=dry_run)
 
 

@@ -123,21 +123,21 @@ def _feed_index_hints(memory: Memory, stop: Event) -> None:
                 return  # What is watched is not the memory any more.
             paths = [Path(path).relative_to(memory.root).as_posix() for _, path in found]
             index.hint(paths)
-            memory.store.glance.hint(paths)
+            memory.store.folder_scan.hint(paths)
             began = time.monotonic()
             # Who opens a large memory waits twice as long for two that look at once.
-            if began >= due + LOOK_SECONDS * memory.store.glance.is_held:
+            if began >= due + LOOK_SECONDS * memory.store.folder_scan.is_held:
                 index.scan_files()
                 pause = max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
                 # Longer than the pause: if this thread dies, questions look for themselves again.
                 index.trust(2 * pause)
-                memory.store.glance.trust(2 * pause)
+                memory.store.folder_scan.trust(2 * pause)
                 due = time.monotonic() + pause
     except (KimiMemoryError, OSError):
         return  # The folder is gone, or the system has no watches left.
     finally:
         index.trust(0.0)
-        memory.store.glance.trust(0.0)
+        memory.store.folder_scan.trust(0.0)
 
 
 def is_watched(root: Path, path: str) -> bool:

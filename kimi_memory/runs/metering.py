@@ -94,7 +94,7 @@ def _measure(memory: Memory) -> Usage:
     # What was written a moment ago has no look yet.
     size = sum(
         (look if look != UNKNOWN else state_of(memory.root, path) or UNKNOWN)[0]
-        for path, look in store.glance.look().files.items()
+        for path, look in store.folder_scan.look().files.items()
     )
     day = f"{memory.now().date()}"
     relay, logged, after = store.relay, 0, 0

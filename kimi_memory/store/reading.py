@@ -20,7 +20,7 @@ from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.git.head_log import State, brought_nothing, read_state
 from kimi_memory.store.wal.append_log import is_mark, mark_of
-from kimi_memory.store.wal.glance import Glance
+from kimi_memory.store.wal.folder_scan import FolderScan
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, may_hold_unseen
 
@@ -197,9 +197,9 @@ class Reading:
         self.moved, self.read_only = place, f"it moved to {place}" if place else ""
 
     @cached_property
-    def glance(self) -> Glance:
+    def folder_scan(self) -> FolderScan:
         """How all files look, for those who compare that with what they know."""
-        return Glance(self._tree, self.journal)
+        return FolderScan(self._tree, self.journal)
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file.

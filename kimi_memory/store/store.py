@@ -64,7 +64,7 @@ class Store(Shipping):
     def reconciler(self) -> Reconciler:
         """What compares the folder with what was last seen and written."""
         return Reconciler(
-            self._tree, self._locks, self.journal, self.view, self.glance.look,
+            self._tree, self._locks, self.journal, self.view, self.folder_scan.look,
             judge=self._judge_entry, note=self._note_outside,
         )  # fmt: skip
 

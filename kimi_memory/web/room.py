@@ -142,7 +142,7 @@ class Room:
 
         def look(memory: Memory) -> str | Redirect | Download:
             # One walk through the folder for a page, however often it asks what lies there.
-            with memory.store.glance.hold(), memory.index.hold():
+            with memory.store.folder_scan.hold(), memory.index.hold():
                 return work(memory)
 
         if page.method == "POST":
@@ -184,7 +184,7 @@ def _numbered(name: str, number: int) -> str:
 
 def _look_at_files(memory: Memory) -> int:
     """Have everything read that the first pages need; of many new files that takes minutes."""
-    with uncollected(lasting=True), memory.store.glance.hold(), memory.index.hold():
+    with uncollected(lasting=True), memory.store.folder_scan.hold(), memory.index.hold():
         shelf = Shelf(memory.store)
         memory.index.searcher().once("asking", lambda: asking(memory, shelf))
         # The next server need not read the heads of all cards again.

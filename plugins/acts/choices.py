@@ -31,12 +31,6 @@ _PICKING = regex(
     2,
 )
 """Words that only name an option."""
-_DID = regex(
-    r"^\W*(?:done\b|i(?:'ve|’ve| have)? (?:already |just )?"
-    r"(?:did|done|made|created|ran|used|set|installed|added|pushed)\b|我?已经?(?!选|决))",
-    2,
-)
-"""How an answer begins that reports what was done, where an agent had listed steps."""
 
 
 def make_draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
@@ -76,7 +70,7 @@ def find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[
     """Yield the decision of an answer that picks some options, by label or by their words."""
     if offer is None or offer.role is not Role.ASSISTANT or len(answer.text) > MAX_ANSWER:
         return
-    if is_task(answer.text) or _DID.search(answer.text):
+    if is_task(answer.text):
         return  # what is to be done about a finding is no choice between ways
     about, options = _find_picks(offer.text, answer.text)
     if not options or options[-1].endswith(("?", "？")):

@@ -233,6 +233,7 @@ def test_get_prints_lines_of_a_file_and_notes_by_short_id(folder: Path, capsys) 
         (["trace", "card-nothing"], 11, "No note"),
         (["undo", "distil-nothing"], 11, "No job"),
         (["recall", "x", "--limit", "-1"], 2, "below zero"),
+        (["serve", "--below", "nowhere", "--port", "0"], 2, "nowhere is no folder. Name the"),
         (["recall", "x", "--since", "someday"], 2, "is no date"),
         (["context", "x", "--budget", "-5"], 2, "below zero"),
         (["session", "end", "nothing"], 11, "No session"),

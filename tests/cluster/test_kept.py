@@ -78,6 +78,15 @@ def exchange(leads: Memory, follows: Memory) -> list[str]:
     return said
 
 
+def silence_after_a_turn(opened: Callable[..., Memory], engine: Engine) -> tuple[Memory, Memory]:
+    """Return two nodes that have one turn of "talk", with a log that does not answer any more."""
+    a, b = opened("a"), opened("b")
+    a.session("talk").turn("user", "One.")
+    relay_of(b).follow()
+    engine.stop()
+    return a, b
+
+
 def test_what_is_said_without_the_log_is_kept_recalled_and_put_into_it_once(
     opened: Callable[..., Memory], engine: Engine
 ) -> None:
@@ -140,10 +149,7 @@ def test_a_turn_whose_outcome_was_not_known_is_there_once(
 def test_what_ends_and_is_to_be_remembered_without_the_log_does_so_later(
     opened: Callable[..., Memory], engine: Engine
 ) -> None:
-    a, b = opened("a"), opened("b")
-    a.session("talk").turn("user", "One.")
-    relay_of(b).follow()
-    engine.stop()
+    a, b = silence_after_a_turn(opened, engine)
     b.session("talk2").turn("user", "The queue is RabbitMQ.")
     b.mark_ended("talk2")
     report = b.remember("We use PostgreSQL because of cost.", key="db.choice")
@@ -158,10 +164,7 @@ def test_what_ends_and_is_to_be_remembered_without_the_log_does_so_later(
 def test_what_somebody_put_among_the_kept_is_no_persons_word(
     opened: Callable[..., Memory], engine: Engine
 ) -> None:
-    a, b = opened("a"), opened("b")
-    a.session("talk").turn("user", "One.")
-    relay_of(b).follow()
-    engine.stop()
+    a, b = silence_after_a_turn(opened, engine)
     b.session("mine").turn("user", "The queue is RabbitMQ.")
     path = b.root / "short-term/session_mine+kept.jsonl"
     said = sessions.read(b.store, "short-term/session_mine+kept.jsonl")

@@ -55,7 +55,7 @@ def pull(memory: Memory, other: Memory, *how: str) -> None:
     if (memory.root / ".git/MERGE_HEAD").exists():
         git(memory.root, "add", "-A")
         git(memory.root, "commit", "-qm", "Merged by hand")
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
 
 
 def turns(memory: Memory, id: str) -> set[str]:
@@ -146,7 +146,7 @@ def test_a_merge_that_came_from_elsewhere_is_repaired(
     for one in pair if both else (memory,):
         # Somebody merges without kimi_memory, and shares it.
         git(one.root, "pull", "-q", "--ff-only", str(hub), "main")
-        one.store.glance.drop()
+        one.store.folder_scan.drop()
         assert one.repair_merges()
         check_whole(one)
     merge_copy(other, str(memory.root))
@@ -190,7 +190,7 @@ def test_a_merge_whose_settling_was_cut_off_is_settled_by_the_next_job(
             merge_copy(memory, str(other.root))
     os.wait()
     assert os.read(read, 3) == b"cut"
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
     assert list(memory.jobs.records("merge")) == []
     memory.remember("Ann likes tea.", key="ann.tea")
     assert "cards settled" in memory.notes[0]
@@ -256,7 +256,7 @@ def test_nothing_is_done_while_git_waits_for_the_person(pair: Pair, clock: Clock
     live_apart(memory, other, clock)
     git(memory.root, "pull", "-q", "--no-rebase", str(other.root), "main", check=False)
     before = (memory.root / "USER.md").read_bytes()
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
     memory.remember("Cleo likes water.", key="cleo.water")
     assert memory.repair_merges() == []
     assert (memory.root / "USER.md").read_bytes() == before
@@ -276,7 +276,7 @@ def test_files_with_marks_are_mended_where_a_person_asks(memory: Memory) -> None
     (memory.root / "notes.md").write_text("One.\nCommitted.\n", encoding="utf-8")
     git(memory.root, "commit", "-qam", "Another port")
     git(memory.root, "stash", "pop", "-q", check=False)
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
     assert has_marks("notes.md", (memory.root / "notes.md").read_bytes())
     assert git(memory.root, "ls-files", "-u")
     assert memory.repair_merges() == [], "a person may be about to settle it"
@@ -303,7 +303,7 @@ def test_marks_that_came_with_a_pull_by_rebase_go_before_the_next_job(
     git(memory.root, "add", "-A")
     git(memory.root, "-c", "core.editor=true", "rebase", "--continue")
     assert has_marks("USER.md", (memory.root / "USER.md").read_bytes())
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
     [line] = memory.repair_merges()
     assert line.startswith("files with marks of git")
     kept = (memory.root / "conflicts").glob("USER.*.md")
@@ -345,7 +345,7 @@ def test_merges_of_something_else_are_left_as_they_are(
     how = ("-q", "-X", "ours", "--allow-unrelated-histories", "-m", "Both", "FETCH_HEAD")
     git(memory.root, "merge", *how)
     before = git(memory.root, "rev-parse", "HEAD^{tree}")
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
     assert memory.repair_merges() == []
     assert git(memory.root, "rev-parse", "HEAD^{tree}") == before
 

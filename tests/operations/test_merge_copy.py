@@ -296,7 +296,7 @@ def test_copies_that_merged_each_other_crosswise_still_merge(pair: tuple[Memory,
         git(
             one.root, "merge", "-q", "-X", "ours", "-m", f"By hand in {one.root.name}", "FETCH_HEAD"
         )
-        one.store.glance.drop()
+        one.store.folder_scan.drop()
     memory.remember("Cleo likes water.", key="cleo.water")
     other.remember("Dan likes milk.", key="dan.milk")
     merge(memory, other)
@@ -319,7 +319,7 @@ def test_what_copies_merged_by_values_gives_no_alarm_where_git_brings_it(
     memory.batch.flush()
     assert merge_copy(other, str(memory.root)).forks
     git(third.root, "pull", "-q", "--ff-only", str(other.root), "main")
-    third.store.glance.drop()
+    third.store.folder_scan.drop()
     assert errors(third) == []
 
 
@@ -398,7 +398,7 @@ def test_a_version_that_loses_again_is_the_one_of_before(
     if by_git:
         memory.batch.flush(), other.batch.flush()
         git(memory.root, "pull", "-q", "--no-rebase", "-X", "ours", str(other.root), "HEAD")
-        memory.store.glance.drop()
+        memory.store.folder_scan.drop()
         memory.repair_merges()
     else:
         merge(memory, other)
@@ -512,7 +512,7 @@ def leave_to_git(memory: Memory, other: Memory) -> None:
     other.batch.flush(), memory.batch.flush()
     git(memory.root, "pull", "-q", "--no-rebase", str(other.root), "main", check=False)
     assert (memory.root / ".git/MERGE_HEAD").exists()
-    memory.store.glance.drop()
+    memory.store.folder_scan.drop()
 
 
 def test_a_merge_that_git_began_is_finished(
@@ -687,7 +687,7 @@ def bring(memory: Memory, other: Memory, *, by_git: bool) -> None:
     if by_git:
         other.batch.flush()
         git(memory.root, "pull", "-q", str(other.root), "HEAD")
-        memory.store.glance.drop()
+        memory.store.folder_scan.drop()
         memory.repair_merges()
     else:
         merge(memory, other)

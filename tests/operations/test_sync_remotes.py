@@ -377,7 +377,7 @@ def test_a_branch_of_ones_own_is_synced_apart(desk: Memory, hub: Path) -> None:
     assert head_of(hub) == there
     assert head_of(hub, "trial") == desk.history.head()
     git(desk.root, "switch", "-q", "main")
-    desk.store.glance.drop()
+    desk.store.folder_scan.drop()
     assert sync(desk).sent == 0
 
 

@@ -232,15 +232,15 @@ def test_nobody_looks_beside_a_look_that_is_under_way(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kimi_memory.operations.watcher.TICK_MS", 100)
-    folder, glance = memory.index._sync._folder, memory.store.glance
+    folder, folder_scan = memory.index._sync._folder, memory.store.folder_scan
     with keep_index_informed(memory):
-        with glance.hold():
-            glance.look()
-            assert glance.is_held
+        with folder_scan.hold():
+            folder_scan.look()
+            assert folder_scan.is_held
             time.sleep(1)  # Nothing is to happen, of which nobody tells.
             assert folder.patience == 0
         until(lambda: folder.patience > 0)
-    assert not glance.is_held
+    assert not folder_scan.is_held
 
 
 def test_a_memory_whose_folder_goes_looks_for_itself_again(memory: Memory) -> None:

@@ -99,7 +99,7 @@ def test_a_real_merge_takes_nothing_from_the_agent(lived: Memory) -> None:
     assert "Dahl" in texts(lived, "my dentist")
     git(lived.root, "commit", "-qam", "Settled")
     lived.store.reconcile()
-    lived.store.glance.drop()
+    lived.store.folder_scan.drop()
     [card] = [hit.unit for hit in lived.recall("dentist Dahl").hits if hit.unit.kind == "card"]
     assert (card.trust, card.status) == ("human", "active")
 

@@ -28,7 +28,7 @@ from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.trust import vetting
-from kimi_memory.store.wal import glance, reconcile
+from kimi_memory.store.wal import folder_scan, reconcile
 from kimi_memory.web import room as rooms
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.room import Room, make_rooms
@@ -252,7 +252,7 @@ def test_files_from_outside_are_read_twice_to_open_a_memory(
         def time_ns() -> int:
             return time.time_ns() + 10_000_000_000
 
-    for looks in (glance, reconcile):
+    for looks in (folder_scan, reconcile):
         monkeypatch.setattr(looks, "time", Later)
     monkeypatch.setattr(vetting, "_YOUNG_NS", 0)
     opening = Opening(home=Home(tmp_path / "config", tmp_path / "state"), background=False)

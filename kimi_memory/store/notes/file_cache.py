@@ -44,7 +44,7 @@ class Catalog:
 
     def survey(self) -> Survey:
         """Look at every file."""
-        seen = self._store.glance.look()
+        seen = self._store.folder_scan.look()
         return Survey(self._store, self, seen.files, seen.extent)
 
     def facts(self, path: str, look: Stat) -> Facts:

@@ -17,7 +17,7 @@ from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.stat import Stats, signature
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.wal.append_log import is_mark, mark_of
-from kimi_memory.store.wal.glance import Looks
+from kimi_memory.store.wal.folder_scan import Looks
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.records import EXTERNAL, Entry
 

@@ -522,7 +522,7 @@ def test_a_commit_by_how_files_look_holds_what_a_whole_one_would(history, root):
     git(root / "inner", "init", "-q")
     write(root, "g.md.tmp")
     with Store.open(root, key=b"k") as store:
-        looks = store.glance.look().files
+        looks = store.folder_scan.look().files
     assert "inner/f.md" in looks
     assert history.commit("y", looks=looks)
     assert {"a.md", "c.md", "d/new.md"} == {p for p in tracked(root) if p.endswith(".md")}

@@ -14,7 +14,7 @@ import pytest
 from kimi_memory.store.files import cache_files
 from kimi_memory.store.notes.file_cache import FILE, Catalog
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal import glance
+from kimi_memory.store.wal import folder_scan
 from tests.store.conftest import KEY
 
 
@@ -57,7 +57,7 @@ def settle(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         def time_ns() -> int:
             return time.time_ns() + 10_000_000_000
 
-    return lambda: monkeypatch.setattr(glance, "time", Later)
+    return lambda: monkeypatch.setattr(folder_scan, "time", Later)
 
 
 def reopened(store: Store, key: bytes = KEY) -> Store:

@@ -14,7 +14,7 @@ from kimi_memory.formats import codec
 from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.notes.note_index import Register
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal import glance, reconcile
+from kimi_memory.store.wal import folder_scan, reconcile
 from tests.jobs.notes import card
 from tests.store.conftest import KEY
 
@@ -76,7 +76,7 @@ def test_it_says_what_a_new_one_would(
         Store.open(Path(place), key=KEY) as store,
         pytest.MonkeyPatch.context() as patch,
     ):
-        for looks in (glance, reconcile):
+        for looks in (folder_scan, reconcile):
             patch.setattr(looks, "time", Later if known else time)
         register, taken = Register.from_store(store), []
         for path, text, look in acts:

@@ -20,8 +20,8 @@ from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal import glance
-from kimi_memory.store.wal.glance import Glance
+from kimi_memory.store.wal import folder_scan
+from kimi_memory.store.wal.folder_scan import FolderScan
 from kimi_memory.store.wal.reconcile import BATCH, External
 
 ONE, TWO = b"one\n", b"two and more\n"
@@ -40,12 +40,12 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(glance, "time", made)
+    monkeypatch.setattr(folder_scan, "time", made)
     return made
 
 
 def seen(store: Store) -> set[str]:
-    return set(store.glance.look().files)
+    return set(store.folder_scan.look().files)
 
 
 def test_without_a_hold_every_look_sees_everything(store: Store, folder: Path) -> None:
@@ -60,9 +60,9 @@ def test_a_hold_sees_what_the_store_writes(store: Store, folder: Path, actor: Ac
     (folder / "a.md").write_bytes(ONE)
     (folder / "b.md").write_bytes(ONE)
     (folder / "c.md").write_bytes(ONE)
-    with store.glance.hold():
+    with store.folder_scan.hold():
         assert seen(store) == {"a.md", "b.md", "c.md"}
-        first = store.glance.look()
+        first = store.folder_scan.look()
         store.apply(
             [
                 Create("d/新.md", ONE),
@@ -81,7 +81,7 @@ def test_a_hold_sees_what_the_store_writes(store: Store, folder: Path, actor: Ac
 def test_a_hold_sees_what_others_write_a_moment_later(
     store: Store, folder: Path, clock: Clock
 ) -> None:
-    with store.glance.hold():
+    with store.folder_scan.hold():
         assert seen(store) == set()
         (folder / "a.md").write_bytes(ONE)
         clock.ahead = 1
@@ -92,7 +92,7 @@ def test_a_hold_sees_what_others_write_a_moment_later(
         clock.ahead = -9  # It was set back.
         assert seen(store) == {"a.md", "b.md"}
         (folder / "c.md").write_bytes(ONE)
-        store.glance.drop()
+        store.folder_scan.drop()
         assert seen(store) == {"a.md", "b.md", "c.md"}
 
 
@@ -101,18 +101,18 @@ def test_a_hold_relies_on_reports_while_they_are_trusted(
 ) -> None:
     (folder / "a.md").write_bytes(ONE)
     (folder / "b.md").write_bytes(ONE)
-    store.glance.trust(60)
+    store.folder_scan.trust(60)
     (folder / "unseen.md").write_bytes(ONE)
-    with store.glance.hold():
-        first = store.glance.look().files
+    with store.folder_scan.hold():
+        first = store.folder_scan.look().files
         assert set(first) == {"a.md", "b.md"}
-    with store.glance.hold():
-        assert store.glance.look().files is first
+    with store.folder_scan.hold():
+        assert store.folder_scan.look().files is first
     (folder / "a.md").unlink()
     (folder / "c.md").write_bytes(ONE)
-    store.glance.hint(["a.md", "c.md", ".git/index"])
+    store.folder_scan.hint(["a.md", "c.md", ".git/index"])
     store.apply([Create("d.md", ONE)], actor)
-    with store.glance.hold():
+    with store.folder_scan.hold():
         assert seen(store) == {"b.md", "c.md", "d.md"}
     # Without a hold every look is one at all files.
     assert seen(store) == {"b.md", "c.md", "d.md", "unseen.md"}
@@ -121,10 +121,10 @@ def test_a_hold_relies_on_reports_while_they_are_trusted(
 def test_of_a_folder_that_is_reported_every_file_is_looked_at(store: Store, folder: Path) -> None:
     (folder / "old").mkdir()
     (folder / "old" / "a.md").write_bytes(ONE)
-    store.glance.trust(60)
+    store.folder_scan.trust(60)
     (folder / "old").rename(folder / "new")
-    store.glance.hint(["old", "new"])
-    with store.glance.hold():
+    store.folder_scan.hint(["old", "new"])
+    with store.folder_scan.hold():
         assert seen(store) == {"new/a.md"}
 
 
@@ -144,14 +144,14 @@ class SlowTree(Tree):
 def test_who_looks_while_the_folder_is_walked_waits_for_that_walk(store: Store) -> None:
     (store.root / "a.md").write_text("a")
     tree, seen = SlowTree(store.root, Disk()), list[set[str]]()
-    glance = Glance(tree, store.journal)
+    folder_scan = FolderScan(tree, store.journal)
 
     def look() -> None:
-        with glance.hold():
-            seen.append(set(glance.look().files))
+        with folder_scan.hold():
+            seen.append(set(folder_scan.look().files))
 
     walker, looker = (
-        threading.Thread(target=glance.trust, args=(60,)),
+        threading.Thread(target=folder_scan.trust, args=(60,)),
         threading.Thread(target=look),
     )
     walker.start()
@@ -167,10 +167,10 @@ def test_who_looks_while_the_folder_is_walked_waits_for_that_walk(store: Store) 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9])
 def test_trust_that_is_over_looks_at_everything(store: Store, folder: Path, seconds: float) -> None:
-    store.glance.trust(60)
-    store.glance.trust(seconds)
+    store.folder_scan.trust(60)
+    store.folder_scan.trust(seconds)
     (folder / "a.md").write_bytes(ONE)
-    with store.glance.hold():
+    with store.folder_scan.hold():
         assert seen(store) == {"a.md"}
 
 
@@ -178,8 +178,8 @@ def test_a_hold_ends_with_the_outermost_block_and_is_of_one_thread(
     store: Store, folder: Path
 ) -> None:
     there: list[set[str]] = []
-    with store.glance.hold():
-        with store.glance.hold():
+    with store.folder_scan.hold():
+        with store.folder_scan.hold():
             assert seen(store) == set()
         (folder / "a.md").write_bytes(ONE)
         assert seen(store) == set()
@@ -194,22 +194,22 @@ def test_what_may_still_be_written_is_not_known(
     store: Store, folder: Path, actor: Actor, clock: Clock
 ) -> None:
     (folder / "a.md").write_bytes(ONE)
-    assert store.glance.look().files == {"a.md": UNKNOWN}
+    assert store.folder_scan.look().files == {"a.md": UNKNOWN}
     clock.ahead = 10
     known = signature((folder / "a.md").stat())
-    with store.glance.hold():
-        assert store.glance.look().files == {"a.md": known}
+    with store.folder_scan.hold():
+        assert store.folder_scan.look().files == {"a.md": known}
         clock.ahead = 0
         store.apply([Update("a.md", digest(ONE), TWO)], actor)
         clock.ahead = 11
-        assert store.glance.look().files["a.md"] != known
+        assert store.folder_scan.look().files["a.md"] != known
 
 
 @pytest.mark.parametrize("other", ["folder", "link"])
 def test_what_took_the_place_of_a_file_is_none(
     store: Store, folder: Path, actor: Actor, other: str
 ) -> None:
-    with store.glance.hold():
+    with store.folder_scan.hold():
         assert seen(store) == set()
         store.apply([Create("a.md", ONE)], actor)
         (folder / "a.md").unlink()

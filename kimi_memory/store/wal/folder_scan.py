@@ -31,7 +31,7 @@ class Looks(NamedTuple):
     """`UNKNOWN` for what may still be written."""
 
 
-class Glance:
+class FolderScan:
     """Looks at a folder, again and again or, inside of `hold`, only at what was written.
 
     What others write meanwhile without asking the store is seen a moment later, as if it
