@@ -198,6 +198,14 @@ def parser(only: str = "", *, overview: bool = False) -> ArgumentParser:
     return top
 
 
+def _place_of_command(words: Sequence[str]) -> int:
+    """Return the place of the command, behind what every command takes."""
+    at = 0
+    while at < len(words) and words[at].startswith(("--json", "--memory")):
+        at += 2 if words[at] == "--memory" else 1
+    return at
+
+
 def _refuse_command(word: str, names: Sequence[str]) -> str:
     near = suggest(word, names)
     meant = f"Did you mean 'kimi-memory {near}'? " if near else ""
@@ -215,9 +223,11 @@ def _import_command(name: str, help: str) -> Command:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
     words = list(arguments)
-    if words and words[0] in ALIASES:
-        words[:1] = ALIASES[words[0]].split()
-    first = words[0] if words else ""
+    at = _place_of_command(words)
+    first = words[at] if at < len(words) else ""
+    if first in ALIASES:
+        words[at : at + 1] = ALIASES[first].split()
+        first = words[at]
     try:
         top = parser(first, overview=first in _OVERVIEWS)
         chosen = top.parse_args(words)

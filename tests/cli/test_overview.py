@@ -125,6 +125,21 @@ def test_the_version_loads_nothing_of_the_command_line() -> None:
     assert done.stdout == f"{said}kimi_memory kimi_memory.__main__\n"
 
 
+def test_options_before_the_command_load_no_other_command(folder: Path, capsys) -> None:
+    check = (
+        "import sys; from kimi_memory.cli import run;"
+        f"code = run(['--json', '--memory', {str(folder)!r}, 'held']);"
+        "print(code, *sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    loaded = done.stderr.split()
+    assert loaded[0] == "0"
+    assert "kimi_memory.cli.list_" in loaded
+    assert not {f"kimi_memory.cli.{name}" for name in ("recall", "serve", "lsp")} & set(loaded)
+    assert run([f"--memory={folder}", "hell"]) == 2
+    assert "There is no command 'hell'. Did you mean" in capsys.readouterr().err
+
+
 def test_every_command_of_a_plugin_is_in_a_group() -> None:
     shown = parser(overview=True).format_help()
     assert "\nMore\n" not in shown

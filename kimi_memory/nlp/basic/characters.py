@@ -114,6 +114,7 @@ def letters_of(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
+@keep_results(4096)
 def bare(text: str) -> str:
     """Return `text` as it is compared with what must not come back.
 

@@ -180,6 +180,7 @@ def sets_free(text: str) -> bool:
     return _FREED.search(text) is not None
 
 
+@keep_results(4096)
 def may_replace(text: str) -> bool:
     """Whether a statement has the words of a change, of leave, or of something done."""
     if tells_change(text) or sets_free(text):

@@ -75,11 +75,13 @@ def reports_trouble(text: str) -> bool:
     return tells_defect(text) or is_passing(text)
 
 
+@keep_results(4096)
 def is_passing(text: str) -> bool:
     """Whether a message says how a piece of work stands: the next one says it anew."""
     return _PASSING.search(text) is not None
 
 
+@keep_results(4096)
 def tells_defect(text: str) -> bool:
     """Whether a clause says what a thing fails to do: "the modal does not adjust"."""
     return _DEFECT.search(text.replace("’", "'")) is not None

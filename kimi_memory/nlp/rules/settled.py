@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.lasting import tells_defect
 from kimi_memory.nlp.rules.salience import traits_of
@@ -115,6 +115,7 @@ def fails_still(text: str) -> bool:
     return _FAILS_STILL.search(first.replace("’", "'")) is not None
 
 
+@keep_results(4096)
 def leaves_open(text: str) -> bool:
     """Whether a clause says what is still to be done or decided."""
     return _OPEN.search(text) is not None
