@@ -22,6 +22,7 @@ from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, updates
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.changed_later import replaces
@@ -31,7 +32,7 @@ from kimi_memory.nlp.rules.salience import specific_words
 from kimi_memory.nlp.rules.self_facts import self_of
 from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
 from kimi_memory.nlp.rules.slots import holds_one, slot_of
-from kimi_memory.nlp.rules.subjects import kin, subject_of
+from kimi_memory.nlp.rules.subjects import is_named, kin, subject_of
 from kimi_memory.nlp.rules.values import (
     Relation,
     compare_claims,
@@ -90,6 +91,8 @@ def _takes_place(card: Card, draft: Draft) -> bool:
     """Whether a person's later words change what a card says, without saying it again."""
     if draft.origin is not Origin.HUMAN or draft.weak or not BY_WORDS & set(draft.tags):
         return False
+    if card.key != draft.key and is_named(card.key) and is_named(draft.key):
+        return False  # The port of Larkspur says nothing of its owner.
     if CardType.RULE in {card.type, draft.type}:
         # A rule is changed by a rule: a remark on the same subject leaves it in force.
         if card.type is not draft.type:
@@ -113,6 +116,7 @@ def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
     # One word in common is the name of what both speak of: the car is there, the car was sold.
     told = same_key and len(claim_words(card.value)) > 1
     grown = relation in _ALIKE and (told or _is_sentence(card, draft))
+    grown = grown and not _is_of_another(card, draft)
     if grown and not _is_change(draft):
         return _ALIKE[relation]
     if relation is Relation.OPPOSITE:
@@ -131,6 +135,14 @@ def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
         return Verdict.UNRELATED
     differs = relation in (Relation.VALUE, Relation.SWAPPED) or draft.reversal
     return _judge_difference(card, draft) if one or (same_key and differs) else Verdict.UNRELATED
+
+
+def _is_of_another(card: Card, draft: Draft) -> bool:
+    """Whether a draft tells of a thing with a name that a card does not have."""
+    name = draft.key.partition(".")[0]
+    if not is_named(draft.key) or card.key == draft.key:
+        return False
+    return name not in {slug(card.project, 40), *map(slug, claim_words(card.value))}
 
 
 def _gives_same_value(card: Card, draft: Draft) -> bool:
@@ -180,6 +192,7 @@ def _of_one_slot(old: Slot, new: Slot, card: Card, draft: Draft) -> Verdict:
     taken_back = bool(new.before) and compare_values(old.value, new.before) in _ALIKE
     # Near Harbour Street, in Harbour: a part and the whole of one place.
     near = new.name in _ROUGH and bool(specific_words(old.value) & specific_words(new.value))
+    near = near and not _is_change(draft)
     beside = (new.many or old.denied or near) and not taken_back
     return Verdict.UNRELATED if beside else _judge_difference(card, draft)
 

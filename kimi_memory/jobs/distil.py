@@ -72,7 +72,7 @@ class Distil:
         # First, since who reads the session a second time may want to see it.
         digest = self._build_digest(told)
         earlier = Earlier(shelf)
-        drafts, stating_nothing = graded(self._collect_drafts(told))
+        drafts, stating_nothing = graded(self._collect_drafts(told), fold.changes_known)
         if told.is_chat():
             # What takes the place of something that is known matters as that did.
             scene = opens_scene(turn.text for turn in told.turns if turn.by_person)

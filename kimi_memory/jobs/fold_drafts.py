@@ -112,6 +112,11 @@ class Fold:
         """Whether a draft takes the place of a live card that names the same things."""
         return bool(self._find_replaced_cards(draft, ()))
 
+    def changes_known(self, draft: Draft) -> bool:
+        """Whether a draft gives another value to what is known under its own key."""
+        live = _latest_live(self._matching.cards(draft))
+        return any(self._judge_card(card, draft, None) is Verdict.REPLACES for card in live)
+
     def add_past(self, old: Draft, draft: Draft) -> None:
         """Add what was so until a draft said otherwise, if the draft has become a card.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from kimi_memory.domain.draft import BY_WORDS, CHANGE, DATED, Draft
@@ -59,16 +59,24 @@ _BEGINNING = 12
 _SLOTS = (*SINGLE, *(f".{name}" for name in OPEN))
 
 
-def graded(drafts: Iterable[Draft]) -> tuple[list[Draft], list[str]]:
+def graded(
+    drafts: Iterable[Draft], changes_known: Callable[[Draft], bool] = lambda _: False
+) -> tuple[list[Draft], list[str]]:
     """Return the drafts that may become notes, and a line for each that states nothing.
 
     What is weak is marked so that it becomes a candidate. A draft that ends something, a
-    task, and what rests on no person's or agent's words are left as they are.
+    task, and what rests on no person's or agent's words are left as they are. So is a request
+    to change what is known of a named thing: "please update the port of Larkspur to 8081".
+
+    Args:
+        drafts: what was proposed.
+        changes_known: whether a draft gives another value to what is known under its key.
     """
     kept: list[Draft] = []
     left_out: list[str] = []
     for draft in drafts:
-        strength = Strength.STRONG if _is_settled(draft) else _rate_strength(draft)
+        asked = draft.reversal and is_named(draft.key) and changes_known(draft)
+        strength = Strength.STRONG if asked or _is_settled(draft) else _rate_strength(draft)
         if strength is Strength.NONE:
             left_out.append(f"{draft.key}: it states nothing")
         else:

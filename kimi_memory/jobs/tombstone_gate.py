@@ -106,9 +106,13 @@ class TombstoneGate:
 
     def _has_barred_value(self, scopes: set[str], key: str, text: str) -> bool:
         """Whether a text puts a barred value of its own key into other words."""
-        near = self._stones.near(scopes)
-        if any(_fills_slot_alike(text, stone, scopes) for stone in near):
-            return True
+        near = list[Tombstone]()
+        for stone in self._stones.near(scopes):
+            alike = _fills_slot_alike(text, stone, scopes)
+            if alike:
+                return True
+            if alike is None:  # Where there is a slot, its value decides.
+                near.append(stone)
         low = cues.fold_case(text)
         if cues.REVERSAL.search(low) or _INSTEAD.search(low):
             return False  # Who takes something back names it, and does not say it again.
@@ -141,15 +145,16 @@ def _relevant_scopes(about: Draft | Card | Event, sessions: Iterable[str]) -> se
     return {"memory", f"project:{about.project}", *own, *(told if len(told) == 1 else ())}
 
 
-def _fills_slot_alike(text: str, stone: Tombstone, scopes: Collection[str]) -> bool:
+def _fills_slot_alike(text: str, stone: Tombstone, scopes: Collection[str]) -> bool | None:
     """Whether a text gives the slot of a forgotten statement the value that was forgotten.
 
-    What fills a slot of one project says nothing of the same slot of another one.
+    What fills a slot of one project says nothing of the same slot of another one. None if
+    the two fill no slot in common.
     """
     # A tombstone holds small letters, in which names are not seen.
     told, old = slot_of(text), slot_of(stone.value) or slot_of(capwords(stone.value))
     if told is None or old is None or told.key != old.key or told.denied != old.denied:
-        return False
+        return None
     if told.holder == PROJECT and stone.scope not in scopes:
         return False
     relation = compare_values(old.comparable, told.comparable)

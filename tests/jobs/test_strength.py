@@ -14,6 +14,7 @@ from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
+from tests.conftest import Clock
 
 OFFER = "Two ways:\n\nOption A: Patch the old sheets.\nOption B: New sheets of steel.\n\nWhich one?"
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
@@ -40,6 +41,29 @@ def test_what_states_nothing_is_left_out_and_said_so() -> None:
 def test_what_is_weak_is_marked() -> None:
     (kept,), _ = graded([draft("maybe we should sell the caravan", type=CardType.DECISION)])
     assert kept.weak
+
+
+@pytest.mark.parametrize(
+    ("known", "asked"),
+    [
+        ("The port of Heron is 8080.", "Please change the port of Heron to 8081."),
+        ("苍鹭的端口是8080。", "请把苍鹭的端口改成8081。"),
+    ],
+)
+def test_a_request_changes_what_is_known_of_a_named_thing_and_adds_nothing(
+    memory: Memory, clock: Clock, known: str, asked: str
+) -> None:
+    def tell(id: str, text: str) -> dict[Status, str]:
+        clock.move(days=1)
+        session = memory.session(id)
+        for role, words in (("user", text), ("assistant", "Done.")):
+            session.turn(role, words)
+        session.end()
+        return {card.status: card.value for card in cards(memory)}
+
+    assert Status.ACTIVE not in tell("before", asked)
+    assert tell("known", known)[Status.ACTIVE] == known
+    assert tell("after", asked) == {Status.ACTIVE: asked, Status.SUPERSEDED: known}
 
 
 def test_what_ends_something_or_is_imported_is_left_alone() -> None:

@@ -98,6 +98,14 @@ def test_another_value_or_another_persons_is_not_barred(value: str, other: str) 
     assert not barred(value, key="user.was").note(card(other, key="user.is"))
 
 
+def test_a_value_that_was_replaced_elsewhere_is_not_what_was_forgotten() -> None:
+    stones = barred("The region is Dublin.", key="fact.region", scope="project:p")
+    moved = card("The region went from Dublin to Frankfurt.", key="fact.region", project="q")
+    assert not stones.note(moved)
+    assert not stones.note(replace(moved, project="p"))
+    assert stones.note(replace(moved, value="Our region is Dublin", project="p"))
+
+
 def test_a_forgotten_choice_is_barred_in_its_project_and_free_in_others() -> None:
     stones = barred("我们的数据库决定用 MongoDB，因为灵活。", scope="project:p")
     again = card("数据库选 MongoDB 吧。", project="p")

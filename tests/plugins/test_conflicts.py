@@ -133,6 +133,12 @@ PAIRS = [
         X,
     ),
     ("user.city", "I live in Leeds", "My sister lives in Bristol", U),
+    (
+        "user.employer",
+        "I've joined Marlowe, that's my employer now",
+        "I've joined Fenwick, that's my employer now",
+        X,
+    ),
     ("user.allergies", "I'm allergic to peanuts", "I'm allergic to cats", U),
     ("user.allergies", "I'm allergic to cats", "I'm not allergic to cats", C),
     ("user.sister.home", "My sister Ana lives in Madrid", "My sister Eva lives in Rome", U),

@@ -21,6 +21,8 @@ _TURN = r"(?:moved?|changed?|switched|set|raised|lowered|increased|reduced|cut|e
 ENGLISH = tuple(
     regex(f"^(?:{form})$", re.IGNORECASE)
     for form in (
+        # "the main branch is no longer develop, it is trunk", "the port is not 8080 but 9090"
+        rf"(?P<w>my|our|the|(?-i:[A-Z])[\w-]+'s)? ?(?P<q>(?:[\w'.-]+ ){{0,2}}?)(?P<n>{_NOUN})(?P<f> (?:for|of) (?:the |our |my )?[\w-]+(?: [\w-]+)?)? (?:is|was|are|were) (?:not|no longer) (?:called |named )?(?P<o>[^,;]{{1,30}}?)(?: any ?(?:more|longer))?(?:[,;] (?:but |and )?(?:it|that|they) (?:is|are)(?: now)?|,? but(?: now)?) (?:called |named )?(?P<v>.+)",
         # "our API port is 8080", "my wife's name is Hannah", "the rent went up from 900 to 950"
         rf"(?P<w>my|our|the|(?-i:[A-Z])[\w-]+'s)? ?(?P<q>(?:[\w'.-]+ ){{0,2}}?)(?P<n>{_NOUN})(?P<f> (?:for|of) (?:the |our |my )?[\w-]+(?: [\w-]+)?)? (?:(?:has|have|had|was|were|is|are|got|will) )?(?:been |be )?(?:{_TURN})(?: from (?P<o>[^,;]{{1,30}}?))? (?:to|at|on|with|by|into) (?P<v>.+)",
         rf"(?P<w>my|our|the|(?-i:[A-Z])[\w-]+'s)? ?(?P<q>(?:[\w'.-]+ ){{0,2}}?)(?P<n>{_NOUN})(?P<f> (?:for|of) (?:the |our |my )?[\w-]+(?: [\w-]+)?)? {_BE} (?P<d>not )?(?:called |named |set |due |running |hosted |located |kept |at |on (?=[\d\W]|(?-i:[A-Z])|(?:mon|tues|wednes|thurs|fri|satur|sun)day|the )|in |by (?!default)|with |for |to )*(?P<v>.+)",

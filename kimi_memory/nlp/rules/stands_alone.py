@@ -31,9 +31,9 @@ _REPORTED = regex(
 )
 """What somebody else told the speaker to do."""
 _EDIT = regex(
-    r"^(?:请|再|先|那|然后|现在|还有|另外|[，,\s])*(?:把|将|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
+    r"^(?:请|再|先|那|然后|现在|还有|另外|还是|不是?|就|都|已经?|后来|[，,\s])*(?:把|将|[改换][成为到回]|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
 )
-"""At work who says 把…改为 asks for an edit, and settles nothing beyond it."""
+"""At work who says 把…改为 asks for an edit, and 改成… does not say of what."""
 _GIVES = regex(
     r"[:：=]|\b(?:is|are|was|were|has|have|isn't|aren't|turned|weighs?)\b|[是为叫有在共达]|\d"
 )
@@ -50,7 +50,7 @@ def only_names_habit(text: str) -> bool:
 
 
 def asks_for_edit(text: str) -> bool:
-    """Whether a Chinese text begins as a request for an edit: 把标题改成蓝色."""
+    """Whether a Chinese text begins as a request for an edit: 把标题改成蓝色, 改成蓝色."""
     return _EDIT.search(text) is not None
 
 

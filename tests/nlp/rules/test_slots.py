@@ -81,6 +81,8 @@ REPLACED = [
     ("以前默认分支叫 master，现在叫 main", "project.branch", "master", "main"),
     ("之前王敏的时区是 UTC+1，现在改为 UTC+2", "王敏.timezone", "UTC+1", "UTC+2"),
     ("Instead of AWS, we use Fly as the hosting", "project.hosting", "AWS", "Fly"),
+    ("The main branch isn't develop any more, it's trunk", "project.branch", "develop", "trunk"),
+    ("Our region is no longer Dublin but Frankfurt", "project.region", "Dublin", "Frankfurt"),
     ("In place of AWS, we use Hetzner for the hosting", "project.hosting", "AWS", "Hetzner"),
 ]
 
@@ -149,6 +151,10 @@ def test_a_clause_names_the_value_that_is_replaced(
     slot = slot_of(clause)
     assert slot is not None
     assert (slot.key, slot.before, slot.value) == (key, before, value)
+
+
+def test_how_a_thing_is_not_is_no_value_that_was_replaced() -> None:
+    assert slot_of("The database is not slow, it is the network") is None
 
 
 def test_the_name_of_the_project_holds_what_is_the_projects() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.nlp.rules.stands_alone import (
+    asks_for_edit,
     gives_own_value,
     is_reported,
     only_names_habit,
@@ -98,3 +99,15 @@ def test_a_value_of_ones_own_is_given(text: str) -> None:
 )
 def test_what_is_only_named_has_no_value(text: str) -> None:
     assert not gives_own_value(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["把封面改成灰色", "现在改成周四了。", "不是，换成大号的", "还是改为两页"]
+)
+def test_who_asks_for_an_edit_says_nothing_without_the_talk(text: str) -> None:
+    assert asks_for_edit(text)
+
+
+@pytest.mark.parametrize("text", ["封面改成灰色了", "例会现在改到周四", "我们换成了大号的烤箱"])
+def test_a_change_that_names_what_changed_is_no_edit(text: str) -> None:
+    assert not asks_for_edit(text)

@@ -25,6 +25,8 @@ from kimi_memory.nlp.rules.utterance import Act, act_of, clauses, is_order, of_w
         ("show me the last three invoices", Act.REQUEST),
         ("帮我查一下明天的车次", Act.REQUEST),
         ("你先列个提纲", Act.REQUEST),
+        ("go through the list once more", Act.REQUEST),
+        ("go with rye for the bread", Act.STATEMENT),
         ("from now on answer in French", Act.ORDER),
         ("never book anything before nine", Act.ORDER),
         ("whenever i send a draft, check the spelling first", Act.ORDER),
