@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules.chat_logs import is_stamped, labels_other
 
 _REACH = 600
 """What stands further before a statement does not bring it in."""
@@ -73,6 +74,11 @@ _POINTS_BACK = regex(
 _HEADING = regex(r"[^\n.!。！…~)）]{3,80}$")
 _COMMAS = (",", "，", ";", "；")
 _SAYS = regex(r"(?:说|讲|写道|says?|said|writes?|wrote|quoting [\w' ]{1,30})\W{0,3}$", 2)
+_SENT_FROM = regex(
+    r"\n\s{0,3}(?:sent (?:from|via) |get outlook for |von meinem |envoyé de(?:puis)? |发自我的|来自我的)[^\n]{1,40}\s*$",
+    2,
+)
+"""The line below a mail that a phone adds."""
 _HANZI = regex(r"[\u3400-\u9fff]")
 _APART = regex(r"[\u3400-\u9fff”」）)][ \u3000\n]$")
 """Chinese writes no space inside a sentence: behind one, a text begins."""
@@ -91,6 +97,8 @@ def is_led_in(text: str, at: int) -> bool:
     line = text[text.rfind("\n", 0, at) + 1 : at + _LEAD].split("\n", maxsplit=1)[0]
     if _COMMENTS.match(line) or _BRACKETED.match(line):
         return True
+    if labels_other(line) or is_stamped(line) or _stands_below_name(text, at):
+        return True
     asked = _MEMORY.search(text, max(0, at - _LEAD), at + _LEAD)
     if asked is not None:
         return _SOURCE.search(text, max(0, asked.start() - _LEAD), asked.start()) is not None
@@ -101,6 +109,17 @@ def is_led_in(text: str, at: int) -> bool:
     if _APART.search(lead) and len(lead) > _SHORTEST:
         return True
     return _brings_in(lead) or any(map(_brings_in, _pieces(text, at)))
+
+
+def _stands_below_name(text: str, at: int) -> bool:
+    """Whether a line above says who speaks, as in a chat, or the last that a phone sent it."""
+    above = text[max(0, at - _REACH) : at].split("\n")[:-1]
+    words = text[at : at + _LEAD]
+    return (
+        any(map(is_stamped, above))
+        or any(labels_other(f"{line} {words}") for line in above if line.rstrip()[-1:] in ":：")
+        or _SENT_FROM.search(text, max(at, len(text) - _LEAD)) is not None
+    )
 
 
 def _lead_of(text: str, at: int) -> str:
