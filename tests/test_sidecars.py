@@ -163,14 +163,20 @@ def test_what_a_stranger_forged_counts_for_nothing(root: Path, base: Path, name:
     assert (root / ".kimi/owner").is_file()
 
 
+@pytest.mark.parametrize("whose", ["stranger", "own"])
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
 @pytest.mark.parametrize(
-    "name", ["owner", "journal", "locks", "tmp", "txn", "undo", "index", "pending", "spool"]
+    "name",
+    [
+        *("owner", "journal", "locks", "tmp", "txn", "undo", "index", "pending", "spool"),
+        *("lost+found", "read-only"),
+    ],
 )
 def test_what_is_no_file_or_folder_counts_for_nothing(
-    root: Path, base: Path, name: str, kind: str
+    root: Path, base: Path, name: str, kind: str, whose: str
 ) -> None:
-    of_a_stranger(root, base)
+    if whose == "stranger":
+        of_a_stranger(root, base)
     place = root / ".kimi" / name
     shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
     makers = {

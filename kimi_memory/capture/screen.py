@@ -22,8 +22,14 @@ from kimi_memory.nlp.rules.secret_answers import find_secret_answer
 MASK = re.compile(r"⟦redacted:[a-z0-9-]+:[0-9a-f]{4}⟧")
 # JSON nested deeper than this no program writes; Python's own stack ends near 1,000.
 _DEEPEST = 100
+_SHORTEST = 1000
+"""A number with fewer digits is no code."""
 _IDS = frozenset({"id", "continues"})
 """Of the header of a session: ids have a way of their own."""
+_UNSEEN = re.compile(
+    r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+)
+"""Signs of no width, which may part the letters of a word."""
 # With the invisible tags of Unicode, in which orders to a model can be hidden.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\U000e0000-\U000e007f]")
 
@@ -162,6 +168,10 @@ class Screen:
                 return [self._pass_value(one, name, depth + 1) for one in value]
             case dict():
                 return dict(self.pass_fields(value, depth + 1))
+            case int() if abs(value) >= _SHORTEST:
+                # {"pin": 4831} tells as much as {"pin": "4831"}.
+                told = self._pass_value(str(value), name, depth)
+                return value if told == str(value) else told
             case float() if not isfinite(value):
                 return None  # JSON has no such number.
         return value
@@ -170,11 +180,22 @@ class Screen:
         """Return what the plugins would mask, outside of earlier masks."""
         if not text:
             return []  # Reasons and subjects are empty mostly; to ask loads the plugins.
-        found = [span for spans in self._host.gather("screen_text", text=text) for span in spans]
+        found = [*self._ask_plugins(text), *self._find_parted(text)]
         if not found:
             return []
         masks = [match.span() for match in MASK.finditer(text)]
         return [s for s in found if not any(a < s.end and s.start < b for a, b in masks)]
+
+    def _ask_plugins(self, text: str) -> list[Span]:
+        return [span for spans in self._host.gather("screen_text", text=text) for span in spans]
+
+    def _find_parted(self, text: str) -> list[Span]:
+        """Return what would be masked, were the signs that nobody sees not between its letters."""
+        if text.isascii() or not _UNSEEN.search(text):
+            return []
+        seen = [at for at, sign in enumerate(text) if not _UNSEEN.match(sign)]
+        spans = self._ask_plugins("".join(text[at] for at in seen)) if seen else []
+        return [Span(seen[one.start], seen[one.end - 1] + 1, one.rule) for one in spans]
 
     def _truncate_text(self, text: str) -> tuple[str, int]:
         raw = text.encode("utf-8")

@@ -114,13 +114,13 @@ def within(arguments: Namespace) -> tuple[str, ...] | None:
 def leave(memory: Memory) -> None:
     """Commit what earlier commands left pending, if it is time; nothing is lost if not."""
     notes = [*memory.notes]
-    if memory.batch.due() and not _is_reconciling(memory):
-        try:
+    try:
+        if memory.batch.due() and not _is_reconciling(memory):
             memory.batch.flush()
-        except KimiMemoryError as error:
-            # The notes are on disk already; a commit that waits is no reason to call the command a
-            # failure.
-            notes.append(f"history is behind: {error}")
+    except KimiMemoryError as error:
+        # The notes are on disk already; a commit that waits is no reason to call the command a
+        # failure. On a read-only disk not even the lock for it can be taken.
+        notes.append(f"history is behind: {error}")
     for note in notes:
         show_note(f"kimi-memory: note: {note}")
 

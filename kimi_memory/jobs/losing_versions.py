@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from kimi_memory.domain.change import Change, Delete, digest
 from kimi_memory.jobs.merging import join_files, list_changes
+from kimi_memory.merge.kinds import Kind, has_id, kind_of, read_text
+from kimi_memory.merge.lines import common_lines
 from kimi_memory.merge.trees import Tree
 from kimi_memory.store.files.paths import is_conflict_copy, path_without_conflict
 from kimi_memory.store.git.history import History
@@ -37,7 +39,9 @@ def merge_losing(
 ) -> tuple[list[Change], Tree]:
     """Return what brings a losing version into its file and removes it, and the merged files."""
     theirs, now = store.read(losing.path), store.read(losing.original)
-    base = _find_base(history, losing.original, theirs, now)
+    base = _find_base(history, losing.original, theirs, now) or _shared(
+        losing.original, theirs, now
+    )
     sides = ({losing.original: one} if one is not None else {} for one in (base, now, theirs))
     here, merged = join_files(store, *sides)
     changes = list_changes(here, merged.files)
@@ -51,6 +55,20 @@ def _find_base(history: History, path: str, theirs: bytes, now: bytes) -> bytes 
     """
     earlier = [one for one in _read_earlier(history, path) if one not in (theirs, now)]
     return min(earlier, key=lambda one: _distance(one, theirs), default=None)
+
+
+def _shared(path: str, theirs: bytes, now: bytes) -> bytes | None:
+    """Return the lines that both versions of a text have; None where it is no plain text.
+
+    What only one of them has was added then: both additions stay.
+    """
+    texts = [read_text(one) for one in (theirs, now)]
+    kinds = {kind_of(path, one) for one in (theirs, now)}
+    plain = len(kinds) == 1 and kinds < {Kind.TEXT, Kind.PAGE}
+    if not plain or any(text is None or has_id(text) for text in texts):
+        return None
+    one, other = ((text or "").splitlines(keepends=True) for text in texts)
+    return "".join(common_lines(one, other)).encode()
 
 
 def _read_earlier(history: History, path: str) -> Iterator[bytes]:

@@ -20,6 +20,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.by_git import finish_merge
+from kimi_memory.merge.files import CONFLICTS
 from kimi_memory.merge.marks import has_marks, split_marks
 from kimi_memory.merge.trees import Tree, join
 from kimi_memory.nlp.basic.counted import counted
@@ -50,7 +51,10 @@ class Repaired:
     def __str__(self) -> str:
         """Return one line for people."""
         name = f"the merge {self.merge[:10]} of git" if self.merge else self.about
-        done = [f"{counted(len(self.paths), 'files')} merged by their values"] if self.paths else []
+        kept = [path for path in self.paths if path.startswith(f"{CONFLICTS}/")]
+        done = [f"one version stays, the other waits in {path}" for path in kept]
+        if self.paths and not kept:
+            done = [f"{counted(len(self.paths), 'files')} merged by their values"]
         done += [f"{counted(self.settled, 'cards')} settled"] if self.settled else []
         done += [f"its cards are not settled: {self.held}"] if self.held else []
         return f"{name}: {', '.join(done)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,12 +17,16 @@ from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.losing_versions import find_losing
+from kimi_memory.merge.files import CONFLICTS
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.wal.append_log import LOST
 
 _MERGE_LOSING = "Let 'kimi-memory doctor --fix' merge it into the other file, or delete it."
 _DELETE_LOSING = "Take over what is right into the other file, then delete this one."
+_DELETE_KEPT = "Take over what is right into the file of its name, then delete this one."
+_KEPT = re.compile(r"\.(?:[0-9a-f]{8}|\d{8}T\d{6}Z)\.[^/]+$")
+"""How a version is marked that was kept; a page about a contradiction has no such mark."""
 _SHOWN = 5
 _HISTORY = ".git"
 
@@ -86,6 +91,17 @@ def check_copies(memory: Memory) -> Iterator[Finding]:
     if rest := found[_SHOWN:]:
         message = f"there are {len(rest)} more losing versions of sync tools"
         yield _copy_finding(message, "", fixable=not mended.isdisjoint(rest))
+
+
+def check_kept(memory: Memory) -> Iterator[Finding]:
+    """Yield the versions that wait for a person, as they could not be merged into their file."""
+    found = [path for path in memory.store.files(CONFLICTS) if _KEPT.search(path)]
+    for path in found[:_SHOWN]:
+        message = "this version of a file could not be merged and waits here"
+        yield Finding("copies", Severity.WARNING, message, _DELETE_KEPT, path)
+    if rest := found[_SHOWN:]:
+        message = f"there are {len(rest)} more versions that wait in conflicts"
+        yield Finding("copies", Severity.WARNING, message, _DELETE_KEPT, CONFLICTS)
 
 
 def _copy_finding(message: str, path: str, *, fixable: bool) -> Finding:

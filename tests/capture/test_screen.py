@@ -181,3 +181,22 @@ def test_what_is_nested_a_hundred_deep_passes_and_deeper_is_refused(
     with pytest.raises(UsageError, match="too deep"):
         screen().pass_fields({"v": wrap(value)})
     assert screen().pass_calls([wrap(value)]) == ({"cut": "nested too deep"},)
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u00ad", "\u2060", "\ufeff", "\u202e", "\ufe0f"])
+def test_what_nobody_sees_between_its_letters_hides_no_secret(sign: str) -> None:
+    told = f"the token {sign}is ghp_{sign}{'a1B2c3D4e5F6' * 3}, the pass{sign}word: hunter{sign}22x"
+    passed = Screen(Host(entry_points=False), b"k" * 32).pass_text(told)
+    assert passed.masked == 2
+    assert "hunter" not in passed.text and "F6" not in passed.text
+    assert passed.text.startswith(f"the token {sign}is ")
+
+
+def test_a_number_is_screened_by_its_name() -> None:
+    fields: dict[str, Json] = {"pin": 4831, "otp": [739184], "port": 8080, "ok": True, "n": 1.5}
+    passed = Screen(Host(entry_points=False), b"k" * 32).pass_fields(fields)
+    assert {name: passed[name] for name in ("port", "ok", "n")} == {
+        "port": 8080, "ok": True, "n": 1.5
+    }  # fmt: skip
+    assert MASK.fullmatch(str(passed["pin"]))
+    assert "739184" not in str(passed["otp"])

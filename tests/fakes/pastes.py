@@ -1,4 +1,4 @@
-"""Turns in which a person brings somebody else's words along: 32 English, 32 Chinese styles.
+"""Turns in which a person brings somebody else's words along: styles of both languages.
 
 `{a}`, `{b}` and `{c}` are sentences that would be believed if the person said them.
 """
@@ -48,6 +48,24 @@ _ENGLISH = {
     "page of others": "Here's what my competitor's page says: {b} {a}",
     "post of others": "This is what Tom posted in our channel:\n\n{a}\n{c}",
     "copied": "I found this on their website:\n{b}\n{c}",
+    "slack line": "[10:32 AM] dana: {a}",
+    "slack brackets": "dana  [10:32 AM]\n{b}\n{c}",
+    "discord": "dana — 05/03/2026, 10:32\n{a}\n{c}",
+    "whatsapp": "[3/5/26, 10:32:11 AM] Dana Fox: {b}\nand {a}",
+    "whatsapp number": "05/03/2026, 10:32 - +44 7700 900123: {c}",
+    "telegram": "Dana Fox, [05.03.2026 10:32]\n{a}\n{b}",
+    "signal": "see here\nDana Fox (10:32): {b}",
+    "teams": "[3/5 10:32 AM] Fox, Dana\n\n{c}",
+    "irc": "10:32 <@dana> {c}\n{a}",
+    "irc bar": "10:32:11       dana | {c}",
+    "jabber": "(10:32:11 AM) dana: {a}",
+    "zoom": "10:32:11 From Dana Fox to Everyone : {b}",
+    "minutes": "**Dana Fox** (10:32 AM): {c}",
+    "nicknames": "dana: {a}\nlee: fine\ndana: {b}",
+    "speakers": "Speaker 1 (00:32): {b}\nSpeaker 2 (00:40): {c}",
+    "reply head": "Am 05.03.2026 um 10:32 schrieb Dana Fox:\n\n{a}\n{c}",
+    "sender": "Dana Fox <dana@shop.test>\nThu, Mar 5, 10:32 AM\nto me\n\n{b}\n\n{c}",
+    "wrapped reply head": "On Thu, Mar 5, 2026 at 10:32 AM Dana\n<dana@shop.test> wrote:\n{a}",
 }
 _CHINESE = {
     "summary": "请总结以下文章：今天股市上涨。{a}{b}",
@@ -85,6 +103,20 @@ _CHINESE = {
     "page of others": "下面是竞争对手网站上写的：{b}{a}",
     "post of others": "这是他发给我的：\n\n{a}\n{c}",
     "copied": "我在他们的网页上看到的：\n{b}\n{c}",
+    "wechat line": "[上午10:32] 老王：{a}",
+    "wechat day": "老王  3月5日 10:32\n{b}\n{c}",
+    "wechat dated": "老王 2026-03-05 10:32:11\n{a}",
+    "wechat written out": "2026年3月5日 10:32 老王：{c}",
+    "qq": "老王<wang@qq.test> 10:32:11\n{b}",
+    "qq group": "【管理员】老王(123456789)  10:32:11\n{a}\n{c}",
+    "钉钉": "老王 03-05 10:32\n{b}",
+    "腾讯会议": "老王(00:32): {c}",
+    "line": "10:32\t老王\t{a}",
+    "列表": "- 10:32 老王：{b}",
+    "telegram": "老王, [2026/3/5 10:32]\n{a}\n{b}",
+    "whatsapp": "2026/3/5 上午10:32 - 老王: {c}",
+    "minutes": "发言人1：{a}\n发言人2：{c}",
+    "reply head": "老王 <wang@shop.test> 于2026年3月5日周四 10:32写道：\n\n{b}\n{c}",
 }
 
 

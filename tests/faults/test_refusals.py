@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_memory.cli import run
 from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.errors import DiskError, KimiMemoryError, ReadOnlyError
 from kimi_memory.formats.checksum import seal
@@ -195,3 +196,31 @@ def test_a_folder_we_may_not_write_is_read(tmp_path: Path) -> None:
             path.chmod(0o755)
     tmp_path.chmod(0o755)
     assert run_all([work]) == [0]
+
+
+def test_a_read_only_memory_whose_commit_waits_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "memory"
+    assert run(["init", str(root)]) == 0
+    monkeypatch.chdir(root)
+    with monkeypatch.context() as without_git:
+        without_git.setenv("PATH", str(tmp_path))
+        assert run(["remember", "The production port is 7654."]) == 0
+    mount = ["mount", "--bind", "-o", "ro", str(root), str(root)]
+    try:
+        done = subprocess.run(mount, capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no mount")
+    if done.returncode:
+        pytest.skip("this user may mount no disk")
+    try:
+        monkeypatch.chdir(root)  # into the mount
+        capsys.readouterr()
+        for asked in (["recall", "production port"], ["context", "production port"], ["status"]):
+            assert run(asked) == 0
+        shown = capsys.readouterr()
+    finally:
+        monkeypatch.chdir(tmp_path)
+        subprocess.run(["umount", "-l", str(root)], check=True)
+    assert "7654" in shown.out and "history is behind" in shown.out + shown.err

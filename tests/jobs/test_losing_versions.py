@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
+from kimi_memory.cli.words import say_finding
 from kimi_memory.domain.session import Role
 from kimi_memory.jobs.losing_versions import find_losing
 from kimi_memory.operations.doctor import doctor, fix
@@ -78,3 +79,46 @@ def test_a_losing_version_of_a_file_that_is_gone_is_left_to_a_person(memory: Mem
     assert not found.fixable and "delete this one" in found.remedy
     list(fix(memory, doctor(memory)))
     assert memory.store.exists(f"notes/tea{LOST}.md")
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "both"),
+    [
+        ("", "- a dog called Rex\n", "- a dog called Rex\n"),
+        ("- 养了一只猫\n", "", "- 养了一只猫\n"),
+    ],
+    ids=["there", "here"],
+)
+def test_what_one_version_only_adds_stays(memory: Memory, here: str, there: str, both: str) -> None:
+    page = memory.store.read("USER.md").decode()
+    put(memory, "USER.md", page + here)
+    put(memory, f"USER{LOST}.md", page + there)
+    mend(memory)
+    assert memory.store.read("USER.md").decode() == page + both
+    assert not memory.store.files("conflicts")
+
+
+def test_what_both_add_at_other_places_stays_without_an_earlier_version(memory: Memory) -> None:
+    put(memory, f"notes/tea{LOST}.md", "Green tea.\nBlack tea.\n乌龙茶。\n")
+    put(memory, "notes/tea.md", "# Tea\nGreen tea.\nBlack tea.\n")
+    mend(memory)
+    merged = memory.store.read("notes/tea.md").decode()
+    assert merged == "# Tea\nGreen tea.\nBlack tea.\n乌龙茶。\n"
+
+
+def test_a_version_that_waits_is_named_by_who_mends_and_until_it_is_gone(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(memory, "notes/tea.md", "Green tea!\n")
+    put(memory, f"notes/tea{LOST}.md", "Green tea?\n")
+    [line] = [line for line in mend(memory) if LOST in line]
+    [kept] = memory.store.files("conflicts")
+    assert line.endswith(f"one version stays, the other waits in {kept}")
+    texts = {memory.store.read(path).decode() for path in ("notes/tea.md", kept)}
+    assert texts == {"Green tea!\n", "Green tea?\n"}
+    [found] = [one for one in doctor(memory) if one.check == "copies"]
+    assert found.path == kept and not found.fixable
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert say_finding(line).endswith(f"另一个版本在 {kept} 里等你处理")
+    (memory.root / kept).unlink()
+    assert not [one for one in doctor(memory) if one.check == "copies"]

@@ -1,6 +1,6 @@
 """Lines with made-up secrets and lines without any, filled in from patterns when a test runs.
 
-No line of the data files holds a value: ``{h32}`` becomes 32 hexadecimal digits, and what
+No line of the data files holds a key: ``{h32}`` becomes 32 hexadecimal digits, and what
 stands between ``⟪`` and ``⟫`` must not survive the screen.
 """
 

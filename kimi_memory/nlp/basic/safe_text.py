@@ -20,15 +20,15 @@ _NAMES = (
 )
 # Attributes have a limit, or every "<" of a long text would be read to the end of it.
 _MARKER = regex(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,1000}})?>", re.IGNORECASE)
-# Words that chat templates turn into turns and calls: <s>, [INST], <|im_start|>, <tool_call>.
+# Words that chat templates turn into turns and calls: <s>, [INST], <|im_start|>, <think>.
 _CONTROL = (
-    r"s|bos|eos|pad|unk|sys|inst|(?:start|end)_of_(?:turn|text|image)"
+    r"system|assistant|developer|think(?:ing)?|s|bos|eos|pad|unk|sys|inst|(?:start|end)_of_(?:turn|text|image)"
     r"|(?:tool|function)_(?:calls?|responses?|results?)"
 )
 # A model reads <kimi memory> and <kimi_memory> as the marker, too.
-_SPELLED = re.sub(r"(?<=[a-z])[-_](?=[a-z])", r"[-_\\s]?", _NAMES)
+_SPELLED = re.sub(r"(?<=[a-z])[-_](?=[a-z])", r"[-_\\s]{0,2}", _NAMES)
 _ARMED = regex(
-    rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{_SPELLED}|{_CONTROL})(?![\w-]))"
+    rf"<(?=[\s/\\]{{0,8}}(?:{_SPELLED}|{_CONTROL})(?![\w-]))"
     r"|<(?=\s{0,4}/?\s{0,4}\|[^|<>]{1,60}\|?\s{0,4}>)|<(?=<\s?/?\s?sys\s?>>)"
     r"|\[(?=\s{0,4}/?\s{0,4}(?:inst|gmask|sop|eop|available_tools|tool_calls|tool_results)\s{0,4}\])",
     re.IGNORECASE,

@@ -120,7 +120,7 @@ def _find_block_end(text: str, lines: Sequence[Span], at: int) -> int:
     last = at
     for n in range(at + 1, len(lines)):
         line = _line_head(text, lines, n)
-        if _is_person(line):
+        if is_person(line):
             break
         if line.strip():
             last = n
@@ -140,7 +140,7 @@ def _is_heap(text: str, lines: Sequence[Span], at: int) -> bool:
     )
 
 
-def _is_person(line: str) -> bool:
+def is_person(line: str) -> bool:
     """Whether a person speaks in a line."""
     if is_printed(line) or _ADVICE.match(line) or (_CODE.match(line) and _ENDS.search(line)):
         return False

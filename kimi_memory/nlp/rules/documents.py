@@ -8,14 +8,11 @@ and lines with which a document begins whose end nobody can see.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import opens_injected
 from kimi_memory.nlp.basic.sentences import Span
-from kimi_memory.nlp.dates.vocabulary import WEEKDAY_NAMES, WEEKDAY_STARTS
 
 _HEAD = 300
 """So much of a line tells what it is."""
@@ -40,9 +37,13 @@ _MAIL_FIRST = regex(
 )
 _FORWARD = regex(
     r"[\s>]{0,6}(?<!-)-{2,}+\s?(?:original message|forwarded message|forwarded by|原始邮件|转发邮件|转发的邮件|original|原邮件)|\s{0,3}(?:begin forwarded message|转发消息|转发[:：])"
-    r"|\s{0,3}on [^\n]{4,120} wrote:\s*$|\s{0,3}(?:在\s?)?\d{4}\s?[年/-][^\n]{4,100}写道\s?[:：]\s*$|\s{0,3}fwd?:|\s{0,3}re: ",
+    r"|\s{0,3}on [^\n]{4,120} wrote:\s*$|\s{0,3}(?:在\s?)?\d{4}\s?[年/-][^\n]{4,100}写道\s?[:：]\s*$|\s{0,3}[\w.'’ -]{2,60} ?<[\w.+-]{1,60}@[\w.-]{1,60}>\s*$|\s{0,3}fwd?:|\s{0,3}re: ",
     2,
 )
+_REPLIED = regex(
+    r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev)\b[^\n]{0,60}:\s*$|写道\s?[:：]\s*$"
+)
+"""The line above the mail that another answers, in the languages of mail programs."""
 _LETTER = regex(
     r"\s{0,3}(?:dear [^\n]{1,60}|to whom it may concern|hi all|hello everyone|ladies and gentlemen)\s?[,:，：!]?\s*$|\s{0,3}(?:尊敬的|亲爱的|敬爱的|各位)[^\n，。]{1,30}[:：,，]\s*$",
     2,
@@ -63,108 +64,13 @@ _BYLINE = regex(
     r"|\s{0,3}(?:新华社|中新社|中新网|人民网|本报|央视|据)[^\n，。]{0,16}(?:电|讯|报道|消息)|\s{0,3}(?:来源|作者|原标题|编辑|记者|责任编辑|转自|摘自|文章来源)\s?[:：丨|]|\s{0,3}(?:文|图)\s?[/／|丨]"
     r"|\s{0,3}(?:terms (?:of|and) |privacy policy|licen[cs]e agreement|press release|for immediate release|abstract\b\s{0,3}[:.—-]?\s{0,3}$|table of contents|copyright (?:©|\(c\)|\d)|all rights reserved)|\s{0,3}(?:隐私政策|用户协议|服务条款|免责声明|新闻稿|会议纪要|通知公告)\s*$",
 )
-_ROLE = regex(
-    r"\s{0,6}(?:\*\*|\[|【|<\|)?\s?(?:user|human|assistant|ai|bot|system|chatgpt|gpt-?\d?|claude|gemini|kimi|copilot|developer|tool|agent|customer|support|interviewer|interviewee|q|a"
-    r"|用户|助手|人类|系统|机器人|客服|顾客|问|答|甲|乙|采访者|受访者|主持人|嘉宾|开发者)\s?(?:\*\*|\]|】|\|>)?\s?[:：](?:\*\*)?(?=\s|\S)",
-    2,
-)
-_ROLE_INLINE = regex(
-    r"(?:^|[\s.!?。！？])(?:user|human|assistant|ai|system|bot|用户|助手|人类|系统)\s?[:：]", 2
-)
-_SPEAKER = regex(
-    r"\s{0,6}(?:[-*•]\s)?(?:\[?(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2},? ?)?(?P<time>\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?)?\]?\s?[-–—]?\s?)"
-    r"(?P<name>@?[A-Z][\w.'-]{0,20}(?: [A-Z][\w.'-]{0,20}){0,2}|[\u3400-\u9fff]{1,6})\s?(?:(?P<told>\(\d{1,2}:\d\d[^)\n]{0,6}\))|（[^）\n]{1,10}）|\[\d{1,2}:\d\d[^\]\n]{0,6}\])?\s?(?::(?!//)|：)\s?(?=\S)"
-)
-_NAME_AND_TIME = regex(
-    r"\s{0,3}(?:@?[\w\u3400-\u9fff.'·-]{1,24}(?: [\w.'-]{1,20}){0,2}\s{1,4}(?:\d{4}[-/年.]\d{1,2}[-/月.]\d{1,2}日?[ ,]{0,3}|(?:today|yesterday|昨天|今天|上午|下午|晚上|星期.)\s?(?:at )?){0,2}\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?"
-    r"|\d{4}[-/年.]\d{1,2}[-/月.]\d{1,2}日?\s{1,3}\d{1,2}:\d\d(?::\d\d)?\s{1,3}[\w\u3400-\u9fff.'·-]{1,24})\s*$"
-)
-_FIELDS = frozenset(
-    [
-        "goal",
-        "goals",
-        "plan",
-        "plans",
-        "note",
-        "notes",
-        "todo",
-        "name",
-        "job",
-        "city",
-        "rule",
-        "rules",
-        "decision",
-        "reason",
-        "why",
-        "what",
-        "when",
-        "where",
-        "who",
-        "how",
-        "update",
-        "context",
-        "background",
-        "question",
-        "idea",
-        "problem",
-        "solution",
-        "pros",
-        "cons",
-        "result",
-        "results",
-        "status",
-        "date",
-        "time",
-        "place",
-        "budget",
-        "role",
-        "age",
-        "email",
-        "phone",
-        "editor",
-        "shell",
-        "language",
-        "food",
-        "hobby",
-        "hobbies",
-        "project",
-        "team",
-        "stack",
-        "database",
-        "backend",
-        "frontend",
-        "deadline",
-        "owner",
-        "title",
-        "scope",
-        "style",
-        "tone",
-        "format",
-        "example",
-        "examples",
-        "step",
-        "steps",
-        *WEEKDAY_NAMES,
-        *WEEKDAY_STARTS,
-        "ps",
-        "pps",
-        "fyi",
-        "btw",
-        "tldr",
-        "summary",
-        "important",
-        "reminder",
-    ]
-)
-_FIELDS_ZH = regex(
-    r"目标|计划|备注|姓名|名字|职业|城市|规则|决定|原因|背景|问题|想法|方案|结果|状态|日期|时间|地点|预算|角色|年龄|邮箱|电话|编辑器|语言|爱好|项目|团队|数据库|后端|前端|截止|要求|格式|风格|例如|比如|步骤|注意|总结|结论|重要|提醒|周.|星期.|第.步|另外|顺便|补充|其中|优点|缺点|需求|说明|技术栈|部署|记住|地址"
-)
 _OF_SELF = regex(r"\b(?:I|i|me|my|mine|we|us|our|you|your)\b|I'm|[我咱你您]")
 _FIRST_PERSON = regex(r"\b(?:I|i|me|my|mine|we|us|our|let's)\b|I'm|[我咱]")
 _ADDRESS = regex(r"https?://[^\s]{1,250}$")
 _TITLE_WORD = regex(r"[A-Za-z][\w'-]{3,}")
 _TITLE, _PARTS = 4, 6
 """A title has so many words, the text below it so many lines."""
+_DATED = regex(r"\d[.:/-]\d|\d{4}|@\w")
 _LONG = 700
 _LONG_ZH = 260
 _HAN = regex(r"[\u3400-\u9fff]")
@@ -216,7 +122,7 @@ def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
     # of theirs than to take a mail's for theirs.
     if any(first.match(line) for first in (_FORWARD, _LETTER, _HEADING, _BYLINE)):
         return True
-    if opens_injected(line):
+    if opens_injected(line) or _is_reply_head(line):
         return True
     more = [_line_head(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
     return (
@@ -252,6 +158,13 @@ def _is_linked(text: str, lines: Sequence[Span], at: int) -> bool:
     )
 
 
+def _is_reply_head(line: str) -> bool:
+    """Whether a line says who wrote what follows, with a date or an address: a mail's."""
+    found = _REPLIED.search(line)
+    said_of = line[: found.end()] if found else ""
+    return bool(_DATED.search(said_of)) and not _OF_SELF.search(said_of)
+
+
 def _is_mail(line: str, more: Sequence[str]) -> bool:
     if not _MAIL.match(line):
         return False
@@ -274,51 +187,6 @@ def is_impersonal(paragraph: str) -> bool:
         len(paragraph) >= _LONG_ZH and len(_HAN.findall(paragraph)) >= _LONG_ZH
     )
     return long and _OF_SELF.search(paragraph) is None
-
-
-def transcribed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
-    """Yield first and last line of what records a talk of several people, or with an agent."""
-    spoken: list[tuple[int, str, bool]] = []
-    stamped = [n for n in range(len(lines)) if _NAME_AND_TIME.match(_line_head(text, lines, n))]
-    for n in range(len(lines)):
-        line = _line_head(text, lines, n)
-        role = _ROLE.match(line)
-        name = _SPEAKER.match(line)
-        if role:
-            yield n, n
-            spoken.append((n, role[0].strip(), True))
-        elif name and not _is_field(name["name"]):
-            spoken.append((n, name["name"], bool(name["time"] or name["told"])))
-        elif len(_ROLE_INLINE.findall(line)) >= 2:
-            yield n, n
-    # A name with a time on a line of its own, and words below it: a chat that was copied.
-    if len(stamped) >= 2 and any(b - a > 1 for a, b in pairwise(stamped)):
-        yield stamped[0], _paragraph_end(text, lines, stamped[-1])
-    if _is_talk(text, lines, spoken):
-        yield spoken[0][0], _paragraph_end(text, lines, spoken[-1][0])
-
-
-def _is_field(name: str) -> bool:
-    return name.lower().strip("@") in _FIELDS or _FIELDS_ZH.search(name) is not None
-
-
-def _is_talk(text: str, lines: Sequence[Span], spoken: list[tuple[int, str, bool]]) -> bool:
-    names = Counter(name for _, name, _ in spoken)
-    timed = sum(sure for _, _, sure in spoken)
-    if len(names) < 2 and timed < 2:
-        return False
-    # Speakers far apart are headings that end in a colon.
-    near = all(b[0] - a[0] <= 6 for a, b in pairwise(spoken))
-    if not near:
-        return False
-    personal = sum(bool(_OF_SELF.search(_line_head(text, lines, n))) for n, _, _ in spoken)
-    return max(names.values()) >= 2 or any(sure for _, _, sure in spoken) or personal >= 1
-
-
-def _paragraph_end(text: str, lines: Sequence[Span], at: int) -> int:
-    while at + 1 < len(lines) and _line_head(text, lines, at + 1).strip():
-        at += 1
-    return at
 
 
 def _line_head(text: str, lines: Sequence[Span], at: int) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules.chat_logs import is_stamped, labels_other
 
 _REACH = 600
 """What stands further before a statement does not bring it in."""
@@ -32,7 +33,7 @@ _TEXTS = (
     r"|ads?|adverts?|advertisements?|voice ?mails?|podcasts?|episodes?|videos?|screenshots?|subreddit|linkedin|facebook|instagram|twitter|reddit|youtube|tiktok|whatsapp|chatgpt|gpt|gemini|copilot|grok|chatbot|wiki|manual|toast|tattoo|verbatim|quoting|wikipedia|newspaper|magazine|press)"
 )
 _WORDING = (
-    r"(?:say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
+    r"(?:ocr|dictated|dictates|screenshot|readme|say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
     r"|come next|comes next|in (?:german|french|spanish|chinese|english|japanese|korean|italian|latin|reported speech|other words|one sentence|a haiku|plain english|bullet points)|under \d+ (?:words|characters)|to \d+ (?:words|characters))"
 )
 _POINTS = r"(?:the following|below|as follows|quote|unquote|(?:this|these|that|those) (?:[\w-]{1,20} ){0,2}(?:lines?|texts?|strings?|inputs?|examples?|samples?|snippets?|notes?|messages?|comments?|posts?|pages?|documents?|entry|entries|options?|claims?|tips?|advice|jokes?|riddles?))"
@@ -40,7 +41,7 @@ _SPEAKS_OF_TEXT = regex(
     rf"(?<!commit )(?<!error )(?<!log )(?<!you )(?<!to )\b(?:{_TEXTS}|{_WORDING}|{_POINTS})\b", 2
 )
 _SPEAKS_OF_TEXT_ZH = regex(
-    r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧"
+    r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧|截图|复制|剪贴板|回答(?=我?[:：\n])|转(?=[:：])"
     r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
     r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:]{0,2}$"
 )
@@ -73,12 +74,21 @@ _POINTS_BACK = regex(
 _HEADING = regex(r"[^\n.!。！…~)）]{3,80}$")
 _COMMAS = (",", "，", ";", "；")
 _SAYS = regex(r"(?:说|讲|写道|says?|said|writes?|wrote|quoting [\w' ]{1,30})\W{0,3}$", 2)
+_SENT_FROM = regex(
+    r"\n\s{0,3}(?:sent (?:from|via) |get outlook for |von meinem |envoyé de(?:puis)? |发自我的|来自我的)[^\n]{1,40}\s*$",
+    2,
+)
+"""The line below a mail that a phone adds."""
 _HANZI = regex(r"[\u3400-\u9fff]")
 _APART = regex(r"[\u3400-\u9fff”」）)][ \u3000\n]$")
 """Chinese writes no space inside a sentence: behind one, a text begins."""
 _ITEM = regex(r"\s{0,8}(?:[-*•+]|\d{1,2}[.)、])\s{0,3}|\s{0,3}(?://|#|;|--)\s")
 _COMMENTS = regex(r"\s{0,3}(?://|#(?!\w)|;;|--) ?\S")
-_BRACKETED = regex(r"\s{0,3}[\[【][^\[\]【】\n]{1,20}[\]】]\s?\S")
+_BRACKETED = regex(r"\s{0,3}(?:[\[【][^\[\]【】\n]{1,20}[\]】]|[(（][^()（）\n]{2,30}[)）])\s?\S")
+_FILE = regex(
+    r"\s{0,3}(?:\.?[\w/-]{1,60}\.[A-Za-z]{2,5}|\.[a-z]{4,14}|[(（][^()（）\n]{2,30}[)）])\s?[:：]?\s*$"
+)
+"""The name of a file, or a remark in brackets, on a line of its own above what it holds."""
 
 
 def is_led_in(text: str, at: int) -> bool:
@@ -91,6 +101,8 @@ def is_led_in(text: str, at: int) -> bool:
     line = text[text.rfind("\n", 0, at) + 1 : at + _LEAD].split("\n", maxsplit=1)[0]
     if _COMMENTS.match(line) or _BRACKETED.match(line):
         return True
+    if labels_other(line) or is_stamped(line) or _stands_below_name(text, at):
+        return True
     asked = _MEMORY.search(text, max(0, at - _LEAD), at + _LEAD)
     if asked is not None:
         return _SOURCE.search(text, max(0, asked.start() - _LEAD), asked.start()) is not None
@@ -101,6 +113,17 @@ def is_led_in(text: str, at: int) -> bool:
     if _APART.search(lead) and len(lead) > _SHORTEST:
         return True
     return _brings_in(lead) or any(map(_brings_in, _pieces(text, at)))
+
+
+def _stands_below_name(text: str, at: int) -> bool:
+    """Whether a line above says who speaks, as in a chat, or the last that a phone sent it."""
+    above = text[max(0, at - _REACH) : at].split("\n")[:-1]
+    words = text[at : at + _LEAD]
+    return (
+        any(is_stamped(line) or _FILE.match(line) for line in above)
+        or any(labels_other(f"{line} {words}") for line in above if line.rstrip()[-1:] in ":：")
+        or _SENT_FROM.search(text, max(at, len(text) - _LEAD)) is not None
+    )
 
 
 def _lead_of(text: str, at: int) -> str:

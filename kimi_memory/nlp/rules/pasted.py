@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
+from kimi_memory.nlp.rules.chat_logs import find_logs
 from kimi_memory.nlp.rules.console import indented_code, printed
 from kimi_memory.nlp.rules.copied_pages import (
     begins_copy,
@@ -62,7 +63,7 @@ _LAST = 400
 # unless it is long.
 _QUOTATION = regex(
     r"“[^“”]{1,2000}”|「[^「」]{1,2000}」|『[^『』]{1,2000}』|«[^«»]{1,2000}»|„[^„“”]{1,2000}[“”]|‘[^‘’\n]{12,600}’(?!\w)"
-    r"|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|(?<![\w'])'[^'\n]{12,600}'(?![\w'])|＂[^＂]{1,2000}＂|(?<=[\u3400-\u9fff，：:\s])【[^【】]{24,2000}】|《[^《》]{30,2000}》"
+    r"|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|(?<![\w'])'[^'\n]{12,600}'(?![\w'])|＂[^＂]{1,2000}＂|(?<=[\u3400-\u9fff，：:\s])【[^【】]{24,2000}】|《[^《》]{30,2000}》|!?\[[^\[\]\n]{12,300}\]\([^()\s]{1,300}\)"
 )
 _OPEN_QUOTES = {'"': '"', "“": "”", "「": "」", "『": "』", "«": "»", "'": "'"}
 _WORD = regex(r"[A-Za-z']+")
@@ -125,7 +126,7 @@ def _find_pasted_spans(text: str) -> tuple[Span, ...]:
     lines = documents.split_lines(text)
     blocks = documents.delimited(text, lines)
     found += [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
-    found += [(lines[a][0], lines[b][1]) for a, b in documents.transcribed(text, lines)]
+    found += [(lines[a][0], lines[b][1]) for a, b in find_logs(text, lines)]
     found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
     found += [(lines[a][0], lines[b][1]) for a, b in find_rows(text, lines)]
     found += [*find_signed(text, lines), *find_options(text)]

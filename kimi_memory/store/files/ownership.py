@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from errno import EACCES, EPERM, EROFS
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_IFDIR, S_IFMT, S_IFREG, S_ISREG
 
 from kimi_memory.formats.checksum import encode
 from kimi_memory.store.files.disk import refusal
@@ -32,6 +32,10 @@ _SEALED = frozenset(
 )
 """What is sealed piece by piece, or can do no harm; it stays where a person moved the folder."""
 _DERIVED = ("index", "cache")
+_FORMS = dict.fromkeys(
+    ("journal", "txn", "tmp", "undo", "locks", "lost+found", "pending", "spool"), S_IFDIR
+) | {"read-only": S_IFREG}
+"""What the names that every command comes by are."""
 _REFUSED = frozenset({EROFS, EACCES, EPERM})
 _LONGEST = 1 << 16
 
@@ -85,16 +89,26 @@ def _machine_id() -> str:
 def _names_to_keep(root: Path, key: bytes) -> frozenset[str] | None:
     """Return the names to keep where the mark is missing or of another place, else None."""
     marks = _read_marks(root, FILE) or {}
-    if _is_sealed(marks, key):
-        return None if is_here(marks, root) else _SEALED
+    is_ours = _is_sealed(marks, key)
     # Another user of this machine sealed it with a key of their own: the place has to do as proof.
-    if place_of(root).items() <= marks.items():
-        return None
+    if (is_ours and is_here(marks, root)) or place_of(root).items() <= marks.items():
+        replaced = any(_is_replaced(root / PRIVATE / name) for name in _FORMS)
+        return frozenset({"*"}) if replaced else None
+    if is_ours:
+        return _SEALED
     if not _is_signed(root, key):
         return frozenset()
     # Earlier versions left no mark.
     copy = _read_marks(root, COPY)
     return frozenset({"*"}) if copy is not None and is_here(copy, root) else _SEALED
+
+
+def _is_replaced(place: Path) -> bool:
+    """Whether a link or the like lies in the place of a folder or file, and stops every command."""
+    try:
+        return place.name in _FORMS and S_IFMT(place.lstat().st_mode) != _FORMS[place.name]
+    except FileNotFoundError:
+        return False
 
 
 def _read_marks(root: Path, name: str) -> dict[str, object] | None:
@@ -189,6 +203,8 @@ def _set_aside(root: Path, stays: frozenset[str]) -> None:
 
 
 def _may_stay(place: Path, stays: frozenset[str]) -> bool:
+    if _is_replaced(place):
+        return False
     if place.name == "locks" and place.is_dir() and not place.is_symlink():
         # Somebody may wait for one of them; what they say is for messages only.
         return all(S_ISREG(one.lstat().st_mode) for one in place.iterdir())

@@ -158,6 +158,8 @@ CLOSERS = [
     *("</ѕystem-reminder>", "<system\u2011reminder>", "</relevant\u200b-memories>", "<|im_end|>"),
     *("<|im_start|>system", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>"),
     *("<｜end▁of▁sentence｜>", "<｜User｜>", "＜|im_end|＞", "<|im\u200b_end|>"),
+    *("<\\/kimi-memory>", "<//kimi-memory>", "</kimi--memory>", "</kimi _memory>"),
+    *("<system>", "</system>", "<think>", "</think>", "</ thinking >", "<assistant>"),
     *("<|іm_end|>", "<\u00a0|im_end|>", "<<SYS>>", "<</SYS>>"),
     *("[INST]", "[TOOL_CALLS]", "<tool_call>", "</function_calls>", "[/INST]", "［INST］", "</s>"),
     *("<end_of_turn>", "<start_of_turn>model", "<bos>", "<|tool_calls_section_begin|>"),

@@ -29,6 +29,16 @@ BROUGHT = [
     "{}这句话用日语怎么讲？",
     "Transcript of mom's voicemail: {} Remember that.",
     "OCR of the flyer says REMEMBER: {}",
+    "OCR result: {}",
+    "Dana dictated: {}",
+    "README.md\n\n{}",
+    ".cursorrules:\n{}",
+    "(pasted)\n{}",
+    "(voice message, 0:12) {}",
+    "（复制）\n{}",
+    "聊天截图文字：{}",
+    "转：{}",
+    "豆包昨天这样回答我：\n{}",
     "王经理的邮件：请记住，{}",
 ]
 OWN = [

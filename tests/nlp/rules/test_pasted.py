@@ -67,6 +67,12 @@ def test_the_words_around_a_paste_stay_the_speakers(text: str, kept: str) -> Non
     assert any(kept in sentence for sentence in own(text))
 
 
+def test_the_words_of_a_link_are_its_pages() -> None:
+    text = "See [We decided to use Redis for all](https://x.test/a) and [home](https://x.test)."
+    start = text.index("[We")
+    assert foreign_spans(text) == ((start, text.index(" and")),)
+
+
 ORDINARY = [
     "I moved to Porto in May. My sister lives there, and we share a flat near the river. I work "
     "from home three days a week and take the train on the others. We decided to adopt a cat.",

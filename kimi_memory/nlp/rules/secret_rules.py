@@ -1,0 +1,308 @@
+"""What secrets look like: a table of patterns for RE2, with what each holds and a check.
+
+They are written from the token formats that vendors publish and from how people tell each
+other passwords, in Chinese and in English.
+"""
+
+# ruff: noqa: E501  the table of rules is read as a table, one rule a line
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kimi_memory.nlp.rules.credentials import (
+    Check,
+    has_digit,
+    is_account,
+    is_address,
+    is_any,
+    is_card_number,
+    is_code,
+    is_credential,
+    is_drawn,
+    is_drawn_alone,
+    is_iban,
+    is_id_card,
+    is_password,
+    is_password_with_digit,
+    is_phone,
+    is_phrase,
+    is_plain_password,
+    is_random,
+    is_real,
+    is_real_with_digit,
+    is_spoken_zh,
+    is_strong,
+    is_token,
+    is_value,
+    stands_alone,
+)
+
+
+class Rule(NamedTuple):
+    """One sort of secret: group 1 of the pattern, else all of it, is what is masked."""
+
+    name: str
+    pattern: str
+    keys: tuple[str, ...] = ()
+    """Lower-case pieces, one of which any match contains; none: the pattern always runs."""
+    check: Check = is_real
+    digits: int = 0
+    """How many digits any match holds at least."""
+
+
+def _make_rule(
+    name: str, pattern: str, keys: str = "", check: Check = is_real, digits: int = 0
+) -> Rule:
+    return Rule(name, pattern, tuple(keys.split()), check, digits)
+
+
+# DB_TOKEN, client-secret, "api key", SESSION_KEY_BASE: what a value is assigned to
+_LABEL = (
+    r"(?:[a-z0-9]+[_.-])*(?:secret|token|credentials?|(?:access|secret)[_ -]?key[_ -]?secret|secret[_ -]?access[_ -]?key"
+    r"|(?:api|access|auth|secret|private|signing|encryption|master|app|session|webhook|shared|aes|hmac)[_ -]?key"
+    r"|(?:client|app|api|access|webhook|shared)[_ -]?secret|(?:access|auth|bot|session|refresh)[_ -]token)"
+    r"(?:[_-]?(?:base|value|string|hex|b64|base64|prod|dev|test|staging|live|v?\d))?"
+)
+# db_password, pwd, admin-pass; a bare "pass" is too common a word
+_PHRASE = (
+    r"(?:[a-z0-9_.-]*(?:password|passw?rd|passwd|psswd|passphrase|pass ?code|pwd|psk|pre-?shared[ _-]?key)|\bpw|(?:[a-z0-9]+[_-])+pass"
+    r"|\b(?:sudo|root|admin|wi-?fi|database|ssh|vpn|ftp) pass)"
+)
+_IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
+_SET = rf"{_IN_BRACKETS}[\"'*]{{0,2}}\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\*{{0,2}}\s{{0,4}}[\"'*]{{0,2}}"
+_SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-zÀ-ÖØ-öø-ÿ0-9-]"
+"""What values are written with; words of Chinese after a label are no value."""
+_VALUE = rf"`?({_SIGN}{{8,}})"
+_ZH_PHRASE = r"(?:密码|口令|密钥|秘钥|令牌|凭证|私钥|暗号|开机码|解锁码)"
+# 密码改成了…, 密码已经被重置为…
+_ZH_MADE = (
+    r"(?:已经?|被|现在|暂时|先)?(?:改|设|换|变|重置|更新|修改|设置|调整|配置|定)(?:成|为|到)了?"
+)
+_ZH_IS = rf"{_IN_BRACKETS}[\"”」》*]{{0,2}}\s{{0,3}}(?:{_ZH_MADE}|是|为|：|:|=|就是|还是|叫|填|输入?)\*{{0,2}}[\s：:“\"「]{{0,4}}"
+_CODE_OF = r"(?:verification|security|one[- ]time|otp|2fa|(?:two|multi)[- ]factor|login|log[- ]in|sign[- ]in|confirmation|authentication|access)"
+_ABOUT = rf"{_IN_BRACKETS}(?:\s(?:for|to|of|on|at|in)\s[^\n:：=]{{1,60}}?)?"
+"""Of what a password is: "password for the router: …"."""
+_ARROW = r"\s{0,3}(?:[:：]|[-=]>|[→—–]|\s-\s)"
+_OWNED = r"(?:my|the|our|your|his|her|their|its)"
+_EN_MADE = r"(?:(?:(?:has been|was|is|got|gets) )?(?:changed|set|reset|updated|rotated) (?:to|as)|is|was|to|becomes|=|:)"
+_QUOTE = r"[\"'`“]?"
+
+_DIGITS = "0 1 2 3 4 5 6 7 8 9"
+
+# fmt: off
+RULES: tuple[Rule, ...] = (
+    # Clouds
+    _make_rule("aws-access-token", r"\b((?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z2-7]{16})\b", "akia asia abia acca a3t"),
+    _make_rule("aws-secret-key", r"(?i)(?:secret_?access_?key|aws_?secret_?key|aws.{0,20}secret.{0,20}?)[\"']?[\s:=：是为]{1,6}[\"']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)", "secret"),
+    _make_rule("aws-session-token", r"(?i)session_?token[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9/+=]{100,})", "session_token sessiontoken"),
+    _make_rule("aws-mws-token", r"amzn\.mws\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", "amzn.mws"),
+    _make_rule("gcp-api-key", r"\b(AIza[\w-]{35})", "aiza"),
+    _make_rule("gcp-oauth-token", r"\b(ya29\.[\w-]{20,})", "ya29."),
+    _make_rule("gcp-client-secret", r"\b(GOCSPX-[\w-]{24,})", "gocspx-"),
+    _make_rule("gcp-refresh-token", r"\b(1//0[\w-]{40,})", "1//0"),
+    _make_rule("azure-storage-key", r"(?i)accountkey=([A-Za-z0-9+/]{40,}={0,2})", "accountkey="),
+    _make_rule("azure-shared-key", r"(?i)sharedaccesskey=([A-Za-z0-9+/]{43}=)", "sharedaccesskey="),
+    _make_rule("azure-sas-signature", r"[?&]sig=([A-Za-z0-9%/+=]{40,})", "sig="),
+    _make_rule("signed-url", r"(?i)[?&](?:x-[a-z]{2,8}-)?signature=([a-z0-9%/+=_-]{32,})", "signature="),
+    _make_rule("azure-client-secret", r"([\w~.-]{3}\dQ~[\w~.-]{31,34})", "q~"),
+    _make_rule("azure-devops-token", r"\b(\w{76}AZDO\w{4})\b", "azdo"),
+    _make_rule("alibaba-access-key", r"\b(LTAI[A-Za-z0-9]{12,24})\b", "ltai"),
+    _make_rule("tencent-secret-id", r"\b(AKID[A-Za-z0-9]{32})\b", "akid"),
+    _make_rule("baidu-api-key", r"\b(bce-v3/ALTAK-[A-Za-z0-9]{21}/[0-9a-f]{40})", "bce-v3"),
+    _make_rule("baidu-access-key", r"\b(ALTAK-[A-Za-z0-9]{21})\b", "altak-"),
+    _make_rule("volcengine-access-key", r"\b(AKLT[A-Za-z0-9_-]{40,})", "aklt"),
+    _make_rule("digitalocean-token", r"\b(do[opr]_v1_[0-9a-f]{64})\b", "_v1_"),
+    _make_rule("cloudflare-token", r"(?i)cloudflare.{0,40}?[\s:=\"'：是]([\w-]{40})(?:[^\w-]|$)", "cloudflare", is_real_with_digit),
+    _make_rule("cloudflare-origin-key", r"\b(v1\.0-[0-9a-f]{24}-[0-9a-f]{146})", "v1.0-"),
+    _make_rule("heroku-key", r"\b(HRKU-[\w-]{36,})|(?i)heroku.{0,40}?[\s:=\"'：是]([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})", "heroku hrku-"),
+    _make_rule("planetscale-token", r"\b(pscale_(?:tkn|pw|oauth)_[\w.=-]{32,})", "pscale_"),
+    _make_rule("supabase-token", r"\b(sb[ps]_(?:secret_)?[\w]{30,})", "sbp_ sbs_"),
+    # Code hosts and package registries
+    _make_rule("github-token", r"\b(ghp_[A-Za-z0-9]{36})", "ghp_"),
+    _make_rule("github-oauth-token", r"\b(gho_[A-Za-z0-9]{36})", "gho_"),
+    _make_rule("github-app-token", r"\b(gh[us]_[A-Za-z0-9]{36})", "ghu_ ghs_"),
+    _make_rule("github-refresh-token", r"\b(ghr_[A-Za-z0-9]{36,76})", "ghr_"),
+    _make_rule("github-fine-grained-token", r"\b(github_pat_\w{40,})", "github_pat_"),
+    _make_rule("gitlab-token", r"\b(gl(?:pat|dt|rt|ptt|cbt|ft|soat|imt|oas|agent|rtr)-[\w-]{20,})", "glpat- gldt- glrt- glptt- glcbt- glft- glsoat- glimt- gloas- glagent- glrtr-"),
+    _make_rule("gitlab-runner-token", r"\b(GR1348941[\w-]{20,})", "gr1348941"),
+    _make_rule("gitee-token", r"(?i)gitee.{0,40}?[\s:=\"'：是]([0-9a-f]{32})\b", "gitee"),
+    _make_rule("npm-token", r"\b(npm_[A-Za-z0-9]{36})", "npm_"),
+    _make_rule("pypi-token", r"\b(pypi-A[\w-]{50,})", "pypi-a"),
+    _make_rule("rubygems-token", r"\b(rubygems_[0-9a-f]{48})", "rubygems_"),
+    _make_rule("crates-token", r"\b(cio[A-Za-z0-9]{32})\b", "cio", is_real_with_digit),
+    _make_rule("docker-token", r"\b(dckr_(?:pat|oat)_[\w-]{27,})", "dckr_"),
+    _make_rule("postman-key", r"\b(PMAK-[0-9a-f]{24}-[0-9a-f]{34})", "pmak-"),
+    _make_rule("atlassian-token", r"\b(ATATT3[\w=-]{60,})", "atatt3"),
+    _make_rule("sentry-token", r"\b(sntry[su]_[\w+/=-]{40,})", "sntrys_ sntryu_"),
+    _make_rule("newrelic-key", r"\b(NRAK-[A-Z0-9]{27})", "nrak-"),
+    _make_rule("grafana-token", r"\b(gl(?:sa|c)_[A-Za-z0-9+/=_]{32,})", "glsa_ glc_"),
+    _make_rule("vault-token", r"\b(hv[sbr]\.[\w-]{24,})", "hvs. hvb. hvr."),
+    _make_rule("terraform-token", r"\b([A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,})", ".atlasv1."),
+    _make_rule("databricks-token", r"\b(dapi[0-9a-f]{32})(?:-\d)?\b", "dapi"),
+    _make_rule("doppler-token", r"\b(dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,})", "dp."),
+    # Chat and mail
+    _make_rule("slack-token", r"\b(xox[abeprs](?:\.xox[bp])?-[\w-]{10,})", "xoxa- xoxb- xoxe xoxp- xoxr- xoxs-", is_real_with_digit),
+    _make_rule("slack-app-token", r"\b(xapp-\d-[\w-]{20,})", "xapp-"),
+    _make_rule("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+]{30,})", "hooks.slack.com"),
+    _make_rule("telegram-bot-token", r"\b(?:bot)?(\d{8,10}:AA[\w-]{33})", ":aa"),
+    _make_rule("discord-token", r"\b([MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38})", _DIGITS, is_real_with_digit),
+    _make_rule("discord-webhook", r"discord(?:app)?\.com/api/webhooks/(\d{17,20}/[\w-]{40,})", "api/webhooks"),
+    _make_rule("twilio-key", r"\b(SK[0-9a-f]{32})\b", "sk"),
+    _make_rule("twilio-auth-token", r"(?i)twilio.{0,40}?[\s:=\"'：是]([0-9a-f]{32})\b", "twilio"),
+    _make_rule("sendgrid-key", r"\b(SG\.[\w-]{16,32}\.[\w-]{30,64})", "sg."),
+    _make_rule("mailgun-key", r"\b((?:key|pubkey)-[0-9a-f]{32})\b", "key-"),
+    _make_rule("mailchimp-key", r"\b([0-9a-f]{32}-us\d{1,2})\b", "-us"),
+    _make_rule("dingtalk-webhook", r"oapi\.dingtalk\.com/robot/send\?access_token=([0-9a-f]{40,})", "oapi.dingtalk.com"),
+    _make_rule("feishu-webhook", r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/([\w-]{20,})", "/bot/v2/hook/"),
+    _make_rule("wecom-webhook", r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=([\w-]{20,})", "qyapi.weixin"),
+    _make_rule("wechat-app-secret", r"(?i)app_?secret[\"']?[\s:=：是为]{1,5}[\"']?([0-9a-f]{32})\b", "appsecret app_secret"),
+    # Models
+    _make_rule("openai-key", r"\b(sk-(?:proj|svcacct|admin|None)-[\w-]{20,}|sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})", "sk-"),
+    _make_rule("anthropic-key", r"\b(sk-ant-[a-z]{3,5}\d\d-[\w-]{20,})", "sk-ant-"),
+    _make_rule("openrouter-key", r"\b(sk-or-v1-[0-9a-f]{40,})", "sk-or-"),
+    _make_rule("model-key", r"\b(sk-[A-Za-z0-9_-]{20,})", "sk-", is_random, 1),
+    _make_rule("huggingface-token", r"\b(hf_[A-Za-z0-9]{30,})\b|\b(api_org_[A-Za-z0-9]{30,})\b", "hf_ api_org_"),
+    _make_rule("groq-key", r"\b(gsk_[A-Za-z0-9]{40,})", "gsk_"),
+    _make_rule("xai-key", r"\b(xai-[A-Za-z0-9]{60,})", "xai-"),
+    _make_rule("perplexity-key", r"\b(pplx-[A-Za-z0-9]{40,})", "pplx-"),
+    _make_rule("replicate-token", r"\b(r8_[A-Za-z0-9]{37})", "r8_"),
+    _make_rule("nvidia-key", r"\b(nvapi-[\w-]{40,})", "nvapi-"),
+    _make_rule("tavily-key", r"\b(tvly-(?:dev-|prod-)?[A-Za-z0-9]{24,})", "tvly-"),
+    _make_rule("langsmith-key", r"\b(lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10})", "lsv2_"),
+    _make_rule("zhipu-key", r"\b([0-9a-f]{32}\.[A-Za-z0-9]{16})\b", _DIGITS, is_real_with_digit),
+    # Shops, notes and design
+    _make_rule("stripe-key", r"\b((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,})", "_live_ _test_ _prod_"),
+    _make_rule("stripe-webhook-secret", r"\b(whsec_[A-Za-z0-9+/=]{24,})", "whsec_"),
+    _make_rule("shopify-token", r"\b(shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32})", "shpat_ shpca_ shppa_ shpss_"),
+    _make_rule("square-token", r"\b(sq0[a-z]{3}-[\w-]{22,})", "sq0"),
+    _make_rule("linear-key", r"\b(lin_(?:api|oauth)_[A-Za-z0-9]{32,})", "lin_"),
+    _make_rule("notion-token", r"\b((?:secret|ntn)_[A-Za-z0-9]{40,})", "secret_ ntn_"),
+    _make_rule("figma-token", r"\b(fig[dou]r?_[\w-]{40,})", "fig"),
+    _make_rule("airtable-token", r"\b(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})", "pat"),
+    _make_rule("dropbox-token", r"\b(sl\.[\w-]{100,})", "sl."),
+    _make_rule("facebook-token", r"\b(EAA[A-Za-z0-9]{80,})", "eaa"),
+    # Forms that no single vendor owns
+    _make_rule("private-key", r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,.\s\\>#|*-]{0,80}?)[A-Za-z0-9+/=\s\\>#|*]{40,}(?:-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----)?", "private key", is_any),
+    _make_rule("age-secret-key", r"\b(AGE-SECRET-KEY-1[0-9A-Z]{58})", "age-secret-key"),
+    _make_rule("jwt", r"\b(eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,})", "eyj"),
+    _make_rule("bearer-token", r"(?i)\bbearer\s+[\"']?([\w.~+/=-]{16,})", "bearer", is_real_with_digit),
+    _make_rule("basic-authorization", r"(?i)\bauthorization[\"']?\s*[:=]\s*[\"']?basic\s+([A-Za-z0-9+/=]{8,})", "basic"),
+    _make_rule("authorization", r"(?i)\bauthorization[\"']?\s{0,4}[:=：]\s{0,4}[\"']?(?:[a-z][\w-]{1,20}\s{1,4})?[\"']?([\w.~+/=-]{16,})", "authorization", is_real_with_digit, 1),
+    _make_rule("cookie", r"(?i)\bcookie\s{0,2}[=:]\s{0,2}[\"'][\w.-]{1,60}=([^\s;,\"']{12,})", "cookie", is_real_with_digit),
+    _make_rule("cookie", r"(?i)\b(?:set-)?cookie:\s*([\w.-]+=[^\s;,\"']{12,}(?:;\s*[\w.-]+=[^\s;,\"']+)*)", "cookie:", is_real_with_digit),
+    _make_rule("url-credentials", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,80}:([^\s/@\"'<>]{2,200})@", "://", is_credential),
+    _make_rule("netrc-password", r"(?i)\bmachine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(\S+)", "machine", is_password),
+    _make_rule("command-line-password", r"\bcurl\b.{0,200}?\s(?:-u|--user)\s+[\"']?[^\s:\"']{1,80}:([^\s\"']{3,})|\bmysql(?:dump|admin)?\b.{0,200}?\s-p([^\s\"'-]{4,})|\bsshpass\s+-p\s+[\"']?([^\s\"']+)|\bdocker\b.{0,60}?\slogin\b.{0,200}?\s-p\s+[\"']?([^\s\"']+)", "curl mysql sshpass docker", is_credential),
+    _make_rule("command-line-password", r"\bredis-cli\b[^\n]{0,}?\s-a\s{1,3}[\"']?([^\s\"']{3,})", "redis-cli", is_credential),
+    _make_rule("command-line-password", r"(?i)\s--?(?:password|passwd|pass|token|api-?key|secret|auth-token|access-token|secret-key)[= ][\"']?([^\s\"'`<>]{6,})", "--pass --token --api --secret --auth --access -pass -token", is_strong),
+    _make_rule("command-line-password", r"(?i)\bConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?[\"']([^\"'\n]{4,})[\"']", "convertto-securestring", is_credential),
+    _make_rule("password-hash", r"(\$(?:apr1|2[abxy]|[156y])\$[./A-Za-z0-9$=,]{20,})", "$apr1$ $1$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $y$", is_any),
+    _make_rule("client-key", r"(?i)\bclient-key-data[\"']?\s?[:=]\s{0,4}[\"']?([a-z0-9+/=]{40,})", "client-key-data", is_any),
+    _make_rule("secret-assignment", rf"(?i)\b{_LABEL}{_SET}{_VALUE}", "secret token key credential", is_value),
+    _make_rule("secret-assignment", r"(?i)\bapp_key\s?=\s?(?:base64:)?([A-Za-z0-9+/=]{24,100})", "app_key", is_real_with_digit),
+    _make_rule("sql-password", r"(?i)\bidentified\s{1,3}(?:with\s{1,3}\S{1,60}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3})?[\"'`]([^\"'`\n]{3,})[\"'`]", "identified", is_credential),
+    _make_rule("sql-password", r"(?i)\b(?:set\s{1,3})?password(?:\s{1,3}|(?:\s{1,3}for\s{1,3}\S{1,80})?\s{0,3}=\s{0,3})(?:password\()?[\"']([^\"'\n]{4,})[\"']", "password", is_password),
+    _make_rule("xml-password", r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|pwd|secret|token|apikey|api-key|passphrase)>\s{0,20}([^<>\s]{3,})\s{0,20}</", "password passwd pwd secret token apikey api-key passphrase", is_password),
+    _make_rule("xml-password", r"(?i)\b(?:name|key|id)\s?=\s?[\"'][\w.:-]*(?:password|passwd|pwd|secret|token|api[_-]?key)[\"'][^<>]{0,80}?(?:\bvalue\s?=\s?[\"']([^\"'<>\s]{4,})[\"']|>\s{0,20}([^<>\s]{4,})\s{0,20}</)", "password passwd pwd secret token api", is_password),
+    _make_rule("wallet-key", r"(?i)(?:private[ _-]?key|wallet key|私钥)[^\n]{0,20}?(?:0x)?\b(?:0x)?([0-9a-f]{64})\b", "private wallet 私钥", is_real_with_digit, 1),
+    _make_rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?((?:{_SIGN}|[()]){{4,}})", "pass pwd pw psswd psk shared", is_password),
+    _make_rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", is_strong),
+    _make_rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
+    _make_rule("bare-key", rf"(?i)\b(?:(?:api|access|wlan|wi-?fi|network)[ _-]?key|(?:api|access|auth|client|bot|shared|t?otp|2fa) (?:token|secret|seed))(?:\s?[:=])?\s{{1,4}}{_QUOTE}({_SIGN}{{8,}})", "key token secret seed", is_random),
+    _make_rule("bare-key", rf"(?i)\b(?:t?otp|2fa|mfa|authenticator)\s(?:secret|seed|key)(?:\sis|\s?[:=])?\s{{1,4}}{_QUOTE}(?-i:([A-Z2-7]{{16,64}}))\b", "otp 2fa mfa authenticator", is_real),
+    _make_rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong),
+    _make_rule("spoken-password", rf"(?i)\b[\w-]*(?:password|passphrase|passcode)(?:\s(?:for|to|of|on|at|in)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?\s{{1,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "password passphrase passcode", is_password),
+    _make_rule("spoken-password", rf"(?i)\b(?:(?:pass|pw|pwd|passwd|login)\s?[:=]|(?:pass|pw|pwd|passwd|login|key)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{5,}}{_SIGN})", "pass pw login key", is_strong),
+    _make_rule("spoken-password", rf"(?i)\b(?:use|enter|type|try|take)\s{_QUOTE}({_SIGN}{{4,}}?)[\"'`”]?\s(?:as|for)\s(?:the|my|your|our|a|its)?\s?(?:[\w-]{{1,20}}\s){{0,2}}(?:password|passphrase|passcode|pass|pwd|pw)\b", "passw passp passc pass pw", is_strong),
+    _make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}(?:{_ARROW}|(?:, it)?['’]s\s)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "pass pwd pw psswd psk shared", is_password, 1),
+    _make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}{_ARROW}\s{{1,4}}{_QUOTE}([a-z]{{4,30}})", "pass pwd pw psswd psk", is_plain_password),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passwd|passphrase|pass ?code|pwd)(?:\s(?:for|to|of|on)\s[^\n]{{1,40}}?)?(?:\sis|['’]s)(?: now| still)?\s{_QUOTE}([a-z]{{5,30}})", "pass pwd", is_plain_password),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\bfrom\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\b(?:changed|reset|updated|rotated|switched)\b[^\n]{{0,60}}?\bto\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
+    _make_rule("spoken-password", rf"(?i)({_SIGN}{{5,}}{_SIGN})[\"'`”]?[,;]?\s{{1,3}}(?:is|was|that['’]?s|that is|this is)\s{_OWNED}\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:password|passphrase|passcode|pwd|pw)\b", "pass pwd pw", is_strong, 1),
+    _make_rule("login-pair", rf"(?i)\b[\w.@+-]{{1,60}}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{{6,}})\s(?:is|are)\s(?:{_OWNED}\s)?(?:[\w-]{{1,20}}\s){{0,2}}?(?:credentials|creds|login)\b", "cred login", is_strong, 1),
+    _make_rule("login-pair", r"(?i)\b(?:basic auth(?:entication)?|credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "auth cred login log account fi wlan ssid hotspot", is_strong, 1),
+    _make_rule("login-pair", r"(?i)\b(?:password|passwd|pwd|pw)\s(?:for|to|of|on|at)\s[^\n]{1,60}?[:=]\s{0,2}[\w.@+-]{1,60}\s/\s([^\s\"'`<>⟦⟧]{6,})", "passw pwd pw", is_strong),
+    _make_rule("login-pair", r"(?i)(?:[账帐]号|用户名?|管理员|登录|无线网?|热点)[^\n]{0,10}?(?:密码|口令)[是为\s:：]{1,4}[\w.@-]{1,60}\s?[/／|:：，,]\s?([!-~]{4,})", "密码 口令", is_password),
+    _make_rule("passphrase", rf"(?i)(?:pass(?:phrase|word|code){_ABOUT}(?:\s?(?:is|was|=)|{_ARROW})|口令(?:短语)?{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}[\"'“「]?([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{2,11}})", "passphrase password 口令 密码", is_phrase),
+    _make_rule("seed-phrase", r"(?i)(?:(?:seed|recovery|secret|backup|wallet) (?:phrase|words)|\bseed|\b(?:12|24|twelve|twenty-four) words|mnemonic(?: phrase)?|助记词)(?:\s(?:for|to|of)\s[^\n]{1,40}?)?(?:\s(?:is|are))?[^\n\w]{0,6}((?:[a-z]{3,9}[ ,]{1,2}){11,23}[a-z]{3,9})", "phrase words seed mnemonic 助记词", is_phrase),
+    _make_rule("seed-phrase", r"助记词[\s:：=“\"「]{0,6}(?:是|为)?[\s:：=“\"「]{0,3}((?:[\x{4e00}-\x{9fff}]{1,4}[ ,，、]{1,2}){11,23}[\x{4e00}-\x{9fff}]{1,4})", "助记词", is_any),
+    _make_rule("app-password", r"(?i)(?:(?:app|smtp|imap|mail|gmail)[ -]?(?:specific )?(?:password|passcode|pass|pw)|应用专用密码|授权码)[^\n]{0,20}?(?:\sis\s|[:：=]\s{0,3}|是|为)[\"'“]?([a-z]{4}(?: [a-z]{4}){3})\b", "pass pw 应用专用密码 授权码", is_any),
+    _make_rule("license-key", r"(?i)(?:(?:licen[cs]e|product|activation|registration)[ -](?:key|code)|serial key|激活码|注册码|产品密钥)[^\n]{0,20}?[\s:：=是为]{1,4}\b(?-i:([A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,6}))\b", "licen product serial activation registration 激活码 注册码 产品密钥", has_digit),
+    _make_rule("security-answer", r"(?i)(?:(?:security|secret) question[^\n]{0,60}?answer(?:\sis|\s?[:=])\s{0,3}[\"'“]|密保(?:问题)?(?:的)?答案[是为\s:：]{1,3}[\"“「]?)([^\s\"'”」。]{3,40})", "question 密保", is_any),
+    _make_rule("pin", r"(?i)\bpin(?: code| number)?(?: (?:for|of|on) [^\n\d]{1,40}?)?(?:['’]s| is(?: now)?|:)\s{0,2}(\d{4,8})\b", "pin", is_any, 4),
+    _make_rule("pin", r"(?i)\b(?:with|my|enter|card|phone|sim|bank|banking)\s(?:the\s)?pin\s(\d{4,8})\b", "pin", is_any, 4),
+    _make_rule("access-code", r"(?i)\b(?:door|gate|alarm|safe|lock|garage|entry|key ?pad|locker|building|vault|unlock|elevator)\s(?:code|pin|combination|combo)(?:\s(?:for|of|to|on)\s[^\n\d]{1,40}?)?(?:\sis(?: now)?|\swas|\s?[:=])?\s{0,2}([\d-]{4,11})\b", "code pin comb", is_any, 3),
+    _make_rule("card-code", r"(?i)(?:\b(?:cvv2?|cvc2?|csc)\b|安全码|卡背面(?:的)?(?:后?三位)?)(?:\s?(?:code|number|is|码|号|是|为)){0,2}[\s:：#]{0,3}(\d{3,4})(?:\D|$)", "cvv cvc csc 安全码 卡背面", is_any, 3),
+    _make_rule("recovery-code", r"(?i)(?:\b(?:recovery|backup|emergency|scratch|rescue)\s(?:codes?|keys?)|恢复码|恢复密钥|备用码|备份码|救援码)[^\n\w]{0,3}(?:\s?(?:are|is|是|为))?[\s:：=]{1,3}((?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,})(?:[,\s、]{1,2}(?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,}))*)", "recovery backup emergency scratch rescue 恢复 备用码 备份码 救援码", is_code),
+    _make_rule("spoken-token", rf"(?i)\b(?:(?:api|access|secret|signing|encryption|master|unseal|private|deploy|session|shared)[ -]?key|token|secret)\sis(?: now)?:?\s{{1,4}}{_QUOTE}([^\s\"'`<>“”⟦⟧]{{12,}})", "key token secret", is_real_with_digit, 1),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}(?:\s?(?i:key|token|secret|appkey))?{_ZH_IS}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌 凭证 私钥 暗号 开机码 解锁码", is_password),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还)?{_ZH_MADE}\s{{0,3}}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌", is_password),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还|先|暂时)?用的?(?:是)?\s{{0,3}}([!-~]{{6,}})", "密码 口令 密钥 秘钥 令牌", is_strong),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}\s{{0,2}}([\w!#$%&*@^~+=-][!-~]{{5,}})", "密码 口令", is_real_with_digit),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}{_ZH_IS}([A-Za-z.]{{4,30}})", "密码 口令 密钥 令牌 暗号 开机码 解锁码", is_plain_password),
+    _make_rule("password-zh", r"(?:密钥|秘钥|令牌|私钥)\s{0,2}([!-~]{12,})", "密钥 秘钥 令牌 私钥", is_random, 1),
+    _make_rule("password-zh", rf"{_ZH_PHRASE}\s{{0,2}}(\d{{4,12}})", "密码 口令 暗号 开机码 解锁码", is_password, 4),
+    _make_rule("password-zh", r"(?:密码|口令|密钥)(?:还|仍|就|都|是|用|我){0,3}(?:默认|统一|生日|还是|仍是|一直)(?:的|是|为|用){0,2}\s{0,2}([!-~]{6,})", "密码 口令 密钥", is_password_with_digit, 1),
+    _make_rule("password-zh", r"(?:密码|口令|密钥)[^\n]{0,10}?从\s{0,2}([!-~]{4,})", "密码 口令 密钥", is_password_with_digit, 1),
+    _make_rule("password-zh", rf"(?:密码|口令|密钥)[^\n]{{0,40}}?{_ZH_MADE}\s{{0,3}}([!-~]{{6,}})", "密码 口令 密钥", is_password_with_digit, 1),
+    _make_rule("password-zh", r"([!-~]{6,})\s{0,2}(?:就是|是)[^\n，。]{0,10}?(?:密码|口令)(?:$|[\s，。！])", "密码 口令", is_password_with_digit, 1),
+    _make_rule("password-zh", r"密码(?:是|为|：|:)\s{0,2}[“「『\"]([\x{4e00}-\x{9fff}]{3,16})[”」』\"]|暗号(?:是|为|：|:)\s{0,2}[“「『\"]?([\x{4e00}-\x{9fff}]{3,16})", "密码 暗号", is_spoken_zh),
+    _make_rule("verification-code-zh", r"(?:验证码|校验码|动态码|取件码|提取码|激活码|邀请码)(?:是|为|就是|发你了|给你|[\s：:【\[“]){0,4}([0-9A-Za-z]{4,8})(?:[^0-9A-Za-z-]|$)", "验证码 校验码 动态码 取件码 提取码 激活码 邀请码", has_digit),
+    _make_rule("verification-code", rf"(?i)\b{_CODE_OF} (?:code|password|passcode)(?: is|:| -)?\s{{1,4}}(\d{{4,8}}|\d{{3}}[ -]\d{{3}})\b", "code password passcode", is_any, 4),
+    _make_rule("verification-code", rf"(?i)\b(\d{{4,8}})\s(?:is|as)\s(?:your|the|my)\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:{_CODE_OF}|sms) ?(?:code|passcode|password)\b", "code", is_any, 4),
+    _make_rule("verification-code", r"(?i)\b(?:otp|2fa|totp|mfa|sms)(?: code)?(?: is| was|:|=)?\s{1,3}(\d{4,8})\b", "otp 2fa mfa sms", is_any, 4),
+    _make_rule("verification-code", r"(?i)\bcode\s(\d{4,8})\s(?:to|and)\s(?:log|sign|verify|confirm|unlock|enter)", "code", is_any, 4),
+    _make_rule("verification-code-zh", r"(?:验证码|校验码|动态码)[^\n\d]{0,10}?是\s?(\d{4,8})(?:\D|$)", "验证码 校验码 动态码", is_any, 4),
+    _make_rule("verification-code-zh", r"动态(?:密码|口令)[是为\s：:]{0,3}(\d{4,8})(?:\D|$)", "动态", is_any, 4),
+    _make_rule("login-pair", r"(?i)\b(?:use|with|as|user(?:name)?|sign ?in|auth)\b[^\n/]{0,30}?[\s\"'(][\w.@+-]{1,60}\s?/\s?([^\s\"'`<>⟦⟧]{6,})", "/", is_drawn, 1),
+    _make_rule("login-pair", r"(?:登[录陆]|[账帐][号户密]|后台|用户)[^\n/／]{0,12}?[\s:：][\w.@-]{1,40}\s?[/／]\s?([!-~]{6,})", "登录 登陆 账 帐 后台 用户", is_drawn, 1),
+    _make_rule("login-with", rf"(?i)\b(?:log(?:ged|ging|s)?[ -]?(?:in|on)|sign(?:ed|s)?[ -]?in|ssh|connect|authenticate)\b[^\n]{{0,40}}?\b(?:as|with|user)\s{{1,2}}[\w.@+-]{{1,60}},?\s(?:with|using|and|by)\s{_QUOTE}([^\s\"'`<>⟦⟧]{{6,}})", "log sign ssh connect auth", is_drawn, 1),
+    _make_rule("login-with", r"(?:用|拿)\s?([!-~]{6,})\s?(?:来|去)?(?:登[录陆]|解[压锁密])", "登录 登陆 解", is_drawn, 1),
+    _make_rule("unlock-with", rf"(?i)\b(?:unlock|decrypt|unzip|extract|open|unseal)(?:s|ed|ing)?\b[^\n]{{0,40}}?\b(?:with|using|by)\s{_QUOTE}([^\s\"'`<>⟦⟧]{{6,}})", "lock decrypt zip extract open unseal", is_drawn, 1),
+    _make_rule("unlock-with", r"解[压锁密]码?[是为\s:：]{1,3}([!-~]{6,})", "解压 解锁 解密", is_drawn, 1),
+    _make_rule("wifi-key", r"\bWIFI:[^\n]{0,80}?\bP:([^;\n]{4,63})", "wifi:", is_credential),
+    _make_rule("wifi-key", r"(?i)\b(?:wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,40}?\b(?:key|psk|pass|pw)\b[\s:=]{1,3}([^\s\"'`<>⟦⟧]{6,})", "fi wlan ssid hotspot", is_strong),
+    _make_rule("secret-assignment", r"\b[A-Z0-9_]{1,40}_(?:PAT|SK|AK|PW|PWD|PASS)\s?=\s?[\"']?([^\s\"']{6,})", "_pat _sk _ak _pw _pass", is_value),
+    _make_rule("secret-assignment", r"(?i)[\"'](?:pass|pw|pin|otp|cvv|pincode|passcode)[\"']\s?:\s?[\"']((?:[^\s\"']{6,}|\d{3,8}))[\"']", "pass pw pin otp cvv", is_password_with_digit, 1),
+    _make_rule("code-password", r"(?i)\b(?:networkcredential|basicauth|basic_auth|auth|credentials?)\s?=?\s?(?:new\s)?\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"']([^\"'\n]{4,})[\"']", "credential auth", is_password),
+    _make_rule("command-line-password", r"\becho\s(?:-n\s)?[\"']?([^\s\"'|]{4,})[\"']?\s?\|\s?sudo\s-S\b|\bhtpasswd\s{1,2}-\w{0,4}b\w{0,4}\s{1,2}\S{1,200}\s{1,2}\S{1,80}\s{1,2}([^\s\"']{4,})|\bnet use\b[^\n]{1,120}?/user:\S{1,60}\s([^\s\"'/]{4,})|\s-(?:storepass|keypass|srcstorepass|deststorepass|passin pass:|passout pass:|pass pass:)\s?([^\s\"']{4,})", "sudo htpasswd /user: pass", is_credential),
+    _make_rule("command-line-password", r"\b(?:mongo(?:sh|dump|restore|import|export)?|mariadb|clickhouse-client|influx|smbclient|ldapsearch|openssl|7za?|zip|unzip|rar)\b[^\n]{0,120}?\s-[pPwk]\s?[\"']?([^\s\"'-][^\s\"']{5,})", "mongo mariadb clickhouse influx smb ldap openssl 7z zip rar", is_drawn, 1),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\s(?:stays|remains|ist|lautet|reads|goes)(?: like)?:?\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,30}}?\b(?:enter|type|give|put|try)(?: in)?\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
+    _make_rule("spoken-password", rf"(?i)\b(?:enter|type|use|give|put|try)\s{_QUOTE}({_SIGN}{{5,}})[\"'`”]?,?\s(?:when|if|where|once|at|in)\b[^\n]{{0,40}}?\b(?:password|passphrase|passcode|pwd|pw)\b", "pass pwd pw", is_strong, 1),
+    _make_rule("access-code", r"(?i)\b(?:code|combination|combo|pin)\s(?:to|of|for)\s(?:(?:the|my|our|your)\s)?(?:\w{1,12}\s)?(?:safe|lock|gate|door|locker|vault|alarm|garage|key ?pad|building|house|flat)\s?(?:is(?: now)?|:|=)\s{0,2}([\d-]{4,11})\b", "code comb pin", is_any, 4),
+    _make_rule("access-code", r"门禁[^\n\d]{0,6}?(\d{4,8})(?:[#＃*]|[\s，。；]|$)", "门禁", is_any, 4),
+    _make_rule("spoken-token", r"(?i)\b(?:token|secret|csrf|sk|ak|pat|session[ _-]?id)(?:\sis)?[\s:=：]{1,3}[\"'`]?([a-z0-9]{20,128})\b", "token secret csrf sk ak pat session", is_token, 3),
+    _make_rule("prefixed-token", r"\b([a-z]{2,8}_[A-Za-z0-9]{32,128})\b", "_", is_token, 3),
+    _make_rule("wallet-key", r"(?i)(?:wallet|private key|\bwif\b|bitcoin|\bbtc\b|私钥|钱包)[^\n]{0,20}?\b(?-i:([5KL][1-9A-HJ-NP-Za-km-z]{50,51}))\b", "wallet private wif btc bitcoin 私钥 钱包", is_token, 3),
+    _make_rule("password-zh", r"(?:密码|口令)[^\n，。]{0,10}?[：:\s]\s{0,2}([!-~]{6,})", "密码 口令", is_drawn, 1),
+    _make_rule("password-zh", r"(?:密码|口令)(?:就|才|只)(?:是|用)?\s{0,2}([!-~]{6,})", "密码 口令", is_strong, 1),
+    _make_rule("password-zh", r"密码[^\n，。\d]{0,4}(?:数字|生日|老样子)[^\n，。\d]{0,4}(\d{4,12})(?:\D|$)", "密码", is_password, 4),
+    _make_rule("drawn-password", r"([A-Za-z0-9!#$%&*^~+_-]{8,40})", "! # $ % & * ^", is_drawn_alone, 1),
+    _make_rule("login-pair", r"\b[\w.@+-]{2,60}\s/\s([\w.+-]{2,40}[!$%&*#^][^\s\"'`<>⟦⟧]{0,40})", "/", is_drawn, 1),
+    _make_rule("login-pair", r"\b[\w.+-]{1,60}@[\w.-]{1,60}(?:\s(?:and|with|pass|pw|密码)|[,，:：/])\s?([^\s\"'`<>⟦⟧]{6,})", "@", is_drawn, 1),
+    _make_rule("login-pair", r"(?:登[录陆]|[账帐][号户密]|用户名?|后台)[^\n]{0,8}?[\s:：][\w.@-]{1,40}[\s,，:：]{1,3}([!-~]{6,})", "登录 登陆 账 帐 后台 用户", is_drawn, 1),
+    _make_rule("url-credentials", r"\b[\w.-]{1,60}:([^\s:@/\"'<>]{4,200})@(?:tcp|unix|udp)\(", "@tcp( @unix( @udp(", is_credential),
+    _make_rule("recovery-code", r"\b(\d{6}(?:-\d{6}){7})\b", "-", is_any, 48),
+    _make_rule("verification-code", r"(?i)\byour code is:?\s{1,2}(\d{4,8})\b", "code", is_password, 4),
+    _make_rule("verification-code-zh", r"提取码\s?[:：]\s?([0-9A-Za-z]{4})\b", "提取码", is_any),
+    _make_rule("password-zh", r"解压(?:密码|码)[是为\s:：]{0,3}([!-~]{4,})", "解压", is_credential),
+    # People
+    _make_rule("email", r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,18})\b", "@", is_address),
+    _make_rule("cn-mobile", r"(?:\b|\+?86[ -]?)(1[3-9]\d[ -]?\d{4}[ -]?\d{4})\b", _DIGITS, stands_alone, 11),
+    _make_rule("cn-id-card", r"\b([1-9]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx])\b", _DIGITS, is_id_card, 17),
+    _make_rule("cn-id-card", r"(?i)(?:身份证件?|证件|公民身份|社保|社会保障|驾驶证|驾照|\bid ?card|\bid number|\bnational id|\bidentity card|\bid no\.?)[^\n\d]{0,20}?(\d{17}[\dx]|\d{15})(?:[^\dx]|$)", "身份 证件 社 驾 id", is_any, 15),
+    _make_rule("bank-account", r"(?:银行|对公|收款|收款方|工资|公司|打款|转账|开户|退款|汇款)[^\n\d]{0,10}?(?:[账帐]号|[账帐]户|卡号)[是为\s:：]{0,4}(\d[\d -]{4,28}\d)", "账号 帐号 账户 帐户 卡号", is_account, 6),
+    _make_rule("bank-account", r"(?i)\b(?:bank account|checking account|savings account|routing|sort code)(?:\s(?:number|no\.?|nr\.?))?(?:\sis|\s?[:#])?\s{1,3}(\d[\d -]{4,24}\d)", "account routing sort", is_account, 6),
+    _make_rule("bank-card", r"\b(\d(?:[ -]?\d){12,18})\b", _DIGITS, is_card_number, 13),
+    _make_rule("passport", r"(?i)(?:护照号?码?|通行证号?码?|passport(?: no\.?| number| num)?)[\s:：#是为]{1,6}(?:is )?([A-Z]{1,2}\d{7,8}|\d{9}|[A-Z][A-Z0-9]{8})\b", "护照 通行证 passport", has_digit, 1),
+    _make_rule("driving-licence", r"(?i)\bdriv(?:er['’]?s?|ing) licen[cs]e(?: number| no\.?)?(?: is|:)?\s{1,3}([A-Z0-9-]{6,18})\b", "driv", has_digit, 4),
+    _make_rule("iban", r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b", _DIGITS, is_iban),
+    _make_rule("us-ssn", r"(?i)(?:\bssn\b|social security|\bmy social\b)[^\d\n]{0,30}(\d{3}[- ]?\d{2}[- ]?\d{4})\b", "ssn social", is_any, 9),
+    _make_rule("phone", r"(\+[1-9][\d ().-]{7,18}\d)\b", "+", is_phone),
+    _make_rule("phone", r"(?i)(?:\b(?:(?:tele)?phone|mobile|cell|tel|call me (?:at|on)|contact number)\b(?: (?:number|no\.?|is|at|on)){0,2}|(?:电话|手机|座机|联系方式)(?:号码?|是|为){0,2})[\s.:：#(（]{0,4}(\d{3,4}[)）]?[ .-]?\d{3,4}[ .-]?\d{3,4})\b", "phone mobile cell tel call contact 电话 手机 座机 联系", is_any, 9),
+)
+"""Every bundled rule; two rules may share a name."""
+# fmt: on
