@@ -68,8 +68,9 @@ def run(arguments: Namespace) -> int:
 
 def _ask(memory: Memory, query: Query) -> _Found:
     # Who reads on a terminal looks around; programs that ask for an agent use what they get.
-    answer = memory.recall(query, looking=sys.stdout.isatty())
-    return _Found(query, answer, memory, _quoting_notes(memory, query, answer))
+    with memory.index.hold():
+        answer = memory.recall(query, looking=sys.stdout.isatty())
+        return _Found(query, answer, memory, _quoting_notes(memory, query, answer))
 
 
 def _ask_exactly(memory: Memory, query: Query) -> _Found:

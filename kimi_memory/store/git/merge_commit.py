@@ -24,7 +24,7 @@ from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.log import ident, message
-from kimi_memory.store.git.merge_trees import Versions, find_texts, read_versions
+from kimi_memory.store.git.merge_trees import Versions, find_notes, read_paths, read_versions
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.read import find_jobs, find_types, resolve
@@ -322,15 +322,17 @@ class Merger:
         with self._lock():
             clear_conflicts(self._git, self.ours)
 
-    def read(
-        self, commits: Collection[str], *, whole: bool = False, also: Collection[str] = ()
-    ) -> Versions:
-        """Return files that differ between commits and those at `also`; all where `whole`."""
-        return read_versions(self._git, self._list, list(commits), also=also, whole=whole)
+    def read(self, commits: Sequence[str], *, whole: bool = False) -> Versions:
+        """Return files that differ between commits; all where `whole`."""
+        return read_versions(self._git, self._list, commits, whole=whole)
 
-    def find_texts(self, commit: str, texts: Collection[str]) -> set[str]:
-        """Return the paths of a commit whose files hold one of some words."""
-        return find_texts(self._git, commit, texts)
+    def read_files(self, commit: str, paths: Collection[str]) -> dict[str, bytes]:
+        """Return files of a commit by their paths; those that it has not are left out."""
+        return read_paths(self._git, commit, paths)
+
+    def find_notes(self, commit: str, ids: Collection[str]) -> set[str]:
+        """Return the paths of a commit whose pages name one of some ids."""
+        return find_notes(self._git, commit, ids)
 
     def commit(self, theirs: str, files: Mapping[str, bytes | None]) -> str:
         """Make the commit that joins both sides; `publish` makes it the current one.
