@@ -279,11 +279,10 @@ class History:
             self._arrived[merged] = (since, state), found
         return found
 
-    def content_at(self, moment: float, path: str) -> bytes | None:
-        """Return a file as the commit had it that was current at a moment of the system clock."""
+    def head_at(self, moment: float) -> str:
+        """Return the commit that was current at a moment of the system clock; empty for none."""
         git = self._find_git()
-        commit = "" if git is None else head_at(_folder_of(git), moment)
-        return read.read_content(self.repository(), commit, path) if commit else None
+        return "" if git is None else head_at(_folder_of(git), moment)
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return the content of files by the name of their blobs."""

@@ -142,11 +142,9 @@ class Merger:
         # Asked before an object comes along.
         both, theirs = self.see(root)
         self._check_purges(both, theirs, str(root), purged=purged)
-        other = Git(root, root / ".git")
-        # What the other copy has of ours already need not be sent; if it lacks our commit, it
-        # cannot leave that out.
-        known = other.call("cat-file", "-e", f"{self.ours}^{{commit}}").code == 0
-        carry_history(other, self._git, theirs, self.ours if known else "")
+        # What both descend from need not be sent.
+        known = both.call("merge-base", "--all", self.ours, theirs).text.split()
+        carry_history(Git(root, root / ".git"), self._git, theirs, known)
         return theirs
 
     def see(self, root: Path) -> tuple[Git, str]:

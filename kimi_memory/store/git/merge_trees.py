@@ -9,7 +9,7 @@ from kimi_memory.store.files.paths import RECEIPTS, is_kept
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, refusal
 from kimi_memory.store.git.read import read_blobs, read_files
-from kimi_memory.store.git.tree import differences_from
+from kimi_memory.store.git.tree import differences_from, list_paths
 
 ListTree = Callable[[str], Mapping[str, Entry]]
 """Returns every path of a commit."""
@@ -63,8 +63,7 @@ def find_notes(git: Git, commit: str, ids: Collection[str]) -> set[str]:
 def read_paths(git: Git, commit: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return files of a commit by their paths; those that it has not are left out."""
     # Git unpacks a folder for each path that it is asked for, and nearly none is there.
-    named = git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit) if paths else b""
-    there = set(paths).intersection(decode(named).split("\0"))
+    there = list_paths(git, commit).intersection(paths) if paths else ()
     found = read_files(git, ((commit, path) for path in there))
     return {path: content for (_, path), content in found.items()}
 
