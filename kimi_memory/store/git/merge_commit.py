@@ -274,6 +274,10 @@ class Merger:
         found = self._git.call("merge-base", "--all", ours or self.ours, theirs)
         return sorted(found.text.split())
 
+    def find_common(self, commits: Sequence[str]) -> list[str]:
+        """Return the last commit that all of some descend from; none where there is none."""
+        return self._git.call("merge-base", "--octopus", *commits).text.split()
+
     def find_change(self, theirs: str, name: str) -> tuple[str, str]:
         """Return the commit of a job, or one by its hash, and its parent; empty if there is none.
 
