@@ -154,6 +154,7 @@ WRITERS = {
     "kimi_memory/operations/encryption.py": "encrypted files outside of every memory folder",
     "kimi_memory/operations/sealed_folders.py": "encrypted folders, and programs that open them",
     "kimi_memory/operations/new_folders.py": "folders that it makes, filled before they get a name",
+    "kimi_memory/operations/take_in.py": "a memory on its way, in a temporary folder",
     "kimi_memory/operations/branches.py": "folders of branches, removed on a person's word",
     "kimi_memory/cluster/snapshots.py": "a passing file outside of every memory folder",
     "kimi_memory/cluster/renewal.py": "the folder of a deployment, in exchange for a new one",

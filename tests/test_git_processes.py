@@ -13,6 +13,8 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.session import Role
+from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
 from tests.store.git.repositories import git
@@ -183,3 +185,34 @@ def test_a_signed_commit_asks_git_as_often_as_another(
             found = calls()
     assert len(found) <= 3, found
     assert "gpgsig -----BEGIN SSH SIGNATURE-----" in git(tmp_path / "m", "cat-file", "-p", "HEAD")
+
+
+def test_new_notes_that_wait_are_read_without_a_process_for_each(
+    peers: tuple[Memory, Memory], calls: Calls
+) -> None:
+    memory, peer = peers
+    counts = []
+    for numbers in (range(1), range(1, 7)):
+        for number in numbers:
+            memory.remember(f"The mast of pier {number} is red.", key=f"mast.p{number}")
+        memory.batch.flush()
+        merge_copy(peer, str(memory.root))
+        calls()
+        assert peer.recall("which mast is red?").hits
+        assert len(waiting_files(peer)) > numbers[-1]
+        counts.append(len(calls()))
+    assert counts[1] <= counts[0] + 2, counts
+
+
+def test_a_merge_of_a_copy_that_went_its_own_way_carries_what_is_new_alone(
+    peers: tuple[Memory, Memory], calls: Calls
+) -> None:
+    for one, port in zip(peers, (8443, 9090), strict=True):
+        one.remember(f"The deploy port is {port}.", key="deploy.port")
+        one.batch.flush()
+    memory, peer = peers
+    whole = git(peer.root, "rev-list", "--objects", "HEAD").splitlines()
+    assert len(whole) >= 100, "a pack of so many is kept as it is"
+    calls()
+    merge_copy(memory, str(peer.root))
+    assert not [one for one in calls() if " index-pack " in one]

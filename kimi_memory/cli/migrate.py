@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show_result
+from kimi_memory.api.options import Home, Opening
+from kimi_memory.cli.shared import PERSON, open_memory, show_result
 from kimi_memory.cli.words import say
 from kimi_memory.errors import UsageError
+from kimi_memory.formats.json_values import plain
 from kimi_memory.operations.migrate import Migrated, migrate, take_back
+from kimi_memory.operations.migrate_ssh import read_place
+from kimi_memory.operations.new_folders import borrow_folder
+from kimi_memory.operations.take_in import read_stream, take_in
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,8 +23,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "to",
         nargs="?",
-        type=Path,
-        help="a new or empty folder, another copy of this memory, or with --drop a drop folder",
+        help="a new or empty folder, another copy of this memory, ssh://host/path for either on "
+        "another machine, or with --drop a drop folder",
     )
     parser.add_argument(
         "--keep-source", action="store_true", help="both go on as copies; nothing is closed here"
@@ -29,6 +36,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--drop", action="store_true", help="leave a bundle there, which something else carries on"
     )
     parser.add_argument(
+        "--program",
+        default="kimi-memory",
+        help="how kimi-memory is called on the other machine; default: kimi-memory",
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="carry it to a temporary folder and check it there"
     )
     parser.add_argument(
@@ -37,12 +49,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--back", action="store_true", help="let a memory that was moved take writes here again"
     )
+    parser.add_argument(
+        "--receive",
+        metavar="FOLDER",
+        type=Path,
+        help="take in what 'migrate' on another machine sends; it calls this over ssh by itself",
+    )
 
 
 def run(arguments: Namespace) -> int:
     """Move it, or say what moving it would carry."""
-    if (arguments.to is None) != arguments.back:
+    chosen = (arguments.to is not None, arguments.back, arguments.receive is not None)
+    if sum(chosen) != 1:
         raise UsageError("Say where to, or --back alone.")
+    if arguments.receive is not None:
+        return _receive(arguments.receive.expanduser(), dry_run=arguments.dry_run)
     with open_memory(arguments) as memory:
         if arguments.back:
             place = take_back(memory)
@@ -53,7 +74,7 @@ def run(arguments: Namespace) -> int:
             dry_run = arguments.dry_run or not (arguments.yes or arguments.keep_source)
             found = moved = migrate(
                 memory,
-                arguments.to.expanduser(),
+                read_place(arguments.to, arguments.program) or Path(arguments.to).expanduser(),
                 since=arguments.since,
                 drop=arguments.drop,
                 keep_source=arguments.keep_source,
@@ -61,6 +82,17 @@ def run(arguments: Namespace) -> int:
             )
             line = _describe(moved, dry_run=dry_run)
     show_result(arguments, found, line)
+    return 0
+
+
+def _receive(folder: Path, *, dry_run: bool) -> int:
+    """Take in what comes on standard input, and print in one line what lies there then."""
+    opening = Opening(home=Home.of_user(), actor=PERSON, background=False)
+    with borrow_folder() as work:
+        bundle = work / "memory.bundle"
+        asked = read_stream(sys.stdin.buffer, bundle)
+        found = take_in(bundle, folder, opening, asked, dry_run=dry_run)
+    print(json.dumps(plain(found), ensure_ascii=False))
     return 0
 
 

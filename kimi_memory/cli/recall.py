@@ -21,6 +21,7 @@ from kimi_memory.formats.frontmatter import decode
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.nlp.basic.sentences import marks
 from kimi_memory.past.labels import name_point
+from kimi_memory.past.unmet import merge_unmet
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.recall.citations import quoting
 from kimi_memory.recall.engine import SUMMANDS
@@ -68,8 +69,9 @@ def run(arguments: Namespace) -> int:
 
 def _ask(memory: Memory, query: Query) -> _Found:
     # Who reads on a terminal looks around; programs that ask for an agent use what they get.
-    answer = memory.recall(query, looking=sys.stdout.isatty())
-    return _Found(query, answer, memory, _quoting_notes(memory, query, answer))
+    with memory.index.hold():
+        answer = memory.recall(query, looking=sys.stdout.isatty())
+        return _Found(query, answer, memory, _quoting_notes(memory, query, answer))
 
 
 def _ask_exactly(memory: Memory, query: Query) -> _Found:
@@ -77,7 +79,8 @@ def _ask_exactly(memory: Memory, query: Query) -> _Found:
         asked = replace(query, as_of="")
         answer = past.recall(asked)
         quoting = _quoting_notes(past, asked, answer)
-    return _Found(query, name_point(answer, point), memory, quoting)
+        places = merge_unmet(memory.history, point).places
+    return _Found(query, name_point(answer, point, places), memory, quoting)
 
 
 def _build_query(arguments: Namespace, memory: Memory) -> Query:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kimi_memory.config import FORMAT, MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
@@ -67,42 +67,28 @@ def join_commits(
     What a merge makes may be there already and the same in all trees: a version that lost
     before, a session that forked before. The trees hold these files, too.
     """
-    also = set[str]()
+    trees = read_trees(merger, bases, commits)
     while True:
-        trees = read_trees(merger, bases, commits, also)
         merged = join(*trees[:3])
-        known = {path for tree in trees for path in tree}
-        there = _find_made(merger, commits[0], known, merged) if len(bases) == 1 else set()
+        there = _find_made(merger, commits[0], trees, merged) if len(bases) == 1 else {}
         if not there:
             return trees, merged
-        also |= there
+        trees = [{**tree, **there} for tree in trees]
 
 
-def _find_made(merger: Merger, commit: str, known: set[str], merged: Joined) -> set[str]:
-    """Return where else a commit has a file or a note already that a merge makes."""
+def _find_made(merger: Merger, commit: str, trees: Sequence[Tree], merged: Joined) -> Tree:
+    """Return the files of a commit, beside those that differ, that a merge makes."""
+    known = {path for tree in trees for path in tree}
     new, ids = merged.files.keys() - known, {id for _, id in merged.notes.variants}
-    if not new and not ids:
-        return set()
     # A version that lost may lie anywhere: somebody may have moved it since.
-    there = merger.read([commit], also=new | merger.find_texts(commit, ids)).trees[0]
-    notes = (path for path in there if path.endswith(".md")) if ids else ()
-    found = {path for path in notes if find_id(there[path], path) in ids}
-    return (found | (new & there.keys())) - known
+    there = merger.read_files(commit, (new | merger.find_notes(commit, ids)) - known)
+    return {p: content for p, content in there.items() if p in new or find_id(content, p) in ids}
 
 
-def read_trees(
-    merger: Merger, bases: Sequence[str], commits: Sequence[str], also: Collection[str] = ()
-) -> list[Tree]:
-    """Return what the last common states have together, then the trees of the commits.
-
-    Args:
-        merger: of the memory.
-        bases: the last common states.
-        commits: the others.
-        also: paths of files that are wanted though all have the same.
-    """
+def read_trees(merger: Merger, bases: Sequence[str], commits: Sequence[str]) -> list[Tree]:
+    """Return what the last common states have together, then the trees of the commits."""
     if len(bases) < 2:
-        trees = list(merger.read([*bases, *commits], whole=not bases, also=also).trees)
+        trees = list(merger.read([*bases, *commits], whole=not bases).trees)
         return trees if bases else [{}, *trees]
     # Copies that merged each other crosswise have several.
     trees = list(merger.read([*bases, *commits], whole=True).trees)

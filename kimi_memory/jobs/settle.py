@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
 from kimi_memory.domain.note import Card, Quote, Status
+from kimi_memory.formats.card_form import Head
 from kimi_memory.jobs.matching import LIVE
 from kimi_memory.jobs.merge import Pair, archived, draft_from_card, merged, ranked
 from kimi_memory.jobs.new_cards import disputed
@@ -61,18 +62,23 @@ class Settle:
         # The usual case: all that came waits for a person, and no card is read.
         if TOMBSTONES not in paths and all(shelf.survey.waits(one.path) for one in came):
             return Plan(kind=self.kind, subject=self._brought.name[:24], inputs="")
-        filed = [one for one in shelf.notes("card") if isinstance(one.note, Card)]
-        self._cards = {one.note.id: one.note for one in filed if isinstance(one.note, Card)}
-        self._steps = dict[str, Step]()
+        heads, places = shelf.heads(), {one.id: one.path for one in shelf.entries().values()}
         # What waits disputes nothing: a stranger who pushes would decide what a person doubts.
-        sure = {one.note.id for one in filed if not shelf.survey.waits(one.path)}
-        new = {one.note.id for one in filed if one.path in paths} & sure
+        sure = [head for head in heads if not shelf.survey.waits(places[head.id])]
+        new = {head.id for head in sure if places[head.id] in paths}
+        slots = {_slot_of(head) for head in sure if head.id in new}
         # New tombstones bear on every card, those from before only on cards that are new here.
-        self._drop_forgotten(sure if TOMBSTONES in paths else new)
-        cards = [card for id, card in self._cards.items() if id in sure]
-        for first, second in _pair_cards(cards, new):
+        whole = TOMBSTONES in paths
+        near = (head for head in sure if whole or head.id in new or _slot_of(head) in slots)
+        self._cards = {head.id: shelf.card(head) for head in near}
+        self._steps = dict[str, Step]()
+        self._drop_forgotten(self._cards if whole else new)
+        for first, second in _pair_cards(self._cards.values(), new):
             self._judge_pair(first, second)
-        pages, left_out = Pages(self._store, shelf, self._settings).changes(self._cards.values())
+        # A merge that leaves nothing to settle must not make a job of pages alone.
+        known = [self._cards.get(head.id, head) for head in heads] if self._steps else []
+        render = Pages(self._store, shelf, self._settings)
+        pages, left_out = render.changes(known) if self._steps else ([], [])
         return Plan(
             kind=self.kind,
             subject=self._brought.name[:24],
@@ -80,9 +86,8 @@ class Settle:
             # The merge is published: each card it brought may need one here to be changed, too.
             room=2 * len(paths),
             steps=tuple(self._steps.values()),
-            # A merge that leaves nothing to settle must not make a job of pages alone.
-            changes=tuple(pages) if self._steps else (),
-            left_out=tuple(left_out) if self._steps else (),
+            changes=tuple(pages),
+            left_out=tuple(left_out),
         )
 
     def _drop_forgotten(self, ids: Iterable[str]) -> None:
@@ -173,12 +178,16 @@ def _pair_cards(cards: Iterable[Card], new: set[str]) -> Iterator[tuple[str, str
     slots: dict[tuple[str, str, str], list[Card]] = {}
     for card in sorted(cards, key=_statement_order):
         if card.key and card.status in (*_OPEN, Status.CONFLICTED):
-            slots.setdefault((card.key, card.project, card.scope), []).append(card)
+            slots.setdefault(_slot_of(card), []).append(card)
     for slot in slots.values():
         for first, second in combinations(slot, 2):
             waits = first.status is second.status is Status.CONFLICTED
             if not waits and not new.isdisjoint((first.id, second.id)):
                 yield first.id, second.id
+
+
+def _slot_of(card: Card | Head) -> tuple[str, str, str]:
+    return card.key, card.project, card.scope
 
 
 def _statement_time(card: Card) -> datetime:

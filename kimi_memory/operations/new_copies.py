@@ -30,6 +30,7 @@ from kimi_memory.operations.new_folders import (
     write_files,
 )
 from kimi_memory.past.points import Point
+from kimi_memory.past.unmet import find_waiting, merge_unmet
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.notes.notes import read_tombstones
@@ -117,7 +118,9 @@ def read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]
     memory.repair_merges()
     memory.batch.flush("Before a copy")
     point, merger = memory.points.find(at), memory.history.merger()
-    files = dict(merger.read([point.commit], whole=True).trees[0])
+    unmet = merge_unmet(memory.history, point)
+    there = {**merger.read([point.commit], whole=True).trees[0], **unmet.files}
+    files = {path: one for path, one in there.items() if one is not None}
     if MARKER not in files:
         raise UsageError(f"{at} has no {MARKER}. Name a later point.")
     # Those of now, and not those of then: what was forgotten since must not come back.
@@ -129,7 +132,9 @@ def read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]
     }
     kept = {path: content for path, content in files.items() if path not in barred}
     vetting = memory.store.vetting
-    waiting = vetting.find_unconfirmed(kept.items()) if vetting is not None else ()
+    waiting = vetting.find_unconfirmed(kept.items()) if vetting is not None else set()
+    made = find_waiting(memory.store, unmet)
+    waiting |= {(path, one) for path, one in kept.items() if path in made}
     return (
         point,
         merger,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import islice
 
 from kimi_memory.api.memory import Memory
@@ -102,13 +103,17 @@ class _Compared:
         return self.views[0] is live.searcher() and self.views[1] is anew.searcher()
 
 
-def compare_answers(one: Memory, other: Memory) -> Iterator[str]:
-    """Yield questions, taken from a memory itself, that another copy answers differently."""
-    with one.index.guard, other.index.guard:
-        view, beside = one.index.searcher(), other.index.searcher()
-        for question in _sample_questions(view):
-            if _rank_question(one, view, question) != _rank_question(other, beside, question):
-                yield question
+def sample_questions(memory: Memory) -> list[str]:
+    """Return questions that are taken from a memory itself."""
+    with memory.index.guard:
+        return _sample_questions(memory.index.searcher())
+
+
+def rank_answers(memory: Memory, questions: Iterable[str], at: datetime) -> list[list[str]]:
+    """Return the ids of the best hits of each question at a moment, in their order."""
+    with memory.index.guard:
+        view = memory.index.searcher()
+        return [[id for id, _ in _rank_question(memory, view, one, at)] for one in questions]
 
 
 def _compare_indexes(memory: Memory, other: Index) -> _Compared:
@@ -135,8 +140,11 @@ def _find_differences(live: Searcher, anew: Searcher) -> list[str]:
 def _find_rank_changes(
     memory: Memory, live: Searcher, anew: Searcher, questions: Iterable[str]
 ) -> Iterator[str]:
+    now = memory.clock()
     for question in questions:
-        if _rank_question(memory, live, question) != _rank_question(memory, anew, question):
+        if _rank_question(memory, live, question, now) != _rank_question(
+            memory, anew, question, now
+        ):
             yield f"ranked otherwise: {question!r}"
 
 
@@ -149,8 +157,8 @@ def _sample_questions(view: Searcher) -> list[str]:
     return [unit.text[:QUESTION_CHARS] for unit in view.units(chosen).values()]
 
 
-def _rank_question(memory: Memory, view: Searcher, question: str) -> Ranks:
-    query, now = Query(text=question), memory.clock()
+def _rank_question(memory: Memory, view: Searcher, question: str, now: datetime) -> Ranks:
+    query = Query(text=question)
     words = memory.index.words.of_query(query, now)
     ranked = candidates(view, query, words, None, room=DEPTH, now=now)
     ids = view.column("id")

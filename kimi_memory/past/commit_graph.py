@@ -54,6 +54,14 @@ class CommitGraph:
         found = bisect_right(known, seconds)
         return self.rows[self.line[found - 1]].commit if found else ""
 
+    def unmet_at(self, seconds: float) -> list[str]:
+        """Return the newest commits of a moment that the one of the line does not descend from."""
+        known = [number for number, at in enumerate(self.known) if at <= seconds]
+        followed = {parent for number in known for parent in self._parents[number]}
+        line = self.newest_at(seconds)
+        heads = (self.rows[number].commit for number in known if number not in followed)
+        return [commit for commit in heads if commit != line]
+
     def numbered(self, version: int) -> str:
         """Return the commit of a version on the line; empty where there is none."""
         there = 1 <= version <= len(self.line)

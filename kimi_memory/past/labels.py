@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.search_types import Answer, Context
@@ -18,13 +20,26 @@ def describe_point(point: Point) -> str:
     return f"v{point.version}, {point.moment:%Y-%m-%d %H:%M} (commit {point.short}{copy})"
 
 
-def name_point(answer: Answer, point: Point) -> Answer:
-    """Return an answer labelled with the version it is of, also in its citations."""
+def name_point(
+    answer: Answer, point: Point, places: Mapping[str, str] = MappingProxyType({})
+) -> Answer:
+    """Return an answer labelled with the version it is of, also in its citations.
+
+    Args:
+        answer: what was found.
+        point: of the memory.
+        places: the commits of other copies that have files which the point has not.
+    """
+    cited = ((hit, places.get(hit.unit.path, point.commit)[:10]) for hit in answer.hits)
     hits = tuple(
-        replace(hit, unit=replace(hit.unit, path=f"{hit.unit.path}@{point.short}"))
-        for hit in answer.hits
+        replace(hit, unit=replace(hit.unit, path=f"{hit.unit.path}@{commit}"))
+        for hit, commit in cited
     )
-    return replace(answer, hits=hits, notes=(f"as of {describe_point(point)}", *answer.notes))
+    notes = [f"as of {describe_point(point)}"]
+    if point.unmet:
+        others = ", ".join(commit[:10] for commit in point.unmet)
+        notes.append(f"with what copies knew that had not met then: {others}")
+    return replace(answer, hits=hits, notes=(*notes, *answer.notes))
 
 
 def label_block(built: Context, point: Point) -> Context:

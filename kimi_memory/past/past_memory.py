@@ -23,6 +23,7 @@ from kimi_memory.past.labels import label_block, name_point
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
+from kimi_memory.past.unmet import Unmet, find_waiting, merge_unmet
 from kimi_memory.recall.engine import Recall
 from kimi_memory.recall.filters import restrict_to_caller
 from kimi_memory.recall.query_parser import parse
@@ -133,7 +134,8 @@ class PastMemory:
         if isinstance(query, str):
             query = parse(query, self.now(), limit=limit or self._settings.limit)
         with self._index.hold():
-            return name_point(self._engine_for(query).search(query), self.point)
+            answer = self._engine_for(query).search(query)
+            return name_point(answer, self.point, self._unmet.places)
 
     def context(self, request: Request) -> Context:
         """Return the block of memory that a task or a turn was given then.
@@ -158,13 +160,26 @@ class PastMemory:
         """
         vars(self).pop("_forgotten", None)
         path = split_citation(what)[0]
-        content = self._reader.content(self.point.commit, path)
+        content = self._read(path)
         if content is None:
-            path = self._reader.path_at(what, self.point.commit)
-            content = self._reader.content(self.point.commit, path) if path else None
+            heads = (self.point.commit, *self.point.unmet)
+            places = (self._reader.path_at(what, commit) for commit in heads)
+            path = next(filter(None, places), "")
+            content = self._read(path) if path else None
         if content is None or not self._may_be_shown(path, content):
             raise NotFoundError("note or file in that version", what)
         return PastText(path, "".join(self._shown_lines(path, decode(content, path))))
+
+    @cached_property
+    def _unmet(self) -> Unmet:
+        return merge_unmet(self._reader.history, self.point)
+
+    def _read(self, path: str) -> bytes | None:
+        """Return a file of the point; None where it was not there, or is made and would wait."""
+        if path in self._unmet.files:
+            waits = path in find_waiting(self._reader.store, self._unmet)
+            return None if waits else self._unmet.files[path]
+        return self._reader.content(self.point.commit, path)
 
     def searcher(self) -> Searcher:
         """Return a view of the files of the point."""
@@ -204,8 +219,10 @@ class PastMemory:
             return
         git, looks = self._reader.history.repository(), self._index.looks
         earlier = read_earlier(git, self.point.commit, looks, is_searchable)
+        earlier |= {path: one for path, one in self._unmet.files.items() if is_searchable(path)}
         there = [(path, content) for path, content in earlier.items() if content is not None]
         waits = {path for path, _ in self._reader.find_unconfirmed(there, gone=True)}
+        waits |= find_waiting(self._reader.store, self._unmet)
         for path, content in earlier.items():
             if content is None or not self._may_be_shown(path, content, waiting=True):
                 yield path, None

@@ -37,7 +37,9 @@ class Point(NamedTuple):
     moment: datetime
     """The moment that was asked for; that of the commit where one was named."""
     copy: str = ""
-    """The copy whose knowledge it is; empty for that of the line to the present."""
+    """The copy whose knowledge it is; empty for that of all."""
+    unmet: tuple[str, ...] = ()
+    """The newest commits of copies that this one had not met at that moment."""
 
     @property
     def short(self) -> str:
@@ -132,7 +134,8 @@ class Points:
                 f"The history begins at {first.known:%Y-%m-%d %H:%M} (v1), after "
                 f"{moment:%Y-%m-%d %H:%M}. Name a later point."
             )
-        return self._make_point(commit, graph)._replace(moment=moment)
+        unmet = () if commit == graph.head else graph.unmet_at(moment.timestamp())
+        return self._make_point(commit, graph)._replace(moment=moment, unmet=tuple(unmet))
 
     def is_present(self, point: Point) -> bool:
         """Whether a point is the present, with what is not committed yet."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kimi_memory.domain.past import BeliefDiff, BlameLine, TimelineEntry
+from kimi_memory.errors import NotFoundError
 from kimi_memory.past.beliefs import BeliefFilter, Sees, compare_beliefs
 from kimi_memory.past.bisect import Flip, Wrong, find_flips
 from kimi_memory.past.blame import Blame
@@ -27,8 +28,9 @@ class PastQuestions:
 
     def blame(self, what: str, field: str, at: str, sees: Sees, *, copies: bool) -> list[BlameLine]:
         """Return since when lines or a field say what they say, and in which copies."""
-        point, blame = self._find(at), Blame(self._reader, sees)
-        found = list(add_now(self._reader, blame.find(what, field, point), point, sees))
+        blame = Blame(self._reader, sees)
+        point, lines = _blame_at(blame, what, field, self._find(at))
+        found = list(add_now(self._reader, lines, point, sees))
         found = add_signers(self._reader, found, self._signers)
         return list(add_copies(self._reader, blame, found, point)) if copies else found
 
@@ -45,3 +47,19 @@ class PastQuestions:
 
     def _find(self, text: str) -> Point | None:
         return self._reader.points.find(text) if text else None
+
+
+def _blame_at(
+    blame: Blame, what: str, field: str, point: Point | None
+) -> tuple[Point | None, list[BlameLine]]:
+    """Return a point and where something in it comes from.
+
+    Where copies had not met at the point, and only one of them had it, the point is what that
+    one knew.
+    """
+    for commit in point.unmet if point is not None else ():
+        try:
+            return point, blame.find(what, field, point)
+        except NotFoundError:
+            point = point and point._replace(commit=commit)
+    return point, blame.find(what, field, point)

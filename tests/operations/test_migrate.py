@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,11 +14,14 @@ from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
 from kimi_memory.errors import GateError, MovedError, UsageError
 from kimi_memory.operations import migrate as migration
+from kimi_memory.operations import take_in as taking_in
 from kimi_memory.operations.bundles import export_bundle, import_bundle
+from kimi_memory.operations.copy_state import CopyState
 from kimi_memory.operations.doctor import doctor, fix
 from kimi_memory.operations.drop_folders import meet_in_folder
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.migrate import migrate, take_back
+from kimi_memory.operations.migrate_ssh import read_place
 from tests.operations.test_bundles import TEXTS, same
 from tests.operations.test_merge_copy import values
 from tests.test_copies import clone, errors, git
@@ -109,21 +114,25 @@ def test_what_comes_while_it_moves_is_carried_as_well(
 ) -> None:
     """A program that has the memory open writes until the mark stands there."""
     fill(memory)
-    verify_lines = migration.verify_lines
+    describe = migration.describe_copy
 
-    def verified(checked: Memory) -> object:
-        if checked.root == memory.root:
-            memory.remember("Eve likes juice.", key="eve.drink")
-        return verify_lines(checked)
+    def say_before(copy: Memory, questions: list[str], at: datetime) -> CopyState:
+        copy.remember("Eve likes juice.", key="eve.drink")
+        return describe(copy, questions, at)
 
-    monkeypatch.setattr(migration, "verify_lines", verified)
+    def say_after(copy: Memory, questions: list[str], at: datetime) -> CopyState:
+        state = describe(copy, questions, at)
+        copy.remember("Finn likes milk.", key="finn.drink")
+        return state
+
+    monkeypatch.setattr(migration, "describe_copy", say_before)
     with pytest.raises(GateError, match="other"):
         migrate(memory, tmp_path / "not")
-    monkeypatch.setattr(migration, "compare_answers", lambda one, other: iter(()))
-    done = migrate(memory, tmp_path / "new")
-    assert done.moved
+    monkeypatch.setattr(migration, "describe_copy", say_after)
+    assert migrate(memory, tmp_path / "new").moved
     with Memory.open(tmp_path / "new", opening) as there:
         assert "juice" in values(there, "what does Eve like?")
+        assert "milk" in values(there, "what does Finn like?")
         assert errors(there) == []
         assert there.settings.memory.moved == ""
         there.batch.flush()
@@ -164,17 +173,55 @@ def test_a_source_whose_copy_differs_stays_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fill(memory)
-    unpack = migration.unpack_copy
+    unpack = taking_in.unpack_copy
 
     def unpacked(path: Path, folder: Path, opening: Opening) -> None:
         unpack(path, folder, opening)
         with Memory.open(folder, opening) as copy:
             damage(copy)
 
-    monkeypatch.setattr(migration, "unpack_copy", unpacked)
+    monkeypatch.setattr(taking_in, "unpack_copy", unpacked)
     with pytest.raises(GateError, match=why):
         migrate(memory, tmp_path / "new")
     memory.remember("It still takes writes.")
+
+
+def test_what_could_not_be_carried_after_is_usable_here(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The place went out of reach between the check and what was written meanwhile."""
+    fill(memory)
+    describe, place = migration.describe_copy, tmp_path / "new"
+
+    def lose(copy: Memory, questions: list[str], at: datetime) -> CopyState:
+        state = describe(copy, questions, at)
+        copy.remember("Eve likes juice.", key="eve.drink")
+        shutil.rmtree(place)
+        place.write_text("something else lies there now", encoding="utf-8")
+        return state
+
+    monkeypatch.setattr(migration, "describe_copy", lose)
+    with pytest.raises(UsageError, match="is no folder"):
+        migrate(memory, place)
+    assert memory.store.moved == ""
+    assert "moved" not in (memory.root / "memory.toml").read_text("utf-8")
+    memory.remember("It takes writes again.")
+
+
+def test_a_place_on_another_machine_is_a_url_of_ssh() -> None:
+    place = read_place("ssh://li@nas:2222/srv/my%20memory")
+    assert place
+    assert (place.server, place.port, place.path) == ("li@nas", 2222, "/srv/my memory")
+    home = read_place("ssh://nas/~/mine")
+    assert home
+    assert (home.server, home.port, home.path) == ("nas", None, "mine")
+    assert read_place("/srv/mine") is read_place("nas:mine") is None
+    for text in (
+        "ssh://nas", "ssh://nas/", "ssh:///srv/mine", "ssh://-oProxyCommand=x/srv", "ssh://-x@nas/srv",
+        "ssh://li:word@nas/srv", "ssh://nas:port/srv", "ssh://nas/~li/mine", "ssh://nas/a%0ab",
+    ):  # fmt: skip
+        with pytest.raises(UsageError):
+            read_place(text)
 
 
 def test_a_memory_does_not_move_into_itself(memory: Memory) -> None:

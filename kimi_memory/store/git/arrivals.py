@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from kimi_memory.store.git.command import Git, decode
-from kimi_memory.store.git.head_log import UNDER_WAY, movements
+from kimi_memory.store.git.head_log import UNDER_WAY, Movement, movements
+from kimi_memory.store.git.read import read_touched
+
+Kind = Literal["all", "merged", "passed"]
+"""All that pulls, merges and the like brought; without what came as a person went to another state;
+what the commits that came held, also where later ones of them replaced it."""
 
 
 def arrivals(
-    git: Git, folder: Path, since: float, *, merged: bool = False
+    git: Git, folder: Path, since: float, kind: Kind = "all"
 ) -> Mapping[str, frozenset[str]]:
-    """Return the blobs that pulls, merges and the like brought, by path.
+    """Return the blobs that came here, by path.
 
     Args:
         git: over the repository.
         folder: of the repository.
         since: a moment of the system clock; earlier movements are left out.
-        merged: leave out what came as a person went to another state.
+        kind: which of them.
     """
+    if kind == "passed":
+        return _list_passed(git, list(movements(folder, since)))
     found: dict[str, set[str]] = defaultdict(set)
-    for old, new, by_hand in [*movements(folder, since, merged=merged), *_under_way(git, folder)]:
+    moved = movements(folder, since, merged=kind == "merged")
+    for old, new, by_hand in [*moved, *_under_way(git, folder)]:
         changed = _changed_blobs(git, f"{new} {old}")
         # What differs from both sides of a merge that a person committed, they have settled.
         settled = {path for path, _ in _changed_blobs(git, new, "-c")} if by_hand else set()
@@ -35,6 +44,40 @@ def arrivals(
             if path in found:
                 found[path].add(blob)
     return {path: frozenset(blobs) for path, blobs in found.items()}
+
+
+def _list_passed(git: Git, moved: Sequence[Movement]) -> Mapping[str, frozenset[str]]:
+    """Return the blobs of all commits that came with some movements of HEAD."""
+    ends = [commit for old, new, _ in moved for commit in (old, new)]
+    listed = git.call("rev-list", "--parents", "--ignore-missing", "--stdin", feed=_lines(ends))
+    rows = (line.split() for line in listed.out.decode("ascii").splitlines()) if moved else ()
+    parents = {commit: before for commit, *before in rows}
+    known, came = set[str](), set[str]()
+    for old, new, _ in moved:
+        # What was made here since the movement before is no news, and later ones build upon it.
+        _walk(parents, old, known)
+        came |= _walk(parents, new, known)
+    found: dict[str, set[str]] = defaultdict(set)
+    for one in read_touched(git, sorted(came)):
+        if one.blob:
+            found[one.path].add(one.blob)
+    return {path: frozenset(blobs) for path, blobs in found.items()}
+
+
+def _lines(words: Iterable[str]) -> bytes:
+    return "".join(f"{word}\n" for word in words).encode()
+
+
+def _walk(parents: Mapping[str, Sequence[str]], commit: str, known: set[str]) -> set[str]:
+    """Add a commit and all that it descends from to those that are known; return the new ones."""
+    found, waiting = set[str](), [commit]
+    while waiting:
+        one = waiting.pop()
+        if one not in known:
+            known.add(one)
+            found.add(one)
+            waiting += parents.get(one, ())
+    return found
 
 
 def _under_way(git: Git, folder: Path) -> Iterator[tuple[str, str, bool]]:

@@ -8,6 +8,7 @@ transports, and never sees the caller's GIT_* variables.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -123,6 +124,11 @@ def clean_environment(**extra: str) -> dict[str, str]:
     # In a hook of git itself GIT_DIR is set, and names the repository of the person's project.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, **_ENVIRONMENT, **extra}
+
+
+def ssh_command() -> list[str]:
+    """Return how this person calls ssh: as git is to call it, else by its name."""
+    return shlex.split(os.environ.get("GIT_SSH_COMMAND", "")) or ["ssh"]
 
 
 def network_environment() -> dict[str, str]:

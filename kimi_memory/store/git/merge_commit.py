@@ -24,7 +24,7 @@ from kimi_memory.store.git.head import branch
 from kimi_memory.store.git.head_log import Movement
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.log import ident, message
-from kimi_memory.store.git.merge_trees import Versions, find_texts, read_versions
+from kimi_memory.store.git.merge_trees import Versions, find_notes, read_paths, read_versions
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.read import find_jobs, find_types, resolve
@@ -142,11 +142,9 @@ class Merger:
         # Asked before an object comes along.
         both, theirs = self.see(root)
         self._check_purges(both, theirs, str(root), purged=purged)
-        other = Git(root, root / ".git")
-        # What the other copy has of ours already need not be sent; if it lacks our commit, it
-        # cannot leave that out.
-        known = other.call("cat-file", "-e", f"{self.ours}^{{commit}}").code == 0
-        carry_history(other, self._git, theirs, self.ours if known else "")
+        # What both descend from need not be sent.
+        known = both.call("merge-base", "--all", self.ours, theirs).text.split()
+        carry_history(Git(root, root / ".git"), self._git, theirs, known)
         return theirs
 
     def see(self, root: Path) -> tuple[Git, str]:
@@ -276,6 +274,10 @@ class Merger:
         found = self._git.call("merge-base", "--all", ours or self.ours, theirs)
         return sorted(found.text.split())
 
+    def find_common(self, commits: Sequence[str]) -> list[str]:
+        """Return the last commit that all of some descend from; none where there is none."""
+        return self._git.call("merge-base", "--octopus", *commits).text.split()
+
     def find_change(self, theirs: str, name: str) -> tuple[str, str]:
         """Return the commit of a job, or one by its hash, and its parent; empty if there is none.
 
@@ -322,15 +324,17 @@ class Merger:
         with self._lock():
             clear_conflicts(self._git, self.ours)
 
-    def read(
-        self, commits: Collection[str], *, whole: bool = False, also: Collection[str] = ()
-    ) -> Versions:
-        """Return files that differ between commits and those at `also`; all where `whole`."""
-        return read_versions(self._git, self._list, list(commits), also=also, whole=whole)
+    def read(self, commits: Sequence[str], *, whole: bool = False) -> Versions:
+        """Return files that differ between commits; all where `whole`."""
+        return read_versions(self._git, self._list, commits, whole=whole)
 
-    def find_texts(self, commit: str, texts: Collection[str]) -> set[str]:
-        """Return the paths of a commit whose files hold one of some words."""
-        return find_texts(self._git, commit, texts)
+    def read_files(self, commit: str, paths: Collection[str]) -> dict[str, bytes]:
+        """Return files of a commit by their paths; those that it has not are left out."""
+        return read_paths(self._git, commit, paths)
+
+    def find_notes(self, commit: str, ids: Collection[str]) -> set[str]:
+        """Return the paths of a commit whose pages name one of some ids."""
+        return find_notes(self._git, commit, ids)
 
     def commit(self, theirs: str, files: Mapping[str, bytes | None]) -> str:
         """Make the commit that joins both sides; `publish` makes it the current one.

@@ -24,6 +24,7 @@ from kimi_memory.store.git.command import (
     Result,
     last_words,
     network_environment,
+    ssh_command,
 )
 
 _SETTINGS = {
@@ -136,6 +137,31 @@ def call_remote(git: Git, folder: Path, deadline: Deadline, *arguments: str) -> 
         if late.is_set():
             raise TimeoutError
         return Result(process.returncode, _read_all(out), _read_all(err).decode("utf-8", "replace"))
+
+
+def call_over_ssh(server: str, port: int | None, command: str, feed: BinaryIO) -> Result:
+    """Run a command on another machine; its failure is a result.
+
+    Args:
+        server: as ssh takes it, ``user@host``.
+        port: of the server; None for the usual one.
+        command: in words of the shell there.
+        feed: a file that the command reads.
+
+    Raises:
+        OSError: ssh is not there.
+    """
+    # Nobody answers a question for a password or a key behind a job.
+    asks = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "-o", "ServerAliveInterval=15", "-T")
+    at = ("-p", str(port)) if port else ()
+    done = subprocess.run(
+        [*ssh_command(), *asks, *at, "--", server, command],
+        stdin=feed,
+        capture_output=True,
+        check=False,
+        env=network_environment(),
+    )
+    return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
 
 def local_programs(url: str) -> tuple[str, str]:

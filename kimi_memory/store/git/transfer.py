@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kimi_memory.store.git.command import Git
 
 _KEPT_PACK = 100
 """Objects from which on a pack is kept as it came."""
 
 
-def carry_history(source: Git, target: Git, commit: str, known: str = "") -> None:
+def carry_history(source: Git, target: Git, commit: str, known: Iterable[str] = ()) -> None:
     """Give a repository a commit of another one, with all that it descends from.
 
     Args:
         source: has it.
         target: gets it.
         commit: its name.
-        known: a commit that both have; what it descends from need not be sent.
+        known: commits that both have; what they descend from need not be sent.
 
     Raises:
         HistoryError: git refused an object; none of them was kept.
     """
-    wanted = f"{commit}\n^{known}\n" if known else f"{commit}\n"
+    wanted = "".join(f"{one}\n" for one in (commit, *(f"^{base}" for base in known)))
     pack = source.run("pack-objects", "--stdout", "--revs", "-q", feed=wanted.encode())
     take_pack(target, pack)
 

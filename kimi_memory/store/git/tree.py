@@ -60,6 +60,12 @@ def list_tree(git: Git, commit: str) -> dict[str, Entry]:
     return entries
 
 
+def list_paths(git: Git, commit: str) -> set[str]:
+    """Return every path of a commit, without more of it; none for an empty name."""
+    named = ("ls-tree", "-r", "-z", "--name-only", "--full-tree")
+    return set(decode(git.run(*named, commit)).split("\0")[:-1]) if commit else set()
+
+
 @dataclass(slots=True)
 class Compared:
     """How the disk differs from a commit."""

@@ -10,6 +10,7 @@ from kimi_memory.domain.session import Json
 from kimi_memory.errors import HistoryError, KimiMemoryError
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.git.tree import list_paths
 from kimi_memory.store.reading import WAITS
 from kimi_memory.store.wal.append_log import is_mark
 from kimi_memory.store.wal.records import EXTERNAL
@@ -30,6 +31,7 @@ class Versions:
     def __init__(self, store: Store, history: Callable[[], History]) -> None:
         self._store, self._history = store, history
         self._sound: dict[tuple[str, str], bytes] = {}
+        self._begun: tuple[str, set[str]] = "", set()
 
     def of_mark(self, path: str, mark: str) -> bytes | None:
         """Return the version of a file that has a content mark; None where it is not kept.
@@ -43,7 +45,7 @@ class Versions:
             return None
         try:
             if not mark:
-                return self._history().content_at(self._store.journal.born() / 1e9, path)
+                return self._read_begun(path)
             return self._read_cached(mark) or self._find_committed(self._history(), path, mark)
         except HistoryError:
             return None
@@ -66,6 +68,16 @@ class Versions:
             return self._sound[path, head]
         except HistoryError:
             return b""
+
+    def _read_begun(self, path: str) -> bytes | None:
+        """Return what lay at a path when the journal was begun."""
+        history = self._history()
+        commit = history.head_at(self._store.journal.born() / 1e9)
+        # Asked at each reading of a file that came since; most were not there, and git takes three
+        # processes to say so.
+        if commit != self._begun[0]:
+            self._begun = commit, list_paths(history.repository(), commit)
+        return history.content(commit, path) if path in self._begun[1] else None
 
     def _read_cached(self, mark: str) -> bytes | None:
         try:

@@ -20,6 +20,7 @@ from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.stat import state_of
+from kimi_memory.store.git.arrivals import Kind
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
@@ -302,16 +303,22 @@ class Vetting:
     def find_unconfirmed(self, files: Iterable[OldFile], *, gone: bool = False) -> set[OldFile]:
         """Return which of some earlier files came from outside and nobody ever confirmed them."""
         # Asked for thousands at once: what is known of the memory is looked up for all of them.
-        marks, arrived = self._read_marks(), self._arrived_blobs()
+        marks, arrived, trusted = self._read_marks(), self._arrived_blobs(), self._trusts_all("")
         found = set[OldFile]()
         for path, content in files:
             mark = digest(content)
             if not is_judged(path) or mark in marks.places:
                 continue
             came = path in arrived and blob_of(content) in arrived[path]
-            if came or mark in marks.waits or (not gone and self._waits_here(path, content)):
+            came = came or mark in marks.waits or (not gone and self._waits_here(path, content))
+            # What a copy said and took back before it came was never shown to anybody here.
+            if came or (not trusted and self._has_passed(path, content)):
                 found.add((path, content))
         return found
+
+    def _has_passed(self, path: str, content: bytes) -> bool:
+        """Whether a commit that came had this content, whatever it was replaced by."""
+        return blob_of(content) in self._arrived_blobs("passed").get(path, ())
 
     def _waits_here(self, path: str, content: bytes) -> bool:
         """Whether a file has this content now, and waits; it need not be journaled yet."""
@@ -346,15 +353,15 @@ class Vetting:
         """Whether this content counts here, or did when a person went back to it with git."""
         if self._stands_here(path, content):
             return True
-        merged = self._arrived_blobs(merged=True).get(path, ())
+        merged = self._arrived_blobs("merged").get(path, ())
         return digest(content) in self._read_marks().places and blob_of(content) not in merged
 
-    def _arrived_blobs(self, *, merged: bool = False) -> Mapping[str, frozenset[str]]:
+    def _arrived_blobs(self, kind: Kind = "all") -> Mapping[str, frozenset[str]]:
         since = self._store.journal.born() / 1e9
         if brought_nothing(self._store.root / ".git", since):
             return {}
         try:
-            return self._history().arrivals(since, merged=merged)
+            return self._history().arrivals(since, kind)
         except HistoryError:
             return {}
 

@@ -13,7 +13,7 @@ from kimi_memory.jobs.merging import join_commits
 from kimi_memory.store.git import merge_trees
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.history import History
-from kimi_memory.store.git.merge_trees import find_texts
+from kimi_memory.store.git.merge_trees import find_notes
 from kimi_memory.store.git.tree import differences, differences_from
 from tests.store.git.repositories import git, write
 
@@ -27,20 +27,21 @@ def commit(root: Path) -> str:
     return git(root, "rev-parse", "HEAD")
 
 
-def test_words_are_found_in_every_file_that_holds_them(history: History, root: Path) -> None:
-    write(root, ".gitattributes", "*.bin -diff\n*.md binary\n")
+def test_ids_are_found_in_every_page_that_names_them(history: History, root: Path) -> None:
+    write(root, ".gitattributes", "*.md binary\n")
     write(root, "a.md", "says card-1x\n")
     write(root, "深/部署 [1].md", "前 card-2y 后\n")
-    write(root, "c.bin", "\0card-1x\0\n")
+    write(root, "深/c.md", "\0card-1x\0\n")
+    write(root, "short-term/session_s1.jsonl", "a turn that names card-1x\n")
     write(root, "other.md", "card-1\n")
     first = commit(root)
     write(root, "a.md", "nothing any more\n")
     second = commit(root)
     asked = Git(root, root / ".git")
     wanted = ["card-1x", "card-2y"]
-    assert find_texts(asked, first, wanted) == {"a.md", "c.bin", "深/部署 [1].md"}
-    assert find_texts(asked, second, wanted) == {"c.bin", "深/部署 [1].md"}
-    assert find_texts(asked, second, ["card-9"]) == find_texts(asked, first, []) == set()
+    assert find_notes(asked, first, wanted) == {"a.md", "深/c.md", "深/部署 [1].md"}
+    assert find_notes(asked, second, wanted) == {"深/c.md", "深/部署 [1].md"}
+    assert find_notes(asked, second, ["card-9"]) == find_notes(asked, first, []) == set()
 
 
 def test_what_differs_is_told_of_several_commits_at_once(history: History, root: Path) -> None:
