@@ -32,6 +32,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     join.add_argument("--region", help="where it is, in lists")
     join.add_argument("--zone", help="where in its region, in lists")
+    join.add_argument(
+        "--address", default="", metavar="URL",
+        help="of the HTTP server here, as programs elsewhere reach it",
+    )  # fmt: skip
     steps.add_parser("list", help="list the machines of the cluster")
     steps.add_parser("leave", help="take this machine out of the cluster")
 
@@ -63,6 +67,14 @@ def _join(arguments: Namespace) -> tuple[Node, str]:
     table = home.settings().cluster
     url = arguments.url or table.url
     name = arguments.name or table.node or platform.node()
+    address = arguments.address or table.address
+    if not (address or "http://").startswith(("http://", "https://")):
+        raise UsageError(f"{address!r} is no address. Write https://HOST:PORT.")
+    if table.url and address != table.address:
+        raise UsageError(
+            f"Write address = {_quote_toml(address)} under [cluster] in "
+            f"{home.config / 'config.toml'}: this machine is a node already."
+        )
     if not url:
         raise UsageError("Say which log with --url: postgres://HOST/NAME, or folder:///PATH.")
     if table.url and (url, name) != (table.url, table.node):
@@ -77,7 +89,8 @@ def _join(arguments: Namespace) -> tuple[Node, str]:
         path = home.config / "config.toml"
         text = text_at(path)
         gap = "\n" if text and not text.endswith("\n\n") else ""
-        lines = [f"url = {_quote_toml(url)}", f"node = {_quote_toml(name)}"]
+        given = {"url": url, "node": name, "address": arguments.address}
+        lines = [f"{key} = {_quote_toml(value)}" for key, value in given.items() if value]
         put(path, f"{text}{gap}[cluster]\n" + "\n".join(lines) + "\n")
     with open_cluster() as cluster:
         node = cluster.join(arguments.kind, arguments.region, arguments.zone)

@@ -40,6 +40,7 @@ class Cluster:
     def __init__(self, log: ChangeLog, node: str, opening: Opening) -> None:
         self.log, self.node, self._opening = log, node, opening
         self.registry = Registry(log)
+        self._address = opening.home.settings().cluster.address if opening.home else ""
 
     @classmethod
     def open(cls, url: str = "", opening: Opening | None = None) -> Cluster:
@@ -101,6 +102,7 @@ class Cluster:
             zone=before.zone if zone is None else zone,
             host=host,
             version=__version__,
+            address=self._address,
         )
         self.registry.put_node(node)
         return node
