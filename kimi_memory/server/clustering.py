@@ -13,7 +13,7 @@ from kimi_memory.cluster.registry import Registry
 from kimi_memory.domain.agent_run import AgentRun, Needs, Task, Usage
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.ids import new_id
-from kimi_memory.errors import NotPrimaryError, ServerError, UsageError
+from kimi_memory.errors import ServerError, UsageError
 from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
 from kimi_memory.runs.profiles import place as place_task
 from kimi_memory.runs.profiles import read_surroundings
@@ -132,20 +132,6 @@ def demote(memory: Memory, caller: Caller, given: Given) -> Led:
     except Unreachable as error:
         raise _silent(error) from error
     return Led(lease.holder if lease.held else "", lease.epoch)
-
-
-def check_leading(memory: Memory) -> None:
-    """Refuse a write before anything is looked up for it, as this node may not know it yet.
-
-    Raises:
-        NotPrimaryError: another node takes the writes of this memory.
-    """
-    if memory.store.relay is not None:
-        try:
-            memory.store.relay.lead()
-        except NotPrimaryError as error:
-            if error.primary:  # Else turns are kept here.
-                raise
 
 
 def find_address(memory: Memory, node: str) -> str:

@@ -17,10 +17,10 @@ from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import FormatError, ServerError
+from kimi_memory.errors import FormatError, NotPrimaryError, ServerError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.server.auth import unauthorized
-from kimi_memory.server.clustering import check_leading, find_address
+from kimi_memory.server.cluster_routes import load_clustering
 from kimi_memory.server.guard import FOLLOW, WHOLE, Guard, GuardPost, Request, without_words
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import busy
@@ -146,7 +146,7 @@ class Desk:
             if route.scope is not None and not stays():
                 raise unauthorized()
             if route.writes and not (route.anywhere or given.get("dry_run")):
-                check_leading(memory)
+                _check_leading(memory)
             told = on_clocks(given, memory.zone)
             if guard is None:
                 return plain(route.deed(memory, caller, told))
@@ -179,7 +179,7 @@ class Desk:
 
     async def find_address(self, node: str) -> str:
         """Return where a node serves this memory; empty where that is not known."""
-        return await asyncio.to_thread(find_address, self.memory, node)
+        return await asyncio.to_thread(load_clustering().find_address, self.memory, node)
 
     async def read(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
         """Return what can be read, in turn with other readers."""
@@ -194,6 +194,20 @@ class Desk:
         self._writers.close()
         self._readers.close()
         self._post.close()
+
+
+def _check_leading(memory: Memory) -> None:
+    """Refuse a write before anything is looked up for it, as this node may not know it yet.
+
+    Raises:
+        NotPrimaryError: another node takes the writes of this memory.
+    """
+    if memory.store.relay is not None:
+        try:
+            memory.store.relay.lead()
+        except NotPrimaryError as error:
+            if error.primary:  # Else turns are kept here.
+                raise
 
 
 def _read_at(relay: Relay, after: int) -> tuple[int, int, int]:
