@@ -231,6 +231,7 @@ NAMED_IMPORTS = {
     "kimi_memory/jobs/planner.py": "a job of the registry",
     "kimi_memory/llm/remote/settings.py": "keyring, which need not be installed",
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
+    "kimi_memory/store/node_keys.py": "cryptography and pyrage, which need not be installed",
     "kimi_memory/spaces/policies.py": "cedarpy, which need not be installed",
     "kimi_memory/spaces/issuers.py": "PyJWT, which need not be installed",
     "kimi_memory/spaces/code_flow.py": "Authlib, which need not be installed",

@@ -14,6 +14,7 @@ from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.registry import Node
+from kimi_memory.cluster.trust import own_key, trust_node
 from kimi_memory.errors import UsageError
 
 _COLUMNS = (16, 10, 12, 10, 0)
@@ -37,6 +38,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="of the HTTP server here, as programs elsewhere reach it",
     )  # fmt: skip
     steps.add_parser("list", help="list the machines of the cluster")
+    steps.add_parser("key", help="show the public key of this machine, which signs its records")
+    trust = steps.add_parser("trust", help="believe here what a key of a machine signs")
+    trust.add_argument("name", help="of the machine")
+    trust.add_argument("key", nargs="*", help="ssh-ed25519 AAAA…; default: what it says it has")
+    trust.add_argument("--dry-run", action="store_true", help="only show the key")
     steps.add_parser("leave", help="take this machine out of the cluster")
 
 
@@ -56,10 +62,25 @@ def run(arguments: Namespace) -> int:
             cluster.leave()
             line = say("{node} left the cluster.", node=cluster.node)
             show_result(arguments, {"left": cluster.node}, line)
+        elif arguments.step == "key":
+            found_key = own_key(cluster)
+            shown = [f"{found_key.key} {found_key.node}", found_key.fingerprint]
+            show_result(arguments, found_key, shown)
+        elif arguments.step == "trust":
+            _trust(cluster, arguments)
         else:
             found = cluster.nodes()
             show_result(arguments, found, _format_nodes(cluster, found))
     return 0
+
+
+def _trust(cluster: Cluster, arguments: Namespace) -> None:
+    given = " ".join(arguments.key)
+    done = trust_node(cluster, arguments.name, given, dry_run=arguments.dry_run)
+    text = "The key of {node} is {print}; what it signs counts here."
+    if arguments.dry_run:
+        text = "The key of {node} is {print}."
+    show_result(arguments, done, say(text, node=done.node, print=done.fingerprint))
 
 
 def _join(arguments: Namespace) -> tuple[Node, str]:

@@ -22,8 +22,7 @@ from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
 from kimi_memory.server import responses
-from kimi_memory.server.cluster_responses import ClusterNode, ClusterState, Deployed, Led, Placed
-from kimi_memory.server.responses import Event
+from kimi_memory.server.responses import ClusterNode, ClusterState, Deployed, Event, Led, Placed
 
 T = TypeVar("T")
 

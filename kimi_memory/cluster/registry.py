@@ -37,6 +37,8 @@ class Node:
     since: str = ""
     address: str = ""
     """Of its HTTP server, for programs elsewhere; empty where it said nothing."""
+    key: str = ""
+    """Its public key, never a secret; empty where it signs nothing."""
     seen_seconds: float = 0.0
     """How long ago it said that it is there, by the clock of the engine."""
 
@@ -193,7 +195,7 @@ class Registry:
 
 
 # Written by name: how long ago a row was seen is for the engine to say, not for the node.
-_NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since", "address")
+_NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since", "address", "key")
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
     *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),

@@ -180,8 +180,6 @@ class LogRecord:
     commit: LoggedCommit | None = None
     about: Mapping[str, str] | None = None
     """What a snapshot, a purge or the end of a leadership says."""
-    sig: str = ""
-    """Ed25519 signature by the node's key; empty where it has none."""
 
 
 class Draft(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, AgentRun, Usage
-from kimi_memory.server.cluster_responses import ClusterNode, ClusterState, Deployed, Led, Placed
 from kimi_memory.server.principal import Caller, Scope
+from kimi_memory.server.responses import ClusterNode, ClusterState, Deployed, Led, Placed
 from kimi_memory.server.schema import Deed, Field, Given, Route
 
 MOST_RUNS = 1000

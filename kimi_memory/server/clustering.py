@@ -18,7 +18,8 @@ from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
 from kimi_memory.runs.profiles import place as place_task
 from kimi_memory.runs.profiles import read_surroundings
 from kimi_memory.runs.run_records import read_runs
-from kimi_memory.server.cluster_responses import (
+from kimi_memory.server.principal import Caller
+from kimi_memory.server.responses import (
     ClusterNode,
     ClusterState,
     Deployed,
@@ -26,7 +27,6 @@ from kimi_memory.server.cluster_responses import (
     Placed,
     Refused,
 )
-from kimi_memory.server.principal import Caller
 from kimi_memory.server.schema import Given
 from kimi_memory.store.relay import Relay
 

@@ -168,7 +168,7 @@ PROMISES: Mapping[str, Promise] = {
             Defect(
                 "an answer does not say up to which record it knows",
                 "kimi_memory/server/workers.py",
-                'return {"kimi-seq": str(seq), "kimi-lag-ms": str(lag)}',
+                'return {"kimi-seq": str(seq), "kimi-epoch": str(epoch), "kimi-lag-ms": str(lag)}',
                 "return {}",
                 READ,
             ),
