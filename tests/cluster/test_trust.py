@@ -13,10 +13,12 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.checking import check_log, digest_tree
+from kimi_memory.cluster.purging import purge_shared
 from kimi_memory.cluster.trust import own_key, seal_log, trust_node
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import NotPrimaryError, RefusedRecordError, UsageError
 from kimi_memory.formats.log_record import hash_record
+from kimi_memory.jobs.purge import Doomed
 from kimi_memory.store.node_keys import KEY_FILE, NODES_FILE
 from kimi_memory.store.relay import Relay
 
@@ -307,6 +309,17 @@ def test_a_sealed_log_is_for_those_it_is_sealed_for(machines: Machines) -> None:
         with c.memory("shop") as copy:
             relay_of(copy).follow()
             assert "每周五" in copy.recall("哪天部署？").hits[0].snippet
+        # The log begins with the new snapshot, and a purge reaches it as any.
+        with machines.cluster("d") as d:
+            d.join()
+            seal_log(a, "shop", to="d")
+            d.add("shop", machines.folder("d"))
+            with a.memory("shop") as memory:
+                done = purge_shared(memory, Doomed(texts=("每周五",)), wait_seconds=0)
+                assert done.report.done
+            d.repair("shop")
+            with d.memory("shop") as copy:
+                assert not copy.recall("每周五").hits
         # Who takes the keys out of the log does not get plain records for it.
         for row in engine_of(a).rows("keys"):
             engine_of(a).drop_row("keys", row.key)
