@@ -119,10 +119,14 @@ class Registry:
         """Return the node that a person wants to lead a memory; empty for any."""
         return str(self._body(_WISHES, memory).get("node", ""))
 
+    def await_wish(self, memory: str, seconds: float) -> None:
+        """Wait until somebody asks that a node leads a memory, or so long."""
+        self._log.wait_row(_WISHES, memory, seconds)
+
     def put_wish(self, memory: str, node: str) -> None:
         """Ask that a node leads a memory; with no node, take that back."""
         if node:
-            self._log.put_row(_WISHES, memory, json.dumps({"node": node}).encode())
+            self._log.put_row(_WISHES, memory, json.dumps({"node": node}).encode(), calls=True)
         else:
             self._log.drop_row(_WISHES, memory)
 

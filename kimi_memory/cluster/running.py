@@ -125,7 +125,7 @@ class Keeper:
         if why and not relay.position.needs_snapshot:
             self._stop.wait(self._ttl)
         elif self.leads:
-            self._stop.wait(self._ttl / 6)
+            registry.await_wish(place.memory, self._ttl / 6)
         elif not why:
             relay.position.log.wait(place.memory, relay.position.place.seq, self._ttl / 6)
 

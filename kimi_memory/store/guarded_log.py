@@ -165,7 +165,7 @@ class GuardedLog:
 
     # Rows
 
-    def put_row(self, table: str, key: str, body: bytes) -> None:
+    def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
         """Write a row; those that decide about contents are signed, and sealed as the log is."""
         if table in _TABLES and self.keys.public:
             memory, shown = key.partition("/")[0], {"by": self.keys.node, "row": body.decode()}
@@ -178,7 +178,7 @@ class GuardedLog:
                     "sealed": base64.b64encode(sealed).decode("ascii"),
                 }
             body = self._sign(f"{table}/{key}".encode(), canonical(shown))
-        self.engine.put_row(table, key, body)
+        self.engine.put_row(table, key, body, calls=calls)
 
     def rows(self, table: str) -> Sequence[Row]:
         """Return rows; of those that are signed, the ones that a node of the cluster wrote."""
@@ -206,6 +206,10 @@ class GuardedLog:
             return unseal(key, base64.b64decode(shown["sealed"]), about)
         except (ValueError, TypeError, KeyError, IndexError, RefusedRecordError):
             return None  # A row that no node wrote is none.
+
+    def wait_row(self, table: str, key: str, seconds: float) -> None:
+        """Wait until a row is written, or so long."""
+        self.engine.wait_row(table, key, seconds)
 
     def drop_row(self, table: str, key: str) -> None:
         """Remove a row, if it is there."""
