@@ -28,6 +28,7 @@ from benchmarks.turn import ROUND, SAID, Times
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.moving import sync
 from kimi_memory.hooks.host import Host
 from tests.cluster.nodes import Node, opening_of
 from tests.cluster.postgres import Server, find_programs
@@ -262,6 +263,21 @@ def _two_nodes(folder: Path) -> Iterator[list[Node]]:
         server.stop()
 
 
+def _serve_in_step(nodes: list[Node]) -> None:
+    """Start both services; the first node leads, and the other one has all there is."""
+    for node in nodes:
+        node.serve()
+    with nodes[0].cluster() as cluster:
+        cluster.promote("shop")
+    _await_step(nodes)
+
+
+def _await_step(nodes: list[Node]) -> None:
+    # Else what an earlier measure left to be followed, such as its commit, counts in this one.
+    with nodes[0].cluster() as cluster:
+        sync(cluster, "shop", nodes[1].name)
+
+
 def measure(turns: int, failovers: int) -> dict[str, float]:
     """Return all figures."""
     with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as base:
@@ -271,10 +287,9 @@ def measure(turns: int, failovers: int) -> dict[str, float]:
             found |= measure_put(nodes[0], folder, turns)
             found |= measure_turns(nodes, folder, turns, "quiet")
             found |= measure_catch_up(nodes, turns)
-            nodes[0].serve()
-            nodes[1].serve()
-            time.sleep(2.0)
+            _serve_in_step(nodes)
             found |= measure_turns(nodes, folder, turns, "followed")
+            _await_step(nodes)
             found |= measure_lag(nodes, turns)
             found |= measure_planned(nodes, failovers)
             found |= measure_failover(nodes, failovers)

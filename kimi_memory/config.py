@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.domain.memory_identity import ModelTable, SkillsTable
+from kimi_memory.domain.memory_tables import IntrospectTable, TtlTable, parse_span
 from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
@@ -187,30 +188,6 @@ class TemperatureTable(NamedTuple):
     """So many uses count as often; more add nothing."""
 
 
-class IntrospectTable(NamedTuple):
-    """``[introspect]``"""
-
-    merge: float = 0.95
-    """Cards more alike than this that claim the same are merged."""
-    suggest: float = 0.7
-    """Cards from this likeness on get a suggested link."""
-    accept: float = 0.85
-    """Suggested links from this weight on are confirmed by the weekly job."""
-    forget_below: float = 0.1
-    """Only cards colder than this are forgotten …"""
-    forget_days: int = 90
-    """… that were neither made, verified nor shown for so many days …"""
-    forget_uses: int = 3
-    """… and were shown less often than this."""
-    keep_importance: float = 0.8
-    """Cards from this importance on are never forgotten for being cold, nor are a person's
-    orders, preferences, and what they said of themselves."""
-    prune_days: int = 90
-    """Unimportant events are archived after so many days."""
-    prune_importance: float = 0.6
-    """Events below this importance count as unimportant."""
-
-
 _TIMES = MappingProxyType({job.name: job.time for job in scheduled()})
 
 
@@ -229,8 +206,16 @@ class Settings(NamedTuple):
     introspect: IntrospectTable = IntrospectTable()
     model: ModelTable = ModelTable()
     skills: SkillsTable = SkillsTable()
+    ttl: TtlTable = TtlTable()
     schedule: Mapping[str, str] = _TIMES
     """``[schedule]``: when each scheduled job runs."""
+
+    @property
+    def bounded_recall(self) -> RecallTable:
+        """``[recall]`` with turns found no longer than ``[ttl]`` keeps conversations."""
+        span = parse_span(self.ttl.conversation)
+        days = [n for n in (self.recall.turn_days, span and max(1, span.days)) if n]
+        return self.recall._replace(turn_days=min(days, default=0))
 
     @property
     def zone(self) -> Zone:
@@ -267,8 +252,8 @@ class UserConfig(NamedTuple):
     agents: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """``[agents.<name>]``: the program of an agent, its `command` and how it is run."""
     cluster: ClusterTable = ClusterTable()
-    """``[cluster]``: `url` of the log of deployed memories; `node`, our name there; `ttl`, seconds
-    until another may lead; `wait_seconds`, of a write; `keep_days`, `snapshot_records` of a log."""
+    """``[cluster]``: `url` of the log; `node`, our name; `address`, of our HTTP server; `ttl` until
+    another may lead; `wait_seconds`, of a write; `keep_days`, `snapshot_records` of a log."""
 
 
 _LEAST = 32
@@ -307,6 +292,13 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     except ValueError as error:
         remedy = f"Write {nearest_zone(settings.memory.timezone)!r}, or leave memory.timezone out"
         raise file.error("memory.timezone", str(error), remedy) from error
+    for key, span in settings.ttl._asdict().items():
+        try:
+            parse_span(span)
+        except ValueError as error:
+            raise file.error(
+                f"ttl.{key}", str(error), "Write never, or days such as 90d"
+            ) from error
     # An overlap of half a chunk and more would repeat chunks instead of going on.
     most, by = settings.chunks.max_tokens, settings.chunks.overlap_tokens
     if by > (fits := most // 2 - _LEAST // 2) >= 0 and "overlap_tokens" not in document["chunks"]:

@@ -22,6 +22,7 @@ The tree; the number is the exit code of the command line::
     │   └── UnknownOutcomeError (38)   the change log may have taken a write or not
     ├── HistoryError (40)          git refused, or the repository is not ours
     ├── DivergedError (42)         a remote whose history was replaced, or never stands still
+    │   └── RefusedRecordError (47)    a record that no node put, or that is not for this one
     ├── RemoteError (43)           a remote that is out of reach, or refused
     ├── SignatureError (44)        a signature that is wrong, or a key that cannot sign
     ├── NoPlaceError (45)          no machine of the cluster can take a task
@@ -58,6 +59,7 @@ __all__ = [
     "NotPrimaryError",
     "PluginError",
     "ReadOnlyError",
+    "RefusedRecordError",
     "RemoteError",
     "ServerError",
     "SignatureError",
@@ -289,6 +291,15 @@ class DivergedError(KimiMemoryError):
     def __init__(self, remote: str, why: str, remedy: str) -> None:
         self.remote, self.why, self.remedy = remote, why, remedy
         super().__init__(f"{remote}: {why}. {remedy}.")
+
+
+class RefusedRecordError(DivergedError):
+    """A record of a change log that no node of the cluster put there, or that is not for this one.
+
+    Nothing of it was carried out, and the folder is sound.
+    """
+
+    exit_code = 47
 
 
 class RemoteError(KimiMemoryError):

@@ -145,7 +145,7 @@ class FolderLog:
             _sync_folder(folder)
             return len(gone)
 
-    def put_row(self, table: str, key: str, body: bytes) -> None:
+    def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
         """Write a row; its age is that of its file."""
         with _reachable(self.name):
             folder = self._root / "tables" / table
@@ -164,6 +164,13 @@ class FolderLog:
                     age = max(0.0, now - path.stat().st_mtime)
                     found.append(Row(*_parse_row(path), age))
         return sorted(found)
+
+    def wait_row(self, table: str, key: str, seconds: float) -> None:
+        """Look again and again whether the file of a row was written."""
+        path, end = self._root / "tables" / table / _name_of(key), time.monotonic() + seconds
+        before = _read_mark(path)
+        while _read_mark(path) == before and time.monotonic() < end:
+            time.sleep(_POLL_SECONDS)
 
     def drop_row(self, table: str, key: str) -> None:
         """Remove a row."""
@@ -271,6 +278,15 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def _read_mark(path: Path) -> tuple[int, int]:
+    """Return what tells whether a file was replaced."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_ino, found.st_mtime_ns
 
 
 def _read_clock(folder: Path) -> float:

@@ -10,6 +10,7 @@ closed then; what was asked may have been done, and the caller asks what became 
 
 from __future__ import annotations
 
+import hashlib
 import re
 import select
 import threading
@@ -118,18 +119,26 @@ class PostgresLog:
         """Wait until the server calls out that a record was put."""
         question = "select 1 from km_log where memory = $1 and seq > $2 limit 1"
         end = time.monotonic() + seconds
+        while not self._ask(question, memory, after):
+            if (left := end - time.monotonic()) <= 0:
+                return False
+            self._listen(memory, min(left, _LOOK_SECONDS))
+        return True
+
+    def wait_row(self, table: str, key: str, seconds: float) -> None:
+        """Wait until the server calls out that a row was written."""
+        self._listen(_name_row(table, key), seconds)
+
+    def _listen(self, called: str, seconds: float) -> None:
+        """Wait until the server calls something out, or for so long."""
         try:
             if self._listener is None:
                 self._listener = _connect(self._url, time.monotonic() + _DEADLINE_SECONDS)
                 _ask_plainly(self._listener, b"listen km_log", time.monotonic() + _DEADLINE_SECONDS)
-            while not self._ask(question, memory, after):
-                if (left := end - time.monotonic()) <= 0:
-                    return False
-                _await_call(self._listener, memory, min(left, _LOOK_SECONDS))
+            _await_call(self._listener, called, seconds)
         except (TimeoutError, Error) as error:
             self._drop_listener()
             raise Unreachable(f"{self.name}: {_one_line(error)}") from error
-        return True
 
     def lease(self, memory: str, node: str, ttl: float) -> int:
         """Begin a leadership where the last one is over."""
@@ -171,9 +180,11 @@ class PostgresLog:
         question = "delete from km_log where memory = $1 and seq < $2 returning 1"
         return len(self._ask(question, memory, below))
 
-    def put_row(self, table: str, key: str, body: bytes) -> None:
-        """Write a row."""
+    def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
+        """Write a row; a call is dear where all nodes make one each second."""
         self._ask(_PUT_ROW, table, key, body)
+        if calls:
+            self._ask("select pg_notify('km_log', $1)", _name_row(table, key))
 
     def rows(self, table: str) -> Sequence[Row]:
         """Return the rows of a table by key."""
@@ -293,8 +304,13 @@ def _await_socket(socket: int, *, write: bool, end: float) -> None:
         raise TimeoutError(f"no answer within {_DEADLINE_SECONDS:g} seconds")
 
 
-def _await_call(connection: PGconn, memory: str, seconds: float) -> None:
-    """Wait until the server calls out a memory, or for so long.
+def _name_row(table: str, key: str) -> str:
+    # A key may be longer than what the server calls out.
+    return hashlib.sha256(f"{table}/{key}".encode()).hexdigest()
+
+
+def _await_call(connection: PGconn, name: str, seconds: float) -> None:
+    """Wait until the server calls out a memory or a row, or for so long.
 
     Raises:
         Error: the connection is lost.
@@ -307,7 +323,7 @@ def _await_call(connection: PGconn, memory: str, seconds: float) -> None:
         called = set()
         while (found := connection.notifies()) is not None:
             called.add(found.extra)
-        if memory.encode() in called:
+        if name.encode() in called:
             return
 
 

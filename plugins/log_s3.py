@@ -42,6 +42,7 @@ _SCHEME = "s3://"
 _MEMORY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 _SHA = re.compile(r"[0-9a-f]{64}")
 _DEADLINE = "5s"
+_ROW_SECONDS = 1.0
 _POLL_SECONDS = 0.25
 _CLOCK_SECONDS = 30.0
 """So long an answer about the store's clock is gone on from, by ours, which only counts."""
@@ -247,7 +248,7 @@ class S3Log:
             self._ask(obstore.delete, path)
         return len(gone)
 
-    def put_row(self, table: str, key: str, body: bytes) -> None:
+    def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
         """Write a row; its age is that of its object."""
         content = json.dumps([key, body.decode()]).encode()
         self._ask(obstore.put, _row_path(table, key), content)
@@ -266,6 +267,10 @@ class S3Log:
             except (ValueError, TypeError, AttributeError) as error:
                 raise UsageError(f"{self.name}: {path} is no row: {error}. Remove it.") from error
         return sorted(found)
+
+    def wait_row(self, table: str, key: str, seconds: float) -> None:
+        """Wait for a while: to look at the row again and again would be paid for."""
+        time.sleep(min(seconds, _ROW_SECONDS))
 
     def drop_row(self, table: str, key: str) -> None:
         """Remove a row."""

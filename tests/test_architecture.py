@@ -216,7 +216,7 @@ ENVIRONMENT = {
 """Modules that may read the environment, and why."""
 
 
-LATE_IMPORTS = 60
+LATE_IMPORTS = 61
 """Most import statements inside of functions: each defers a library, or a part of ours, that
 most processes never load. What a command loads anyway is imported at the head of a module."""
 
@@ -232,6 +232,7 @@ NAMED_IMPORTS = {
     "kimi_memory/jobs/planner.py": "a job of the registry",
     "kimi_memory/llm/remote/settings.py": "keyring, which need not be installed",
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",
+    "kimi_memory/store/node_keys.py": "cryptography and pyrage, which need not be installed",
     "kimi_memory/spaces/policies.py": "cedarpy, which need not be installed",
     "kimi_memory/spaces/issuers.py": "PyJWT, which need not be installed",
     "kimi_memory/spaces/code_flow.py": "Authlib, which need not be installed",

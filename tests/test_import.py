@@ -60,7 +60,7 @@ def test_pluggy_is_the_one_foreign_library(statement: str, libraries: set[str]) 
     assert foreign(loads(statement)) == libraries
 
 
-CLIENT_MODULES = 28
+CLIENT_MODULES = 29
 
 
 def test_the_client_loads_values_and_httpx() -> None:

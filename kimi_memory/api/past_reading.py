@@ -38,7 +38,7 @@ class PastReading(Parts):
         found = self.points.find(point)
         if self._looked_back is None or self._looked_back.point != found:
             self._looked_back = PastMemory(
-                self.past, found, self.index, self.host, self.settings.recall
+                self.past, found, self.index, self.host, self.settings.bounded_recall
             )
         return self._looked_back
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,15 @@ from kimi_memory.errors import NotPrimaryError, PluginError, UsageError
 from kimi_memory.store.deployment import Deployment, Kept, Terms, read_deployment
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.follow_commit import follow_commit
+from kimi_memory.store.guarded_log import GuardedLog
 from kimi_memory.store.log_replay import Means, Replayer
 from kimi_memory.store.logged_content import read_logged as log_content
+from kimi_memory.store.node_keys import NodeKeys
 from kimi_memory.store.relay import Relay
 from kimi_memory.store.shipped_commits import CommitShipping
 
 if TYPE_CHECKING:
+    from kimi_memory.api.options import Home
     from kimi_memory.api.services import Parts
     from kimi_memory.domain.change_log import LoggedCommit
     from kimi_memory.domain.user_tables import ClusterTable
@@ -25,8 +29,8 @@ if TYPE_CHECKING:
     from kimi_memory.store.wal.transaction import Transactions
 
 
-def open_log(host: Host, url: str) -> ChangeLog:
-    """Open the change logs at an address.
+def open_log(host: Host, home: Home, url: str) -> GuardedLog:
+    """Open the change logs at an address, with the keys of this node.
 
     Raises:
         UsageError: no plugin knows such an address.
@@ -43,7 +47,10 @@ def open_log(host: Host, url: str) -> ChangeLog:
     if found is None:
         scheme = url.partition("://")[0]
         raise UsageError(f"No plugin opens a log of {scheme}://. Write postgres:// or folder://.")
-    return found
+    table = home.settings().cluster
+    node = table.node or platform.node()
+    keys = NodeKeys(home.config, home.state, node, listed=table.trust == "listed")
+    return GuardedLog(found, keys)
 
 
 def attach_relay(parts: Parts, deployment: Deployment | None = None) -> Relay:
@@ -103,4 +110,4 @@ def _open_own_log(parts: Parts, place: Deployment, table: ClusterTable) -> Chang
         why = f"this folder is that of node {place.node}, and your config.toml says {table.node}"
     if why:
         raise NotPrimaryError(place.memory, why=why)
-    return open_log(parts.host, table.url)
+    return open_log(parts.host, parts.home, table.url)

@@ -194,7 +194,7 @@ class Parts:
         """What answers questions; asked by itself, it leaves no receipts."""
         from kimi_memory.recall.engine import Recall
 
-        return Recall(self.index, self.host, self.settings.recall, self.now)
+        return Recall(self.index, self.host, self.settings.bounded_recall, self.now)
 
     @cached_property
     def _recall_receipts(self) -> Receipts:

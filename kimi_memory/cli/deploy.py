@@ -11,6 +11,7 @@ from kimi_memory.cli.words import say
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.moving import migrate, sync
 from kimi_memory.cluster.snapshots import find_snapshot
+from kimi_memory.cluster.trust import seal_log
 from kimi_memory.errors import UsageError
 
 
@@ -26,6 +27,18 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="replica",
         help="a replica takes over where the primary is lost, a cache never does",
     )
+    add.add_argument(
+        "--sealed",
+        action="store_true",
+        help="the engine is to read nothing of a memory that is shared",
+    )
+    seal = steps.add_parser("seal", help="have the engine of the log read nothing of a memory")
+    seal.add_argument("name", help="of a memory that this machine leads")
+    seal.add_argument("--to", default="", metavar="NODE", help="a machine that is to read it, too")
+    seal.add_argument(
+        "--without", action="append", default=[], metavar="NODE",
+        help="a machine that is not to read what comes; may be repeated",
+    )  # fmt: skip
     listed = steps.add_parser("list", help="list the deployments of all memories, or of one")
     listed.add_argument("name", nargs="?", default="", help="of a memory")
     remove = steps.add_parser("remove", help="make the folder of this machine a plain copy again")
@@ -46,7 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         )
     repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
     repair.add_argument("name", help="of the memory")
-    for step in (add, remove, promote, move, repair):
+    for step in (add, remove, promote, move, repair, seal):
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
     demote = steps.add_parser("demote", help="have this machine take no writes any more")
     demote.add_argument("name", help="of the memory")
@@ -56,7 +69,7 @@ def run(arguments: Namespace) -> int:
     """Add, list, remove, promote, demote or repair."""
     steps = {
         "add": _add, "list": _list, "remove": _remove, "promote": _promote, "demote": _demote,
-        "repair": _repair, "migrate": _migrate, "sync": _sync,
+        "repair": _repair, "migrate": _migrate, "sync": _sync, "seal": _seal,
     }  # fmt: skip
     with open_cluster() as cluster:
         if getattr(arguments, "dry_run", False):
@@ -87,6 +100,11 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
             size=size, count=later, folder=arguments.folder, role=say(arguments.role),
             names=names, leader=leader,
         )  # fmt: skip
+    if arguments.step == "seal":
+        left = sorted({one.node for one in rows} - {*arguments.without})
+        can = [*cluster.log.sealing.nodes(memory), arguments.to] if arguments.to else left
+        line = "Would seal the log of {name}; {nodes} could read what is sealed."
+        return say(line, name=arguments.name, nodes=", ".join(can))
     if arguments.step in ("promote", "migrate"):
         node = arguments.to if arguments.step == "migrate" else arguments.on or cluster.node
         line = "Would have {node} take the writes of {name}; {leader} leads now."
@@ -107,7 +125,7 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
 
 def _add(cluster: Cluster, arguments: Namespace) -> None:
     if arguments.folder is None:
-        row = cluster.deploy(find_memory(arguments))
+        row = cluster.deploy(find_memory(arguments), sealed=arguments.sealed)
         line = say(
             "{name} is shared; {node} takes the writes. Copy it to another machine there: "
             "kimi-memory deploy add {name} --folder PATH",
@@ -121,6 +139,21 @@ def _add(cluster: Cluster, arguments: Namespace) -> None:
             name=row.name, folder=row.folder, role=say(row.role), count=count,
         )  # fmt: skip
     show_result(arguments, row, line)
+
+
+def _seal(cluster: Cluster, arguments: Namespace) -> None:
+    done = seal_log(cluster, arguments.name, to=arguments.to, without=arguments.without)
+    lines = [
+        say(
+            "Key {number} seals the log of {name}; {nodes} can read what it seals.",
+            number=done.key, name=arguments.name, nodes=", ".join(done.nodes),
+        )
+    ]  # fmt: skip
+    if not arguments.to:
+        lines.append(say("{count} older records were destroyed.", count=done.records))
+    if arguments.without:
+        lines.append(say("What they could read once, they can go on reading."))
+    show_result(arguments, done, lines)
 
 
 def _list(cluster: Cluster, arguments: Namespace) -> None:

@@ -14,6 +14,7 @@ from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.registry import Node
+from kimi_memory.cluster.trust import own_key, trust_node
 from kimi_memory.errors import UsageError
 
 _COLUMNS = (16, 10, 12, 10, 0)
@@ -32,7 +33,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     join.add_argument("--region", help="where it is, in lists")
     join.add_argument("--zone", help="where in its region, in lists")
+    join.add_argument(
+        "--address", default="", metavar="URL",
+        help="of the HTTP server here, as programs elsewhere reach it",
+    )  # fmt: skip
     steps.add_parser("list", help="list the machines of the cluster")
+    steps.add_parser("key", help="show the public key of this machine, which signs its records")
+    trust = steps.add_parser("trust", help="believe here what a key of a machine signs")
+    trust.add_argument("name", help="of the machine")
+    trust.add_argument("key", nargs="*", help="ssh-ed25519 AAAA…; default: what it says it has")
+    trust.add_argument("--dry-run", action="store_true", help="only show the key")
     steps.add_parser("leave", help="take this machine out of the cluster")
 
 
@@ -52,10 +62,25 @@ def run(arguments: Namespace) -> int:
             cluster.leave()
             line = say("{node} left the cluster.", node=cluster.node)
             show_result(arguments, {"left": cluster.node}, line)
+        elif arguments.step == "key":
+            found_key = own_key(cluster)
+            shown = [f"{found_key.key} {found_key.node}", found_key.fingerprint]
+            show_result(arguments, found_key, shown)
+        elif arguments.step == "trust":
+            _trust(cluster, arguments)
         else:
             found = cluster.nodes()
             show_result(arguments, found, _format_nodes(cluster, found))
     return 0
+
+
+def _trust(cluster: Cluster, arguments: Namespace) -> None:
+    given = " ".join(arguments.key)
+    done = trust_node(cluster, arguments.name, given, dry_run=arguments.dry_run)
+    text = "The key of {node} is {print}; what it signs counts here."
+    if arguments.dry_run:
+        text = "The key of {node} is {print}."
+    show_result(arguments, done, say(text, node=done.node, print=done.fingerprint))
 
 
 def _join(arguments: Namespace) -> tuple[Node, str]:
@@ -63,6 +88,14 @@ def _join(arguments: Namespace) -> tuple[Node, str]:
     table = home.settings().cluster
     url = arguments.url or table.url
     name = arguments.name or table.node or platform.node()
+    address = arguments.address or table.address
+    if not (address or "http://").startswith(("http://", "https://")):
+        raise UsageError(f"{address!r} is no address. Write https://HOST:PORT.")
+    if table.url and address != table.address:
+        raise UsageError(
+            f"Write address = {_quote_toml(address)} under [cluster] in "
+            f"{home.config / 'config.toml'}: this machine is a node already."
+        )
     if not url:
         raise UsageError("Say which log with --url: postgres://HOST/NAME, or folder:///PATH.")
     if table.url and (url, name) != (table.url, table.node):
@@ -77,7 +110,8 @@ def _join(arguments: Namespace) -> tuple[Node, str]:
         path = home.config / "config.toml"
         text = text_at(path)
         gap = "\n" if text and not text.endswith("\n\n") else ""
-        lines = [f"url = {_quote_toml(url)}", f"node = {_quote_toml(name)}"]
+        given = {"url": url, "node": name, "address": arguments.address}
+        lines = [f"{key} = {_quote_toml(value)}" for key, value in given.items() if value]
         put(path, f"{text}{gap}[cluster]\n" + "\n".join(lines) + "\n")
     with open_cluster() as cluster:
         node = cluster.join(arguments.kind, arguments.region, arguments.zone)

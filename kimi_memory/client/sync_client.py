@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
+from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
 import httpx
 
 from kimi_memory.client import wire
+from kimi_memory.domain.agent_run import AgentRun, Usage
 from kimi_memory.domain.compaction import Compaction, Flushed, Message
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
@@ -17,7 +19,7 @@ from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
 from kimi_memory.server import responses
-from kimi_memory.server.responses import Event
+from kimi_memory.server.responses import ClusterNode, ClusterState, Deployed, Event, Led, Placed
 
 T = TypeVar("T")
 
@@ -80,13 +82,20 @@ class Client:
     Args:
         url: address of the server.
         token: what it asks for; empty for a server of this machine that asks for none.
+        others: tokens of the other machines of a cluster, by the address of their server; a write
+            is sent on to the one that takes it.
         seconds: longest wait for an answer.
     """
 
     def __init__(
-        self, url: str = wire.URL, token: str = "", *, seconds: float = wire.SECONDS
+        self,
+        url: str = wire.URL,
+        token: str = "",
+        *,
+        others: Mapping[str, str] = MappingProxyType({}),
+        seconds: float = wire.SECONDS,
     ) -> None:
-        self._url = url
+        self._url, self._ways = url, wire.Ways(url, token, others)
         self._http = httpx.Client(**wire.settings(url, token, seconds))
 
     def __enter__(self) -> Self:
@@ -108,6 +117,10 @@ class Client:
         """
         try:
             answer = self._http.request(**wire.sent(ask))
+            for _ in range(wire.MOST_HOPS):
+                if not (further := self._ways.send_on(ask, answer)):
+                    break
+                answer = self._http.request(**further)
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error
         return wire.answered(ask, answer)
@@ -299,6 +312,41 @@ class Client:
     def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
         return self.send(wire.get("/v1/conflicts", list[responses.Quarrel]))
+
+    # Several machines
+
+    def cluster_status(self) -> ClusterState:
+        """Return who leads the memory, and how far the node that answers got."""
+        return self.send(wire.get("/v1/cluster/status", ClusterState))
+
+    def cluster_nodes(self) -> list[ClusterNode]:
+        """Return the machines of the cluster."""
+        return self.send(wire.get("/v1/cluster/nodes", list[ClusterNode]))
+
+    def cluster_deployments(self) -> list[Deployed]:
+        """Return the machines that have the memory."""
+        return self.send(wire.get("/v1/cluster/deployments", list[Deployed]))
+
+    def cluster_agents(self, limit: int = 20) -> list[AgentRun]:
+        """Return the runs of agents that ended, newest first."""
+        return self.send(wire.get("/v1/cluster/agents", list[AgentRun], limit=limit))
+
+    def cluster_usage(self, by: Sequence[str] = (), since: date | None = None) -> list[Usage]:
+        """Return what jobs, models and runs used, added up."""
+        return self.send(wire.post("/v1/cluster/usage", list[Usage], by=by, since=since))
+
+    def cluster_place(self, task: str = "batch", **asked: Any) -> Placed:
+        """Return where a task would run, and why; the API says what else can be asked."""
+        return self.send(wire.post("/v1/cluster/place", Placed, task=task, **asked))
+
+    def promote(self, node: str = "", wait_seconds: float = 30.0) -> Led:
+        """Have a machine take the writes; the one that answers if no name is given."""
+        said = {"node": node, "wait_seconds": wait_seconds}
+        return self.send(wire.post("/v1/cluster/promote", Led, **said))
+
+    def demote(self) -> Led:
+        """Have the machine that answers take no writes any more."""
+        return self.send(wire.post("/v1/cluster/demote", Led))
 
     # State and history
 

@@ -93,6 +93,36 @@ def settings(url: str, token: str, seconds: float) -> dict[str, Any]:
     }
 
 
+MOST_HOPS = 3
+"""So often a write is sent on; who leads may change meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a write gets to the machine that takes it."""
+
+    url: str
+    """Of the server that is asked first."""
+    token: str
+    others: Mapping[str, str]
+    """Tokens of the other machines, by the address of their server."""
+
+    def send_on(self, ask: Ask[Any], answer: httpx.Response) -> dict[str, Any] | None:
+        """Return a request for the machine that an answer names; None for an answer to keep."""
+        if answer.status_code != httpx.codes.TEMPORARY_REDIRECT:
+            return None
+        place = answer.headers.get("location", "")
+        known = [one for one in self.others if place.startswith(f"{one.rstrip('/')}/")]
+        if known:
+            headers = {"authorization": f"Bearer {self.others[known[0]]}"}
+        # A token is for the machine that it was made for: no answer makes us show it elsewhere.
+        elif self.token or not place.startswith(("https://", self.url.partition("//")[0])):
+            return None
+        else:
+            headers = {}
+        return {**sent(ask), "url": place, "headers": headers}
+
+
 def sent(ask: Ask[Any]) -> dict[str, Any]:
     """Return a request as httpx wants it."""
     place = "json" if ask.method == "POST" else "params"

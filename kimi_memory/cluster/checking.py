@@ -9,6 +9,7 @@ from typing import Any
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.errors import RefusedRecordError
 from kimi_memory.formats.log_record import hash_record, is_snapshot
 from kimi_memory.store.files.paths import is_own
 
@@ -59,9 +60,12 @@ class _LogState:
 def check_log(log: ChangeLog, memory: str) -> Iterator[str]:
     """Yield what is wrong with a log, a line each."""
     state = _LogState()
-    while found := log.read(memory, state.seq):
-        for number, body in found:
-            yield from state.take(number, body)
+    try:
+        while found := log.read(memory, state.seq):
+            for number, body in found:
+                yield from state.take(number, body)
+    except RefusedRecordError as error:
+        yield f"{error.remote}: {error.why}"
 
 
 def digest_tree(memory: Memory) -> str:

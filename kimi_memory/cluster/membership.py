@@ -17,7 +17,7 @@ from kimi_memory.cluster.registry import DeploymentRow, Node, Registry
 from kimi_memory.cluster.renewal import renew_folder
 from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change_log import ChangeLog, Lease
+from kimi_memory.domain.change_log import Lease
 from kimi_memory.domain.cluster import NodeKind, Role
 from kimi_memory.errors import NotPrimaryError, UsageError
 from kimi_memory.store.deployment import (
@@ -27,6 +27,7 @@ from kimi_memory.store.deployment import (
     write_deployment,
 )
 from kimi_memory.store.files.paths import KEPT
+from kimi_memory.store.guarded_log import GuardedLog
 
 _PAUSE_SECONDS = 0.05
 
@@ -37,9 +38,10 @@ class Cluster:
     Open it with `Cluster.open`; use it as a context manager or call `close`.
     """
 
-    def __init__(self, log: ChangeLog, node: str, opening: Opening) -> None:
+    def __init__(self, log: GuardedLog, node: str, opening: Opening) -> None:
         self.log, self.node, self._opening = log, node, opening
         self.registry = Registry(log)
+        self._address = opening.home.settings().cluster.address if opening.home else ""
 
     @classmethod
     def open(cls, url: str = "", opening: Opening | None = None) -> Cluster:
@@ -60,7 +62,7 @@ class Cluster:
                 f"{home.config / 'config.toml'} names another log ({table.url}). "
                 "A machine belongs to one cluster."
             )
-        log = open_log(opening.host or user_host(home), url or table.url)
+        log = open_log(opening.host or user_host(home), home, url or table.url)
         return cls(log, table.node or platform.node(), replace(opening, home=home))
 
     def __enter__(self) -> Cluster:
@@ -101,6 +103,8 @@ class Cluster:
             zone=before.zone if zone is None else zone,
             host=host,
             version=__version__,
+            address=self._address,
+            key=self.log.keys.make(),
         )
         self.registry.put_node(node)
         return node
@@ -143,8 +147,12 @@ class Cluster:
         """Return who leads a memory, given its id."""
         return self.log.state(memory)
 
-    def deploy(self, folder: Path) -> DeploymentRow:
+    def deploy(self, folder: Path, *, sealed: bool = False) -> DeploymentRow:
         """Put a memory of this machine under the log; this node leads it from now on.
+
+        Args:
+            folder: the memory.
+            sealed: whether the engine is to read nothing of it.
 
         Raises:
             UsageError: it has no history, or is deployed already.
@@ -156,6 +164,8 @@ class Cluster:
             memory.store.reconcile()
             memory.batch.flush("Before the memory is shared")
             extent = memory.store.journal.extent()
+        if sealed:
+            self.log.sealing.make(id, {self.node: self.log.keys.make()})
         write_deployment(root, Deployment(id, self.node, extent=extent))
         with Memory.open(root, self._opening) as memory:
             write_snapshot(memory)

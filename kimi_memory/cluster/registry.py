@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any, Literal, TypeVar
+from urllib.parse import quote
 
 from kimi_memory.domain.change_log import ChangeLog, Row
 from kimi_memory.domain.cluster import NodeKind, Role
@@ -33,6 +35,10 @@ class Node:
     host: str = ""
     version: str = ""
     since: str = ""
+    address: str = ""
+    """Of its HTTP server, for programs elsewhere; empty where it said nothing."""
+    key: str = ""
+    """Its public key, never a secret; empty where it signs nothing."""
     seen_seconds: float = 0.0
     """How long ago it said that it is there, by the clock of the engine."""
 
@@ -100,14 +106,27 @@ class Registry:
         """Remove a deployment."""
         self._log.drop_row(_DEPLOYMENTS, f"{memory}/{node}")
 
+    def address(self, memory: str, node: str) -> str:
+        """Return where a node serves a memory; empty where it said nothing."""
+        base = next((one.address for one in self.nodes() if one.name == node), "")
+        # Others may write into a log, and this becomes a header.
+        sound = base.startswith(("http://", "https://")) and base.isascii() and base.isprintable()
+        for row in self.deployments(memory, node) if sound else ():
+            return f"{base.rstrip('/')}/m/{quote(PurePath(row.folder).name, safe='')}"
+        return ""
+
     def wish(self, memory: str) -> str:
         """Return the node that a person wants to lead a memory; empty for any."""
         return str(self._body(_WISHES, memory).get("node", ""))
 
+    def await_wish(self, memory: str, seconds: float) -> None:
+        """Wait until somebody asks that a node leads a memory, or so long."""
+        self._log.wait_row(_WISHES, memory, seconds)
+
     def put_wish(self, memory: str, node: str) -> None:
         """Ask that a node leads a memory; with no node, take that back."""
         if node:
-            self._log.put_row(_WISHES, memory, json.dumps({"node": node}).encode())
+            self._log.put_row(_WISHES, memory, json.dumps({"node": node}).encode(), calls=True)
         else:
             self._log.drop_row(_WISHES, memory)
 
@@ -180,7 +199,7 @@ class Registry:
 
 
 # Written by name: how long ago a row was seen is for the engine to say, not for the node.
-_NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since")
+_NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since", "address", "key")
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
     *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),

@@ -19,7 +19,13 @@ from kimi_memory.cluster.registry import DeploymentRow, Registry, Status
 from kimi_memory.cluster.renewal import find_put_aside, finish_renewal
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Unreachable
-from kimi_memory.errors import DivergedError, KimiMemoryError, NotPrimaryError, StoreError
+from kimi_memory.errors import (
+    DivergedError,
+    KimiMemoryError,
+    NotPrimaryError,
+    RefusedRecordError,
+    StoreError,
+)
 from kimi_memory.store.notes.sessions import find_kept
 from kimi_memory.store.relay import Relay
 
@@ -111,12 +117,15 @@ class Keeper:
                 self._lead_if_due(memory, relay, registry)
         except DivergedError as error:
             why = error.why
+            if isinstance(error, RefusedRecordError) and str(error) not in self._told:
+                self._told.add(str(error))
+                self._say(f"{self._row.name}: {error}")
         if time.monotonic() - self._reported >= _REPORT_SECONDS:
             self._report(memory, relay, registry, why)
         if why and not relay.position.needs_snapshot:
             self._stop.wait(self._ttl)
         elif self.leads:
-            self._stop.wait(self._ttl / 6)
+            registry.await_wish(place.memory, self._ttl / 6)
         elif not why:
             relay.position.log.wait(place.memory, relay.position.place.seq, self._ttl / 6)
 

@@ -110,11 +110,17 @@ class ChangeLog(Protocol):
         The caller leads, so that nobody puts a content meanwhile.
         """
 
-    def put_row(self, table: str, key: str, body: bytes) -> None:
-        """Write a row of a small table, such as the nodes; the last one wins."""
+    def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
+        """Write a row of a small table, such as the nodes; the last one wins.
+
+        With `calls`, those that wait for the row hear of it at once.
+        """
 
     def rows(self, table: str) -> Sequence[Row]:
         """Return the rows of a table by key."""
+
+    def wait_row(self, table: str, key: str, seconds: float) -> None:
+        """Wait until a row is written that calls, or so long; it may end without a reason."""
 
     def drop_row(self, table: str, key: str) -> None:
         """Remove a row, if it is there."""
@@ -180,8 +186,6 @@ class LogRecord:
     commit: LoggedCommit | None = None
     about: Mapping[str, str] | None = None
     """What a snapshot, a purge or the end of a leadership says."""
-    sig: str = ""
-    """Ed25519 signature by the node's key; empty where it has none."""
 
 
 class Draft(NamedTuple):

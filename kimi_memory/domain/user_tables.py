@@ -21,6 +21,10 @@ class ClusterTable(NamedTuple):
     """The change log that memories are deployed over; empty for a machine by itself."""
     node: str = ""
     """How this machine is called there."""
+    address: str = ""
+    """Of this machine's HTTP server, as programs elsewhere reach it; they are sent on there."""
+    trust: Literal["first-seen", "listed"] = "first-seen"
+    """Whether the key of a node counts that is seen first, or those in ``cluster_nodes`` alone."""
     ttl: float = 6.0
     """Seconds after which another node may take over from one that is silent."""
     wait_seconds: float = 10.0

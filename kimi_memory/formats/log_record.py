@@ -59,7 +59,6 @@ def render_record(record: LogRecord, put_blob: _PutBlob) -> bytes:
         "steps": [_render_step(step, put_blob) for step in record.steps],
         "commit": _render_commit(record.commit, put_blob),
         "about": record.about,
-        "sig": record.sig,
     }
     return canonical({name: value for name, value in body.items() if value not in (None, "", [])})
 
@@ -81,7 +80,7 @@ def parse_record(body: bytes, get_blob: _GetBlob) -> LogRecord:
             (name, origin, session, job), found.get("prev", ""),
             tuple(_parse_step(step, get_blob) for step in found.get("steps", ())),
             _parse_commit(found.get("commit"), get_blob),
-            found.get("about"), found.get("sig", ""),
+            found.get("about"),
         )  # fmt: skip
     except (KeyError, TypeError) as error:
         raise ValueError(f"no record of a change log: {error}") from error

@@ -41,6 +41,7 @@ from kimi_memory.jobs.gates import JobGates, split_off_held
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page, page_changes
 from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
+from kimi_memory.jobs.time_to_live import with_expiry
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.llm.usage import Meter, metered
 from kimi_memory.store.copy import checkpoint
@@ -225,7 +226,8 @@ class Jobs:
 
     def _filter_plan(self, plan: Plan, shelf: Shelf) -> Plan:
         """Return a plan without what was forgotten, and with what people wrote themselves."""
-        plan = replace(plan, steps=with_ended_events(plan.steps, shelf, asked=plan.asked))
+        ended = with_ended_events(plan.steps, shelf, asked=plan.asked)
+        plan = replace(plan, steps=tuple(with_expiry(ended, shelf, self._settings.ttl)))
         plan = without_waiting(plan, shelf)
         if plan.asked:
             return plan

@@ -24,6 +24,7 @@ from kimi_memory.domain.placement_types import (
 from kimi_memory.errors import NoPlaceError, UsageError
 from kimi_memory.runs.exec_line import ExecLine
 from kimi_memory.runs.placing import Surroundings, place_task
+from kimi_memory.store.guarded_log import find_guard
 
 SSH = "ssh:"
 """Before the name of a machine, in an endpoint and in a runtime."""
@@ -90,7 +91,7 @@ def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> S
         _build_profile(
             NodeProfile(
                 one.name, one.kind, region=one.region, zone=one.zone, since=one.since,
-                version=one.version, seen_seconds=one.seen_seconds,
+                version=one.version, seen_seconds=one.seen_seconds, key=one.key,
             ),
             offers.get(one.name, {}),
         )
@@ -172,7 +173,7 @@ def note_placement(memory: Memory, run: AgentRun, task: Task) -> AgentRun:
         return replace(here, placement="this machine alone has the memory")
     log, opening = relay.position.log, Opening(home=memory.home, host=memory.host)
     try:
-        around = read_surroundings(Cluster(log, node, opening), run.memory, table.ttl)
+        around = read_surroundings(Cluster(find_guard(log), node, opening), run.memory, table.ttl)
         found = place_task(task, around)
     except (NoPlaceError, Unreachable, UsageError) as error:
         return replace(here, placement=f"started here; no placement: {error}")

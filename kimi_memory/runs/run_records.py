@@ -47,12 +47,12 @@ def _read_lines(memory: Memory) -> Iterator[AgentRun]:
             yield revive(AgentRun, json.loads(line))
 
 
-def count_skills(runs: Sequence[AgentRun]) -> list[Skill]:
-    """Return how runs went, by skill."""
+def count_skills(runs: Sequence[AgentRun], first_day: str = "") -> list[Skill]:
+    """Return how runs went, by skill, from a day on where one is given."""
     total: Counter[str] = Counter()
     done: Counter[str] = Counter()
     last: dict[str, str] = {}
-    for run in runs:
+    for run in (run for run in runs if run.stopped[:10] >= first_day):
         for skill in run.skills:
             total[skill] += 1
             done[skill] += run.outcome == "done"

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -22,7 +23,7 @@ from starlette.routing import Route as Way
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from kimi_memory.errors import KimiMemoryError, ServerError, UsageError
+from kimi_memory.errors import KimiMemoryError, NotPrimaryError, ServerError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server import errors, events
@@ -72,6 +73,7 @@ class App:
         self._landings = office.landings
         self._pace, self._metrics = Pace(office.limits.per_second), Metrics()
         self._root, self._streams = str(office.desk.root), 0
+        self._name = f"/m/{office.desk.root.name}"
         self._document = document(ROUTES)
         self._inner: ASGIApp = Starlette(
             routes=[  # nothing but what these tables have a rule for
@@ -102,6 +104,7 @@ class App:
         if scope["type"] != "http":
             return
         began, status = time.perf_counter(), 500
+        scope = _without_name(scope, self._name)
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -294,7 +297,15 @@ class App:
 
     async def _handle_memory_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, KimiMemoryError)
-        return self._error_response(error)
+        made = self._error_response(error)
+        if isinstance(error, NotPrimaryError) and error.primary:
+            base = await self._desk.find_address(error.primary)
+            if base:
+                # It has the same routes; the method and the body stay what they are.
+                query = f"?{request.url.query}" if request.url.query else ""
+                made.status_code = 307
+                made.headers["location"] = f"{base}{quote(request.scope['path'])}{query}"
+        return made
 
     async def _handle_http_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -340,6 +351,15 @@ async def read_body(request: Request, most: int) -> bytes:
 def _route_of(scope: Connection) -> str:
     """Return the name of the route that answered, for the figures."""
     return getattr(scope.get("endpoint"), "__name__", "none").lstrip("_")
+
+
+def _without_name(scope: Connection, name: str) -> Connection:
+    """Return a request by the name of our memory as one of the memory itself."""
+    path = str(scope["path"])
+    if not path.startswith(f"{name}/"):
+        return scope
+    rest = path.removeprefix(name)
+    return dict(scope) | {"path": rest, "raw_path": rest.encode()}
 
 
 def _find_after(request: Request) -> int:

@@ -26,6 +26,8 @@ STATUS: Mapping[type[KimiMemoryError], int] = {
     errors.NotPrimaryError: 409,
     errors.FencedError: 409,
     errors.UnknownOutcomeError: 503,
+    errors.DivergedError: 503,
+    errors.NoPlaceError: 409,
     errors.IndexDamagedError: 503,
     errors.NotAMemoryError: 503,
     errors.DiskError: 507,

@@ -36,6 +36,8 @@ ACTIONS: Mapping[str, str] = {
     **dict.fromkeys(("distil", "consolidate"), "consolidate"),
     "undo": "undo",
     **dict.fromkeys(("status", "measure"), "deploy"),
+    **dict.fromkeys(("cluster_status", "cluster_nodes", "cluster_deployments"), "deploy"),
+    **dict.fromkeys(("cluster_place", "promote", "demote"), "deploy"),
 }
 """What a request asks of the policies, by its name in the API.
 

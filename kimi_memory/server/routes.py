@@ -14,6 +14,7 @@ from kimi_memory.domain.search_types import Answer, Context
 from kimi_memory.domain.session import AREAS, Session
 from kimi_memory.recall.query_parser import CLOSED
 from kimi_memory.server import chats, reading, responses, simple, writing
+from kimi_memory.server.cluster_routes import CLUSTER
 from kimi_memory.server.principal import Scope
 from kimi_memory.server.schema import Field, Route, Special
 
@@ -387,7 +388,7 @@ WRITING = (
     ),
 )  # fmt: skip
 
-ROUTES: tuple[Route, ...] = (*SIMPLE, *READING, *WRITING)
+ROUTES: tuple[Route, ...] = (*SIMPLE, *READING, *WRITING, *CLUSTER)
 
 SPECIAL = (
     Special(path="/openapi.json", name="describe", scope=None),

@@ -91,6 +91,8 @@ class Route:
     """Whether it waits its turn in the queue of writers."""
     whole: bool = False
     """Whether it concerns the whole memory, and is refused to a bound token."""
+    anywhere: bool = False
+    """Whether a write is for the machine that is asked, whoever takes those of the memory."""
     fields: tuple[Field, ...] = ()
 
     def given(self, sent: Mapping[str, Any]) -> Given:

@@ -8,21 +8,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
+from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import FormatError, ServerError
+from kimi_memory.errors import FormatError, NotPrimaryError, ServerError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.server.auth import unauthorized
+from kimi_memory.server.cluster_routes import load_clustering
 from kimi_memory.server.guard import FOLLOW, WHOLE, Guard, GuardPost, Request, without_words
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks
 from kimi_memory.server.tokens import Tokens
+
+if TYPE_CHECKING:
+    from kimi_memory.store.relay import Relay
 
 T = TypeVar("T")
 
@@ -139,6 +145,8 @@ class Desk:
             # Asked again here: a token may be withdrawn while the request waits for its turn.
             if route.scope is not None and not stays():
                 raise unauthorized()
+            if route.writes and not (route.anywhere or given.get("dry_run")):
+                _check_leading(memory)
             told = on_clocks(given, memory.zone)
             if guard is None:
                 return plain(route.deed(memory, caller, told))
@@ -159,7 +167,7 @@ class Desk:
         relay = (self._writers if wrote else self._readers).memory.store.relay
         if relay is None:
             return {}
-        seq, lag = await asyncio.to_thread(relay.position.read_at, after, AFTER_SECONDS)
+        seq, lag, epoch = await asyncio.to_thread(_read_at, relay, after)
         if seq < after:
             raise ServerError(
                 f"This node is behind: it has record {seq}, {after} was asked for. "
@@ -167,7 +175,11 @@ class Desk:
                 status=503,
                 code="behind",
             )
-        return {"kimi-seq": str(seq), "kimi-lag-ms": str(lag)}
+        return {"kimi-seq": str(seq), "kimi-epoch": str(epoch), "kimi-lag-ms": str(lag)}
+
+    async def find_address(self, node: str) -> str:
+        """Return where a node serves this memory; empty where that is not known."""
+        return await asyncio.to_thread(load_clustering().find_address, self.memory, node)
 
     async def read(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
         """Return what can be read, in turn with other readers."""
@@ -182,6 +194,28 @@ class Desk:
         self._writers.close()
         self._readers.close()
         self._post.close()
+
+
+def _check_leading(memory: Memory) -> None:
+    """Refuse a write before anything is looked up for it, as this node may not know it yet.
+
+    Raises:
+        NotPrimaryError: another node takes the writes of this memory.
+    """
+    if memory.store.relay is not None:
+        try:
+            memory.store.relay.lead()
+        except NotPrimaryError as error:
+            if error.primary:  # Else turns are kept here.
+                raise
+
+
+def _read_at(relay: Relay, after: int) -> tuple[int, int, int]:
+    seq, lag = relay.position.read_at(after, AFTER_SECONDS)
+    epoch = 0
+    with suppress(Unreachable):
+        epoch = relay.position.last_epoch()
+    return seq, lag, epoch
 
 
 def _carry_out_guarded(

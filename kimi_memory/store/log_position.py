@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from kimi_memory.domain.change_log import ChangeLog, LogRecord, Unreachable
-from kimi_memory.errors import DivergedError
+from kimi_memory.errors import DivergedError, RefusedRecordError
 from kimi_memory.formats.log_record import epoch_of, hash_record, is_purge, parse_record
 from kimi_memory.store.deployment import REMEDY, RENEWAL, Deployment, Kept
 from kimi_memory.store.wal.journal import Journal
@@ -214,6 +214,8 @@ class Position:
         except (ValueError, KeyError) as error:
             self.mark_broken(f"record {seq}: {error}")
             raise DivergedError(place.node, self.place.broken, REMEDY) from error
+        except RefusedRecordError:
+            raise  # The folder is sound: it goes on once the log is mended.
         except DivergedError as error:
             self.mark_broken(f"record {seq}: {error.why}")
             raise

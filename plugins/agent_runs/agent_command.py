@@ -26,6 +26,7 @@ from kimi_memory.domain.agent_run import (
     Task,
 )
 from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.memory_tables import parse_span
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.identity import Wanted, read_identity, write_identity
 from kimi_memory.runs.lifecycle import Runs
@@ -229,7 +230,9 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
         write_identity(memory, wanted)
     # Opened anew: settings are read when a memory is opened.
     with open_memory(arguments) as fresh:
-        found, progress = read_identity(fresh), count_skills(read_runs(fresh))
+        kept = parse_span(fresh.settings.ttl.skill_progress)
+        first = f"{fresh.now() - kept:%Y-%m-%d}" if kept else ""
+        found, progress = read_identity(fresh), count_skills(read_runs(fresh), first)
     if arguments.json:
         show_json({**found._asdict(), "skills_progress": [one._asdict() for one in progress]})
         return 0

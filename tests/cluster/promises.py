@@ -27,6 +27,7 @@ KILLED = f"{FAILOVER}::test_nothing_is_lost_when_the_primary_is_killed"
 PAUSED = f"{FAILOVER}::test_a_primary_that_was_paused_writes_nothing_when_it_wakes"
 FOLLOWED = f"{RELAY}::test_a_node_follows_to_the_same_bytes_and_the_same_commit"
 SYNCED = f"{RELAY}::test_lines_that_follow_each_other_are_synced_together_and_noted_after"
+TRUST = "cluster/test_trust.py"
 READ = "cluster/test_reading.py::test_a_read_waits_for_what_was_written_elsewhere"
 WAITED = "cluster/test_reading.py::test_a_read_waits_for_a_record_that_is_still_to_come"
 PURGED = "cluster/test_purging.py"
@@ -168,7 +169,7 @@ PROMISES: Mapping[str, Promise] = {
             Defect(
                 "an answer does not say up to which record it knows",
                 "kimi_memory/server/workers.py",
-                'return {"kimi-seq": str(seq), "kimi-lag-ms": str(lag)}',
+                'return {"kimi-seq": str(seq), "kimi-epoch": str(epoch), "kimi-lag-ms": str(lag)}',
                 "return {}",
                 READ,
             ),
@@ -316,6 +317,50 @@ PROMISES: Mapping[str, Promise] = {
                 "self.epoch = bool(why)\n",
                 f"{RELAY}::test_an_engine_that_does_not_answer_is_named",
             ),
+        ),
+    ),
+    "C13": Promise(
+        (
+            f"{TRUST}::test_a_forged_record_is_refused_in_one_line",
+            f"{TRUST}::test_what_is_proposed_in_the_name_of_a_node_counts_only_if_it_signed_that",
+            f"{TRUST}::test_the_engine_of_a_sealed_log_reads_nothing",
+        ),
+        defects=tuple(
+            Defect(words, "kimi_memory/store/guarded_log.py", old, new, f"{TRUST}::{test}")
+            for words, old, new, test in (
+                (
+                    "nobody looks at the signature of a record",
+                    'self._check(b"record", body, sig, node, seq)',
+                    "pass",
+                    "test_a_forged_record_is_refused_in_one_line",
+                ),
+                (
+                    "a record without a signature counts after one that has it",
+                    "elif self.keys.listed or 0 < self.keys.mark_of(memory).signed < seq:",
+                    "elif self.keys.listed:",
+                    "test_records_of_before_count_until_the_first_that_is_signed",
+                ),
+                (
+                    "where keys are listed, the one that is seen first counts as well",
+                    "        if known or self.keys.listed:\n",
+                    "        if known:\n",
+                    "test_only_listed_keys_count_where_that_is_wanted",
+                ),
+                (
+                    "a row without a signature counts",
+                    "            return None if self.keys.listed or"
+                    " self.keys.mark_of(memory).signed else body\n",
+                    "            return body\n",
+                    "test_what_is_proposed_in_the_name_of_a_node_counts_only_if_it_signed_that",
+                ),
+                (
+                    "contents beside a sealed log are not sealed",
+                    "            self.engine.put_blob(memory, _hide(key, sha),"
+                    " seal(key, content, sha.encode()))\n",
+                    "            self.engine.put_blob(memory, sha, content)\n",
+                    "test_the_engine_of_a_sealed_log_reads_nothing",
+                ),
+            )
         ),
     ),
 }

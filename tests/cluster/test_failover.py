@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable
 from functools import partial
+from threading import Timer
 
 import pytest
 
@@ -178,6 +179,23 @@ def test_a_planned_change_of_the_primary_takes_no_time(nodes: list[Node]) -> Non
             assert time.monotonic() - begun < TTL + 3
     for node in nodes:
         node.kill()
+
+
+def test_who_waits_for_a_row_hears_of_it_at_once(nodes: list[Node]) -> None:
+    with nodes[0].cluster() as a, nodes[1].cluster() as b:
+        id = a.registry.find("shop")
+        a.registry.await_wish(id, 0.1)  # Now it listens.
+        late = Timer(0.3, b.registry.put_wish, [id, "b"])
+        late.start()
+        begun = time.monotonic()
+        a.registry.await_wish(id, 20.0)
+        assert time.monotonic() - begun < 10
+        late.join()
+        # Other rows wake nobody who waits for this one.
+        b.log.put_row("nodes", "x", b"{}")
+        begun = time.monotonic()
+        a.registry.await_wish(id, 0.2)
+        assert time.monotonic() - begun > 0.1
 
 
 @pytest.mark.parametrize("seed", range(2))

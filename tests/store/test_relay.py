@@ -27,6 +27,7 @@ from kimi_memory.errors import (
 )
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.deployment import read_deployment, write_deployment
+from kimi_memory.store.guarded_log import find_guard
 from kimi_memory.store.log_position import Position
 from kimi_memory.store.wal.records import Provenance
 from tests.conftest import Clock
@@ -311,7 +312,8 @@ def test_what_the_disk_refused_is_done_before_the_next_write(
             super().put(*args)
             a.store._tree.disk.perform = broken.perform
 
-    log = relay_of(a).position.log
+    log = find_guard(relay_of(a).position.log).engine
+    assert isinstance(log, FolderLog)
     monkeypatch.setattr(log, "put", Once.put.__get__(Once(log._root)))
     with pytest.raises(DiskError):
         a.store.append("mid-term/x.jsonl", [b'{"n":1}\n'], ME)

@@ -30,9 +30,9 @@ def follow_commit(git: Git, side: Path, commit: LoggedCommit, read: _Read) -> No
         HistoryError: git refused, or a person is in the middle of something.
     """
     ref, head = writable_branch(git, git.folder or git.root / ".git")
-    if head == commit.id or _is_behind(git, commit.id, head):
-        return
     if head != commit.parent:
+        if head == commit.id or _is_behind(git, commit.id, head):
+            return
         raise ValueError(f"the branch is at {head[:10]}, the commit follows {commit.parent[:10]}")
     differences = _take_pack(git, commit, read) if commit.pack else _make(git, commit, read)
     owed = Owed(side / "git-owed")

@@ -1,0 +1,66 @@
+"""Tables of ``memory.toml`` about what leaves a memory, and when."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import NamedTuple
+
+_SPAN = re.compile(r"(\d{1,5})([hdw])")
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_NEVER = "never"
+
+
+class IntrospectTable(NamedTuple):
+    """``[introspect]``"""
+
+    merge: float = 0.95
+    """Cards more alike than this that claim the same are merged."""
+    suggest: float = 0.7
+    """Cards from this likeness on get a suggested link."""
+    accept: float = 0.85
+    """Suggested links from this weight on are confirmed by the weekly job."""
+    forget_below: float = 0.1
+    """Only cards colder than this are forgotten …"""
+    forget_days: int = 90
+    """… that were neither made, verified nor shown for so many days …"""
+    forget_uses: int = 3
+    """… and were shown less often than this."""
+    keep_importance: float = 0.8
+    """Cards from this importance on are never forgotten for being cold, nor are a person's
+    orders, preferences, and what they said of themselves."""
+    prune_days: int = 90
+    """Unimportant events are archived after so many days."""
+    prune_importance: float = 0.6
+    """Events below this importance count as unimportant."""
+
+
+class TtlTable(NamedTuple):
+    """``[ttl]``: how long each kind is kept, such as ``90d``, ``12h`` or ``2w``"""
+
+    conversation: str = _NEVER
+    """What was said is found so long; later, only by a question that names the time."""
+    knowledge: str = _NEVER
+    """A card of a concept, pattern, gotcha, decision, fact, rule or thing expires after so long."""
+    preference: str = _NEVER
+    """A card of a preference expires after so long."""
+    relationship: str = _NEVER
+    """A card of a person or thing that links to others expires after so long."""
+    context: str = _NEVER
+    """A card of the state of a task expires after so long."""
+    skill_progress: str = "365d"
+    """Runs of agents count for their skills so long."""
+
+
+def parse_span(text: str) -> timedelta | None:
+    """Return how long something is kept; None for ever.
+
+    Raises:
+        ValueError: it is no such time.
+    """
+    if text == _NEVER:
+        return None
+    found = _SPAN.fullmatch(text)
+    if found is None or not int(found[1]):
+        raise ValueError(f"{text!r} is no time")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})

@@ -1,0 +1,165 @@
+"""A memory on several machines: who leads, how far each is, what runs where, and handing over."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import fields
+from datetime import UTC, datetime
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.registry import Registry
+from kimi_memory.domain.agent_run import AgentRun, Needs, Task, Usage
+from kimi_memory.domain.change_log import Unreachable
+from kimi_memory.domain.ids import new_id
+from kimi_memory.errors import ServerError, UsageError
+from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
+from kimi_memory.runs.profiles import place as place_task
+from kimi_memory.runs.profiles import read_surroundings
+from kimi_memory.runs.run_records import read_runs
+from kimi_memory.server.principal import Caller
+from kimi_memory.server.responses import (
+    ClusterNode,
+    ClusterState,
+    Deployed,
+    Led,
+    Placed,
+    Refused,
+)
+from kimi_memory.server.schema import Given
+from kimi_memory.store.relay import Relay
+
+
+def state(memory: Memory, caller: Caller, given: Given) -> ClusterState:
+    """Say who leads, and how far this node got."""
+    relay = _find_relay(memory)
+    place = relay.position.place
+    try:
+        with _open_cluster(memory) as cluster:
+            lease = cluster.state(place.memory)
+            leader = lease.holder if lease.held else ""
+            address = cluster.registry.address(place.memory, leader) if leader else ""
+    except Unreachable as error:
+        raise _silent(error) from error
+    return ClusterState(
+        place.memory, place.node, leader, address, lease.epoch,
+        round(max(0.0, lease.left_seconds), 2), place.seq, relay.position.lag_ms, place.may_lead,
+        place.broken,
+    )  # fmt: skip
+
+
+def nodes(memory: Memory, caller: Caller, given: Given) -> list[ClusterNode]:
+    """List the machines of the cluster."""
+    _find_relay(memory)
+    names = [field.name for field in fields(ClusterNode)]
+    try:
+        with _open_cluster(memory) as cluster:
+            found = read_surroundings(cluster).nodes
+    except Unreachable as error:
+        raise _silent(error) from error
+    return [ClusterNode(**{name: getattr(one, name) for name in names}) for one in found]
+
+
+def deployments(memory: Memory, caller: Caller, given: Given) -> list[Deployed]:
+    """List the machines that have this memory."""
+    id = _find_relay(memory).position.place.memory
+    names = [field.name for field in fields(Deployed) if field.name != "address"]
+    try:
+        with _open_cluster(memory) as cluster:
+            return [
+                Deployed(
+                    **{name: getattr(one, name) for name in names},
+                    address=cluster.registry.address(id, one.node),
+                )
+                for one in cluster.deployments(id)
+            ]
+    except Unreachable as error:
+        raise _silent(error) from error
+
+
+def agents(memory: Memory, caller: Caller, given: Given) -> list[AgentRun]:
+    """List the runs of agents that ended, newest first."""
+    return read_runs(memory)[: -given["limit"] - 1 : -1]
+
+
+def usage(memory: Memory, caller: Caller, given: Given) -> list[Usage]:
+    """Add up what jobs, models and runs of this memory used."""
+    by = given["by"] or ("model",)
+    if wrong := [one for one in by if one not in KEYS]:
+        raise UsageError(f"{wrong[0][:60]!r} is nothing to sum by. Use {', '.join(KEYS)}.")
+    return sum_usage(list_usage(memory, given["since"]), by)
+
+
+def place(memory: Memory, caller: Caller, given: Given) -> Placed:
+    """Say where a task would run, and why."""
+    id = _find_relay(memory).position.place.memory
+    needs = Needs(
+        given["cpu"], given["ram"], given["disk"], given["gpu"], given["permissions"],
+        given["needs"],
+    )  # fmt: skip
+    task = Task(
+        new_id("task", datetime.now(UTC)), id, given["task"], realtime=given["realtime"],
+        security=given["security"], needs=needs, region=given["region"],
+    )  # fmt: skip
+    try:
+        with _open_cluster(memory) as cluster:
+            found = place_task(cluster, task, memory.home.settings().cluster.ttl)
+    except Unreachable as error:
+        raise _silent(error) from error
+    refused = tuple(Refused(one.node, one.why) for one in found.refused)
+    return Placed(found.mode, found.reasoning, found.execution, found.score, found.why, refused)
+
+
+def promote(memory: Memory, caller: Caller, given: Given) -> Led:
+    """Have a machine take the writes; the one that leads finishes what it has begun."""
+    id = _find_relay(memory).position.place.memory
+    try:
+        with _open_cluster(memory) as cluster:
+            lease = cluster.promote(id, given["node"], given["wait_seconds"])
+    except Unreachable as error:
+        raise _silent(error) from error
+    return Led(lease.holder, lease.epoch)
+
+
+def demote(memory: Memory, caller: Caller, given: Given) -> Led:
+    """Have this machine take no writes any more, so that another can begin."""
+    id = _find_relay(memory).position.place.memory
+    try:
+        with _open_cluster(memory) as cluster:
+            cluster.demote(id)
+            lease = cluster.state(id)
+    except Unreachable as error:
+        raise _silent(error) from error
+    return Led(lease.holder if lease.held else "", lease.epoch)
+
+
+def find_address(memory: Memory, node: str) -> str:
+    """Return where a node serves a memory; empty where that is not known."""
+    relay = memory.store.relay
+    if relay is None:
+        return ""
+    try:
+        return Registry(relay.position.log).address(relay.position.place.memory, node)
+    except (Unreachable, UsageError):
+        return ""  # It would only have made the refusal more helpful.
+
+
+def _find_relay(memory: Memory) -> Relay:
+    if memory.store.relay is None:
+        raise UsageError(
+            "This memory is on one machine alone. Share it with 'kimi-memory deploy add'."
+        )
+    return memory.store.relay
+
+
+def _open_cluster(memory: Memory) -> AbstractContextManager[Cluster]:
+    # A connection of its own: a memory that is read or written uses the other one meanwhile.
+    opening = Opening(home=memory.home, host=memory.host, actor=memory.actor, background=False)
+    return Cluster.open(opening=opening)
+
+
+def _silent(error: Unreachable) -> ServerError:
+    return ServerError(
+        f"The change log does not answer: {error}. Ask again later.", status=503, code="no_log"
+    )

@@ -1,0 +1,121 @@
+"""How long each kind is kept: set when written, moved when said again, hidden at once after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
+from kimi_memory.config import parse_settings
+from kimi_memory.domain.agent_run import AgentRun
+from kimi_memory.domain.note import Card
+from kimi_memory.errors import FormatError
+from kimi_memory.runs.run_records import count_skills
+from kimi_memory.store.notes.notes import Shelf
+
+START = datetime(2026, 2, 2, 9, tzinfo=UTC)
+Open = Callable[..., Memory]
+
+
+class Clock:
+    now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: Clock) -> Open:
+    """Opens one memory, with the lines of [ttl] that are given."""
+
+    def open_memory(*lines: str) -> Memory:
+        home = Home(tmp_path / "config", tmp_path / "state")
+        opening = Opening(home=home, background=False, clock=clock)
+        folder = tmp_path / "memory"
+        if not folder.exists():
+            Memory.create(folder, opening=opening).close()
+        text = (folder / "memory.toml").read_text("utf-8").partition("[ttl]")[0]
+        (folder / "memory.toml").write_text("\n".join([text, "[ttl]", *lines, ""]), "utf-8")
+        return Memory.open(folder, opening)
+
+    return open_memory
+
+
+def card_of(memory: Memory, key: str) -> Card:
+    [card] = Shelf(memory.store).cards(key)
+    return card
+
+
+def test_a_card_says_until_when_it_is_kept_and_is_gone_after_that(
+    opened: Open, clock: Clock
+) -> None:
+    with opened('knowledge = "30d"', 'preference = "2w"') as memory:
+        memory.remember("The mast is 21 m high.", key="mast.height", type="fact")
+        memory.remember("I prefer tea in the morning.", key="tea", type="preference")
+        assert card_of(memory, "mast.height").expires == START + timedelta(days=30)
+        assert card_of(memory, "tea").expires == START + timedelta(weeks=2)
+        clock.now += timedelta(days=29)
+        assert memory.recall("mast high").hits
+        clock.now += timedelta(days=2)
+        shown = [hit for hit in memory.recall("mast high").hits if hit.unit.kind == "card"]
+        assert not shown
+        memory.consolidate("daily")
+        assert card_of(memory, "mast.height").status == "archived"
+
+
+def test_said_again_it_is_kept_longer_and_a_persons_word_stays(opened: Open, clock: Clock) -> None:
+    with opened('knowledge = "30d"') as memory:
+        memory.remember("The mast is 21 m high.", key="mast.height", type="fact")
+        clock.now += timedelta(days=20)
+        memory.remember("The mast is 21 m high.", key="mast.height", type="fact")
+        assert card_of(memory, "mast.height").expires == clock.now + timedelta(days=30)
+        [path] = (memory.root / "semantic").rglob("mast.height*.md")
+        text = path.read_text("utf-8")
+        line = next(one for one in text.splitlines() if one.startswith("expires:"))
+        path.write_text(text.replace(line, "expires: 2027-01-01T00:00:00Z"), "utf-8")
+        memory.store.reconcile()
+        clock.now += timedelta(days=5)
+        memory.remember("The mast is 21 m high.", key="mast.height", type="fact")
+        assert card_of(memory, "mast.height").expires == datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def test_without_a_setting_nothing_expires(opened: Open) -> None:
+    with opened() as memory:
+        memory.remember("The mast is 21 m high.", key="mast.height", type="fact")
+        assert card_of(memory, "mast.height").expires is None
+
+
+def test_old_turns_are_found_by_their_time_alone(opened: Open, clock: Clock) -> None:
+    with opened('conversation = "90d"') as memory:
+        memory.session("s").turn("user", "Zephyr walked the dog along the canal.")
+        assert memory.recall("Zephyr canal").hits
+        clock.now += timedelta(days=91)
+        assert not memory.recall("Zephyr canal").hits
+        assert memory.recall("since:2026-02-01 Zephyr canal").hits
+    with opened() as memory:
+        assert memory.recall("Zephyr canal").hits
+
+
+@pytest.mark.parametrize("value", ["soon", "90", "0d", "-3d", ""])
+def test_what_is_no_time_is_named_with_its_line(value: str) -> None:
+    with pytest.raises(FormatError, match="Write never, or days such as 90d") as raised:
+        parse_settings(f'[ttl]\nconversation = "{value}"\n')
+    assert raised.value.line == 2
+
+
+def test_runs_count_for_a_skill_for_some_time() -> None:
+    old, new = (
+        AgentRun(f"run-{day}", "m", "t", skills=("python",), outcome="done", stopped=day)
+        for day in ("2025-01-05T10:00:00Z", "2026-01-05T10:00:00Z")
+    )
+    assert count_skills([old, new])[0].runs == 2
+    assert count_skills([old, new], "2025-02-02")[0].runs == 1
