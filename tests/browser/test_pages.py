@@ -20,7 +20,7 @@ READ = (
     *("/purge", "/health", "/search?q=MongoDB&old=1", "/sessions/xiaozao-0228", "/held?sort=key"),
     *("/graph", "/usage?days=365", "/receipts", "/audit?go=1", "/evals", "/blame?path=MEMORY.md"),
     *("/review/all", "/file?path=MEMORY.md", "/sessions/xiaozao-0228?led=1", "/told?purpose=task"),
-    "/forget?q=Biscuit",
+    "/forget?query=Biscuit",
 )
 LOOKS = {
     "light": {"color_scheme": "light", "viewport": {"width": 1200, "height": 900}},
