@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kimi_memory.cli.filter_options import add_as_of, add_filters, read_filters
 from kimi_memory.cli.listed import find_following, keep_list
-from kimi_memory.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.cli.shared import leave, open_memory, show, show_field, show_json
 from kimi_memory.cli.terminal import count_columns, cut, find_width, pad, paint
 from kimi_memory.cli.words import say
 from kimi_memory.domain.note import Status
@@ -126,6 +126,8 @@ def _show_end(listing: Listing, *, paged: bool) -> None:
 
 def _show_counts(facets: Mapping[str, Mapping[str, int]]) -> None:
     for name, counts in facets.items():
-        parts = ", ".join(f"{count} {value or '–'}" for value, count in counts.items() if count)
+        parts = ", ".join(
+            f"{count} {say(value) if value else '–'}" for value, count in counts.items() if count
+        )
         if parts:
-            show(f"{name:<8} {parts}")
+            show_field(say(name), parts, start=0)

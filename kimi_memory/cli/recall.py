@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.cli.filter_options import add_as_of, add_filters, open_exactly, read_filters
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
-from kimi_memory.cli.terminal import find_width, is_coloured, paint, wrap
+from kimi_memory.cli.terminal import count_columns, find_width, is_coloured, paint, wrap
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.note import Card, Origin
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
@@ -26,6 +26,8 @@ from kimi_memory.recall.browse import ListQuery
 from kimi_memory.recall.citations import quoting
 from kimi_memory.recall.engine import SUMMANDS
 from kimi_memory.recall.filters import holding
+from kimi_memory.recall.request import Request
+from kimi_memory.recall.served import person_of
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
@@ -161,7 +163,7 @@ class _Found:
         if point:
             show(translate(point))
         for rank, hit in enumerate(self._answer.hits, 1):
-            show(f"[{rank}] {hit.score:.2f}  {_describe_hit(hit)}  {hit.citation}")
+            self._show_head(f"[{rank}] {hit.score:.2f}  {self._describe_hit(hit)}", hit.citation)
             self._show_hit(hit, explain=explain, past=bool(point))
         for note in notes:
             show(say("note: {said}", said=note))
@@ -178,6 +180,15 @@ class _Found:
             show(say("{count} of {all}.", count=shown, all=total))
             show(say("With the same filters, 'kimi-memory list' shows them all."))
 
+    @staticmethod
+    def _show_head(head: str, citation: str) -> None:
+        """Print the line of a hit; where it is too long, the file begins a line of its own."""
+        if 0 < find_width() < count_columns(printable(f"{head}  {citation}")):
+            show(head)
+            show(f"    {citation}")
+        else:
+            show(f"{head}  {citation}")
+
     def _show_hit(self, hit: Hit, *, explain: bool, past: bool) -> None:
         """Print what a hit says, and what is known beside it."""
         width = find_width()
@@ -192,6 +203,33 @@ class _Found:
             show(f"    {say('related: {notes}', notes=notes)}")
         if explain:
             show(f"    {_format_score(hit)}  (lanes: {', '.join(hit.lanes) or 'filters'})")
+
+    def _describe_hit(self, hit: Hit) -> str:
+        """Return what a hit is: its kind, its key or who said it, and since when it says so."""
+        unit = hit.unit
+        # A card is as old as what it says, not as its file.
+        day = unit.valid_from if unit.kind == Card.kind and unit.valid_from else unit.at
+        said_by = "" if unit.kind == "turn" else self._find_person(unit)
+        names = (unit.key or unit.speaker or unit.role, said_by)
+        parts = [say(unit.kind), *names, f"{day:%Y-%m-%d}" if day else ""]
+        if unit.status != "active":
+            parts.append(say(unit.status))
+        if unit.kind == "turn" and unit.trust == Origin.REMOTE:
+            parts.append(say("not said here"))
+        if hit.is_beside:
+            parts.append(say("next to a match"))
+        # What another system claimed must not look like what was heard here.
+        parts += [
+            f"imported {tag.replace('/', ' ')}" for tag in unit.tags if tag.startswith("from/")
+        ]
+        return " · ".join(part for part in parts if part)
+
+    def _find_person(self, unit: Unit) -> str:
+        """Return whose word a note is, by name; empty where only one person speaks."""
+        there = self._memory.at(self._query.as_of) if self._query.as_of else self._memory.index
+        request = Request("task", 0, "", within=self._query.within)
+        with self._memory.index.guard:
+            return person_of(there.searcher(), unit, request)
 
     def _related_notes(self, hit: Hit) -> tuple[Related, ...]:
         """Return the notes that rest on a turn, and those a note is linked with."""
@@ -263,19 +301,4 @@ def _format_score(hit: Hit) -> str:
 
 def _format_related(one: Related) -> str:
     title = f" “{one.title}”" if one.title else ""
-    return f"{one.id}{title} ({one.rel.lower().replace('_', ' ')})"
-
-
-def _describe_hit(hit: Hit) -> str:
-    unit = hit.unit
-    when = f"{unit.at:%Y-%m-%d}" if unit.at else ""
-    parts = [unit.kind, unit.key or unit.speaker or unit.role, when]
-    if unit.status != "active":
-        parts.append(say(unit.status))
-    if unit.kind == "turn" and unit.trust == Origin.REMOTE:
-        parts.append(say("not said here"))
-    if hit.is_beside:
-        parts.append(say("next to a match"))
-    # What another system claimed must not look like what was heard here.
-    parts += [f"imported {tag.replace('/', ' ')}" for tag in unit.tags if tag.startswith("from/")]
-    return " · ".join(part for part in parts if part)
+    return f"{one.id}{title} ({say(one.rel.lower().replace('_', ' '))})"

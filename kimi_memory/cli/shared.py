@@ -162,7 +162,21 @@ def show_fields(fields: Mapping[str, str]) -> None:
     widest = max(8, *map(count_columns, fields))
     for name, value in fields.items():
         if value:
-            show(f"  {pad(name, widest)} {value}")
+            show_field(name, value, widest)
+
+
+def show_field(name: str, value: str, columns: int = 8, start: int = 2) -> None:
+    """Print a name with what belongs to it, which stays in its column however long it is.
+
+    Args:
+        name: what it is called.
+        value: what belongs to it.
+        columns: how wide the column of names is.
+        start: where that begins.
+    """
+    head = f"{' ' * start}{pad(name, columns)} "
+    for part in wrap(printable_line(f"{head}{value}"), find_width(), count_columns(head)):
+        print(part)
 
 
 def show_note(text: str) -> None:
@@ -247,14 +261,14 @@ def day_argument(text: str, zone: Zone) -> date:
 def show_report(report: JobReport) -> None:
     """Print what a job did."""
     if report.failed:
-        show(f"{report.kind} {report.subject}: failed: {report.failed}")
+        show(f"{report.kind} {report.subject}: {say('failed')}: {translate(report.failed)}")
     elif report.paths and not report.id:
         show(f"{report.kind}: {report.subject}")
     elif not report.id:
-        show(f"{report.kind} {report.subject}: nothing to do")
+        show(f"{report.kind} {report.subject}: {say('nothing to do')}")
     else:
         counts = ", ".join(f"{count} {op}" for op, count in sorted(report.counts.items()))
-        show(f"{report.kind} {report.subject}: {counts or 'files only'}  [{report.id}]")
+        show(f"{report.kind} {report.subject}: {counts or say('files only')}  [{report.id}]")
         for operation in report.operations:
             why = translate(operation.why)
             show(f"  {operation.op:<12} {operation.key or operation.target}  {why}")
@@ -262,7 +276,7 @@ def show_report(report: JobReport) -> None:
         cost = f"{report.spent.tokens_in} tokens in, {report.spent.tokens_out} out"
         show(f"  model        {report.model}: {report.spent.calls} asked, {cost}")
     for line in report.left_out:
-        show(f"  left out     {line}")
+        show_field(say("left out"), translate(line), 12)
     if report.diff:
         show_diff(report.diff)
 

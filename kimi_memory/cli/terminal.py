@@ -65,18 +65,19 @@ def print_error(text: str) -> None:
         print(part, file=sys.stderr)
 
 
-def wrap(line: str, columns: int) -> Iterator[str]:
+def wrap(line: str, columns: int, hang: int = 0) -> Iterator[str]:
     """Yield the lines of one line, broken between words or hanzi, indented as it was and more.
 
     Args:
         line: without a line feed.
         columns: how wide the lines may be; 0 for any width.
+        hang: where the lines behind the first begin; 0 for two columns behind its indentation.
     """
     if not columns or count_columns(line) <= columns:
         yield line
         return
     start = len(line) - len(line.lstrip())
-    hanging = " " * min(start + 2, columns // 2)
+    hanging = " " * min(hang or start + 2, columns // 2)
     shown, used = line[:start], start
     for piece in _join_pieces(line[start:]):
         wide = count_columns(piece.rstrip())

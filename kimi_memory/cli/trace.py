@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.listed import NOTE_HELP, find_named
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import pad
+from kimi_memory.cli.shared import open_memory, show, show_field, show_json
 from kimi_memory.cli.words import say
 from kimi_memory.jobs.trace import Evidence, Trace
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -47,7 +46,7 @@ def _show_trace(trace: Trace, zone: Zone) -> None:
 
 def _show_line(name: str, text: str, *, deep: bool = False) -> None:
     """Print what belongs to a name, in a column of its own."""
-    show(f"    {pad(say(name), 6)} {text}" if deep else f"  {pad(say(name), 8)} {text}")
+    show_field(say(name), text, *((6, 4) if deep else (8, 2)))
 
 
 def _show_evidence(evidence: Evidence, zone: Zone) -> None:

@@ -104,7 +104,7 @@ class Distil:
             ),
             # A card and an event of each turn: a session of hundreds could never be distilled.
             room=2 * len(transcript.turns),
-            left_out=(*_describe_unseen(unseen), *stating_nothing, *folded.left_out),
+            left_out=(*self._describe_unread(told, unseen), *stating_nothing, *folded.left_out),
         )
 
     def _read_session(self, path: str) -> tuple[Transcript, Set[int]]:
@@ -116,6 +116,12 @@ class Distil:
         if vetting.came(path):
             return sessions.capped(found, Origin.REMOTE), set()
         return found, {turn_of(unseal(line)).n for line in vetting.unseen_lines(path)}
+
+    def _describe_unread(self, transcript: Transcript, unseen: Set[int]) -> Iterator[str]:
+        """Say of what nothing was made: a session too short for it, turns nobody saw being said."""
+        if len(transcript.turns) < self._settings.min_turns:
+            yield f"all of it: it has fewer turns than distil.min_turns, {self._settings.min_turns}"
+        yield from _describe_unseen(unseen)
 
     def _build_digest(self, transcript: Transcript) -> list[Step]:
         if len(transcript.turns) < self._settings.min_turns:

@@ -50,6 +50,8 @@ class Overview:
     """The last commits, newest first."""
     pending: int
     """Files that are not in the index on disk yet."""
+    broken: tuple[tuple[str, str], ...]
+    """Files that cannot be read, each with why; what they say is held by nothing."""
     days: Mapping[date, int]
     """How many turns and events there are of each day of a year."""
 
@@ -64,6 +66,7 @@ def overview(memory: Memory) -> Overview:
     live = {**held.facets["status"]}
     places = list(sessions.places(memory.store))
     commits = memory.history.log(limit=_COMMITS) if memory.history.ready() else []
+    index = memory.index.status()
     return Overview(
         cards=held.total,
         types=held.facets["type"],
@@ -79,7 +82,8 @@ def overview(memory: Memory) -> Overview:
         asks=memory.index.searcher().once("asking", lambda: asking(memory)),
         latest=held.units,
         commits=tuple(commits),
-        pending=memory.index.status().pending,
+        pending=index.pending,
+        broken=index.broken,
         days=_count_days(memory),
     )
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.formats.chinese import translate_finding, translate_message
 from kimi_memory.formats.terms import TERMS
 
 T = TypeVar("T")
@@ -24,6 +25,10 @@ class Desk:
     def __init__(self, memory: Memory, lang: str) -> None:
         self.memory = memory
         self.say: Mapping[str, str] = phrases(lang)
+        self.tell: Callable[[str], str] = translate_message if lang == "zh" else str
+        """Says a message of the library in the language of the panel …"""
+        self.tell_finding: Callable[[str], str] = translate_finding if lang == "zh" else str
+        """… and what a check found."""
         self._one = threading.Lock()
 
     def ask(self, question: Callable[[], T]) -> T:
@@ -95,17 +100,26 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "undone": ("Taken back: {what}", "已撤销：{what}"),
     "nothing_done": ("Nothing was done here yet.", "这里还没有做过什么。"),
     "unchanged": ("Nothing was changed.", "没有改动。"),
+    # Lines of at most 50 columns: in a narrow panel a key would be parted from its word.
     "help": (
-        "1-5 tabs   j k rows   Enter the text of a row   / search   Esc back\n"
-        "a accept   x reject   e edit in $EDITOR   f forget   u undo the last   o replaced too\n"
-        "In a conflict: 1 2 … which side is right   b both   v neither\n"
-        "d daily   w weekly   h every check   r reload   q quit\n"
-        "What changes much shows its diff first, and waits for y.",
-        "1-5 换页   j k 上下   Enter 看正文   / 搜索   Esc 返回\n"
-        "a 接受   x 拒绝   e 用 $EDITOR 改   f 遗忘   u 撤销上一个   o 含旧的\n"
-        "在冲突里：1 2 …… 哪个对   b 都对   v 都不对\n"
-        "d 每日   w 每周   h 全部检查   r 刷新   q 退出\n"
-        "改动大的先给看差别，按 y 才执行。",
+        "1-5 tabs   j k rows   Enter the text   Esc back\n"
+        "/ search   o replaced too   r reload   q quit\n"
+        "a accept   x reject   e edit in $EDITOR\n"
+        "f forget   u undo the last\n"
+        "In a conflict: 1 2 … which side is right\n"
+        "b both   v neither\n"
+        "d daily   w weekly   h every check\n"
+        "What changes much shows its diff first.\n"
+        "y does it; Esc and Enter leave it.",
+        "1-5 换页   j k 上下   Enter 看正文   Esc 返回\n"
+        "/ 搜索   o 含旧的   r 刷新   q 退出\n"
+        "a 接受   x 拒绝   e 用 $EDITOR 改\n"
+        "f 遗忘   u 撤销上一个\n"
+        "在冲突里：1 2 …… 哪个对\n"
+        "b 都对   v 都不对\n"
+        "d 每日   w 每周   h 全部检查\n"
+        "改动大的先给看差异。\n"
+        "按 y 才执行；Esc 和 Enter 不动。",
     ),
 }
 

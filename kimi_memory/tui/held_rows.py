@@ -137,7 +137,7 @@ def _show_proof(reading: Reading, proof: Evidence) -> Iterator[Part]:
     try:
         session = sessions.read(memory.store, proof.path).session
     except KimiMemoryError as error:
-        yield f"{where}: {error}", "yellow"
+        yield f"{where}: {reading.tell(str(error))}", "yellow"
         return
     for turn in proof.turns:
         at = f"{in_zone(turn.at, memory.zone):%Y-%m-%d %H:%M}"

@@ -9,9 +9,10 @@ from kimi_memory.domain.health import Finding
 from kimi_memory.domain.job import Job
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.doctor import doctor
+from kimi_memory.operations.id_names import split_ids, title_of
 from kimi_memory.operations.job_list import diff_of_job
 from kimi_memory.operations.undo_many import newest_jobs
-from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, show_diff
+from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, one_line, show_diff
 
 SHOWN = 200
 
@@ -31,32 +32,49 @@ class Work:
     def page(self, words: str, after: str) -> Page:
         """Return the findings and the last jobs."""
         memory, say = self._reading.memory, self._reading.say
+        tell = self._reading.tell_finding
         self._jobs = {job.id: job for job in islice(newest_jobs(memory), SHOWN)}
         rows = [
-            Row(str(at), (Cell(one.severity, "yellow", 8), Cell(one.message)), "finding")
+            Row(str(at), (Cell(one.severity, "yellow", 8), Cell(tell(one.message))), "finding")
             for at, one in enumerate(self._findings or ())
         ]
         if self._findings == []:
             rows.append(Row("", (Cell("✓", "green", 8), Cell(say["healthy"])), "finding"))
         for job in self._jobs.values():
             at = f"{in_zone(job.at, memory.zone):%m-%d %H:%M}"
-            cells = (Cell(at, "dim", 12), Cell(f"{job.kind} {job.subject}"))
+            cells = (Cell(at, "dim", 12), Cell(self._name(job)))
             rows.append(Row(job.id, cells, "job"))
         return Page(tuple(rows), len(rows))
 
     def detail(self, row: Row) -> Iterator[Part]:
         """Yield what a job decided and changed, or what to do about a finding."""
-        say = self._reading.say
+        reading, say = self._reading, self._reading.say
         if row.kind == "finding":
             if self._findings and row.id:
                 one = self._findings[int(row.id)]
-                yield from ((text, "") for text in (one.message, one.path, one.remedy) if text)
+                tell = reading.tell_finding
+                texts = (tell(one.message), one.path, tell(one.remedy))
+                yield from ((text, "") for text in texts if text)
             return
         job = self._jobs[row.id]
-        yield f"{job.kind} {job.subject}", "bold"
+        yield self._name(job), "bold"
         spent = f"  {job.model}: {job.spent.tokens_in} + {job.spent.tokens_out}"
         yield f"{job.id}{spent if job.spent.calls else ''}", "dim"
         for operation in job.operations[:SHOWN]:
-            yield f"{operation.op} {operation.key or operation.target}  {operation.why}", ""
+            about = operation.key or self._name_ids(operation.target)
+            op = say.get(f"op_{operation.op}", operation.op)
+            yield f"{op} {about}  {self._name_ids(reading.tell(operation.why))}", ""
         yield "", ""
         yield from show_diff(diff_of_job(self._reading.memory, job), say)
+
+    def _name(self, job: Job) -> str:
+        """Return what a job did and what it was about, in words."""
+        kind = self._reading.say.get(f"job_{job.kind}", job.kind)
+        return f"{kind} {self._name_ids(job.subject)}"
+
+    def _name_ids(self, text: str) -> str:
+        """Return a text with the names of notes in the place of their ids."""
+        memory = self._reading.memory
+        return "".join(
+            one_line(title_of(memory, id)) if id else said for said, id in split_ids(text)
+        )

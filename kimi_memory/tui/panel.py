@@ -68,7 +68,7 @@ class Panel(App[None]):
         self.animation_level = "none"
         self.title = memory.settings.memory.name or memory.root.name
         self._desk, self._edit = Desk(memory, lang), edit
-        reading = Reading(memory, self._desk.say)
+        reading = Reading(memory, self._desk.say, self._desk.tell, self._desk.tell_finding)
         self._held, self._waits, self._work = Held(reading), Waits(reading), Work(reading)
         self._sessions = Sessions(reading)
         say = self._desk.say
@@ -278,7 +278,7 @@ class Panel(App[None]):
         except SuspendNotSupported:  # Nothing is drawn, so the editor has the screen already.
             return self._edit(before)
         except KimiMemoryError as error:
-            self._tell(str(error))
+            self._tell(self._desk.tell(str(error)))
             return ""
 
     def _words_of(self, row: Row) -> str:
@@ -316,7 +316,7 @@ class Panel(App[None]):
         try:
             self._desk.ask(lambda: self._desk.memory.undo(id))
         except KimiMemoryError as error:
-            self.call_from_thread(self._tell, str(error))
+            self.call_from_thread(self._tell, self._desk.tell(str(error)))
             return
         self._done = [one for one in self._done if one != id]
         self.call_from_thread(self._finish, self._desk.say["undone"].format(what=id))
@@ -331,7 +331,7 @@ class Panel(App[None]):
         try:
             reports = self._desk.ask(lambda: do(True))
         except KimiMemoryError as error:
-            self.call_from_thread(self._tell, str(error))
+            self.call_from_thread(self._tell, self._desk.tell(str(error)))
             return
         parts = [part for one in reports for part in self._draw_report(one)]
         if not parts:
@@ -359,7 +359,7 @@ class Panel(App[None]):
         try:
             reports = self._desk.ask(do)
         except KimiMemoryError as error:
-            self.call_from_thread(self._tell, str(error))
+            self.call_from_thread(self._tell, self._desk.tell(str(error)))
             return
         ids = [one.id for one in reports if one.id]
         self._done += ids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from kimi_memory.api.memory import Memory
@@ -61,6 +61,11 @@ class Reading(NamedTuple):
 
     memory: Memory
     say: Mapping[str, str]
+    """The panel's own words, by name."""
+    tell: Callable[[str], str] = str
+    """Says a message of the library in the language of the panel …"""
+    tell_finding: Callable[[str], str] = str
+    """… and what a check found."""
 
 
 def one_line(text: str) -> str:

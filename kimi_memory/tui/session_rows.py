@@ -52,7 +52,7 @@ class Sessions:
         try:
             found = sessions.read(memory.store, place.path)
         except KimiMemoryError as error:
-            yield str(error), "yellow"
+            yield self._reading.tell(str(error)), "yellow"
             return
         head = found.session
         facts = (head.title, head.project, head.agent, head.host)

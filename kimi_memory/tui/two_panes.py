@@ -88,7 +88,7 @@ class TwoPanes(Vertical):
         try:
             page = self._desk.ask(lambda: self.source.page(words, after))
         except KimiMemoryError as error:
-            self.app.call_from_thread(self._show_problem, str(error))
+            self.app.call_from_thread(self._show_problem, self._desk.tell(str(error)))
             return
         if not worker.is_cancelled:
             self.app.call_from_thread(self._take, page, at, bool(after))
@@ -150,7 +150,7 @@ class TwoPanes(Vertical):
         try:
             parts = self._desk.ask(lambda: list(self.source.detail(row)))
         except KimiMemoryError as error:
-            parts = [(str(error), "yellow")]
+            parts = [(self._desk.tell(str(error)), "yellow")]
         if not worker.is_cancelled:
             self.app.call_from_thread(self._show_detail, parts)
 

@@ -80,13 +80,13 @@ class Waits:
         section = say.get(one.section, one.section)
         yield f"{say['to']} {one.target}{f' ({section})' if section else ''}", "dim"
         if one.reason:
-            yield f"{say['because']} {one.reason}", "dim"
+            yield f"{say['because']} {self._reading.tell(one.reason)}", "dim"
         for said in one.evidence:
             yield f"✓ {said.speaker}  {said.session} #{said.n}", "green"
             yield f"  {one_line(said.text)}", ""
         yield "", ""
         if one.problem:
-            yield say["problem"].format(why=one.problem), "yellow"
+            yield say["problem"].format(why=self._reading.tell(one.problem)), "yellow"
         yield from show_diff(one.diff, say)
 
     def _show_dispute(self, one: Dispute) -> Iterator[Part]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -15,14 +18,18 @@ from kimi_memory.domain.operation_types import Waiting, Wanted
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.jobs.correct import Correct
+from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.forget import Doomed, forget, purge
+from kimi_memory.operations.id_names import title_of
 from kimi_memory.operations.review_queue import Answer, answer, pending
 from kimi_memory.web.edit_form import fill_again, parse_day, read_form
-from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
+from kimi_memory.web.page_types import Asked, Redirect, View, link
 
 DESTROY = ("DESTROY", "销毁")
 """What a person types before a purge."""
+_DOOMED, _LONGEST = 20, 400
+"""So many lines of a file, and so much of each, are shown before a purge."""
 TOGETHER = ("proposal", "line", "link")
 """What a person may accept all of. A file from outside may hold anything, and is read by itself."""
 _GOES = (Op.FORGET, Op.ARCHIVE)
@@ -140,7 +147,7 @@ def correct(memory: Memory, asked: Asked) -> View | Redirect:
     if not isinstance(card, Card):
         raise NotFoundError("card", id)
     form = fill_again(asked, card, memory.zone)
-    values = {"id": id, "form": form, "was": was, "now": "", "files": []}
+    values = {"id": id, "said": card.value, "form": form, "was": was, "now": "", "files": []}
     if asked.get("was", was) != was:
         return View("correct", "correct", {**values, "now": card.value})
     job = Correct(memory, id, str(form["value"]), read_form(form, card, memory.zone))
@@ -191,7 +198,9 @@ def _wanted(asked: Asked) -> Wanted:
 
 def show_purge(memory: Memory, asked: Asked) -> View:
     """Ask what shall be destroyed."""
-    return View("purge", "purge", {"report": None, "text": "", "session": asked.get("session")})
+    return View(
+        "purge", "purge", {"report": None, "lines": {}, "text": "", "session": asked.get("session")}
+    )
 
 
 def decide_purge(memory: Memory, asked: Asked) -> View:
@@ -203,5 +212,32 @@ def decide_purge(memory: Memory, asked: Asked) -> View:
         raise UsageError(f"Type {DESTROY[0]} or {DESTROY[1]} to destroy it. Nothing was changed.")
     report = purge(memory, doomed, yes=bool(typed))
     values: dict[str, Any] = {"report": report, "session": "" if report.done else session}
+    values["lines"] = _show_doomed(report.shown, text)
     # A form and no address carries the words: what shall vanish must not stay in a history.
     return View("purge", "purge", {**values, "text": "" if report.done else text})
+
+
+def _show_doomed(
+    lines: Iterable[DoomedLine], text: str
+) -> Mapping[str, list[tuple[int, tuple[tuple[str, bool], ...]]]]:
+    """Return the lines that would go by file: each by its number, in pieces, the words marked."""
+    found = defaultdict[str, list[tuple[int, tuple[tuple[str, bool], ...]]]](list)
+    words = re.compile(f"({re.escape(text)})", re.IGNORECASE) if text else None
+    for line in lines:
+        if len(found[line.path]) < _DOOMED:
+            said = _words_of(line.text)[:_LONGEST]
+            parts = words.split(said) if words else [said]
+            pieces = ((part, at % 2 == 1) for at, part in enumerate(parts) if part)
+            found[line.path].append((line.number, tuple(pieces)))
+    return found
+
+
+def _words_of(line: str) -> str:
+    """Return what a line says; of a record of a turn its speaker and its words alone."""
+    try:
+        record = json.loads(line) if line.startswith("{") else None
+    except ValueError:
+        record = None
+    if isinstance(record, dict) and isinstance(record.get("text"), str):
+        return f"{record.get('speaker') or record.get('role', '')}: {record['text']}"
+    return line

@@ -69,12 +69,14 @@ def show_note(memory: Memory, asked: Asked) -> View:
     filed = asked.caller.space.filed(memory, asked.get("id"))
     note = filed.note
     found = memory.trace(note.id)
+    proofs = [_proof(memory, asked, one) for one in found.evidence]
     values = {
         "note": note,
+        "people": _list_people(proofs),
         "was": digest(filed.text.encode()),
         "path": filed.path,
         "body": read_head(filed.text, filed.path).body,
-        "proofs": [_proof(memory, asked, one) for one in found.evidence],
+        "proofs": proofs,
         "chain": list_states(memory, note, asked.caller.space.narrowed),
         "edges": list(_edges(memory, asked, note)),
         "commits": () if asked.caller.space else found.commits,
@@ -82,6 +84,18 @@ def show_note(memory: Memory, asked: Asked) -> View:
     }
     kind = "note" if isinstance(note, Card | Event) else "file"
     return View(kind, str(getattr(note, "title", "")) or filed.path, values)
+
+
+def _list_people(proofs: Sequence[Proof]) -> list[str]:
+    """Return who said what supports a note, each once."""
+    said = (
+        line.who
+        for proof in proofs
+        if proof.evidence.source.rel == "supports"
+        for line in proof.lines
+        if line.cited
+    )
+    return [*dict.fromkeys(said)]
 
 
 def _form_of(memory: Memory, asked: Asked, note: Note) -> Mapping[str, object]:

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.errors import KimiMemoryError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller
 
@@ -71,15 +70,6 @@ class Download:
     kind: str
     """Its media type."""
     name: str
-
-
-def title_of(memory: Memory, id: str) -> str:
-    """Return what a note is known by; its id where it is not there, or has no title."""
-    try:
-        note = memory.get(id).note
-    except KimiMemoryError:
-        return id
-    return str(getattr(note, "value", "") or getattr(note, "title", "")) or id
 
 
 Deed = Callable[[Memory, Asked], View | Redirect | Download]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -53,7 +54,18 @@ def show_overview(memory: Memory, asked: Asked) -> View | Redirect:
     found = overview(memory)
     year = heat(max(found.days), [*found.days.values()])
     schedule = [one for one in list_schedule(memory) if one.ran or one.failed]
-    return View("overview", "overview", {"found": found, "year": year, "schedule": schedule})
+    values = {"found": found, "year": year, "schedule": schedule, "steps": []}
+    if not found.statuses and not found.units.get("turn"):
+        values["steps"] = [*_first_steps(memory)]
+    return View("overview", "overview", values)
+
+
+def _first_steps(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield what fills an empty memory: the caption of a command, and the command."""
+    place = shlex.quote(str(memory.root))
+    yield "step_hook", f"kimi-memory hook install --memory {place}"
+    yield "step_ingest", f"kimi-memory ingest FILE --memory {place}"
+    yield "step_remember", f'kimi-memory remember "…" --memory {place}'
 
 
 def show_held(memory: Memory, asked: Asked) -> View:

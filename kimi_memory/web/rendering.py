@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC
 from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
+from kimi_memory.formats.chinese import translate_check, translate_finding, translate_message
 from kimi_memory.formats.templates import fill_page, fill_source
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -17,6 +18,7 @@ from kimi_memory.web.captions import captions
 from kimi_memory.web.page_table import EVERYBODY, NAVIGATION
 from kimi_memory.web.page_types import MOST_FIELDS, ROOT, View
 from kimi_memory.web.seats import Seat
+from kimi_memory.web.telling import NOTHING
 
 
 class Lead(NamedTuple):
@@ -92,7 +94,7 @@ class Frame:
             "back": asked.get("back", [section])[-1],
         }
         values: dict[str, object] = {
-            **{"q": asked.get("q", [""])[-1], **view.values},
+            **{**NOTHING, "q": asked.get("q", [""])[-1], **view.values},
             "lang": lang,
             "title": own.get(title, title),
             "ui": place.base,
@@ -107,12 +109,24 @@ class Frame:
             "memory_name": place.memory,
             "on_clocks": partial(in_zone, zone=place.zone),
             "flash": flash,
+            **_tellers(lang),
             "asset": self._links,
         }
         if view.source:
             words = {name: both[lang == "zh"] for name, both in view.labels.items()}
             values["body"] = fill_source(view.source, **values, t={**own, **words})
         return fill_page(view.template, **values, t=own)
+
+
+def _tellers(lang: str) -> Mapping[str, Callable[[str], str]]:
+    """Return what says English messages of the library in the language of a page."""
+    if lang == "zh":
+        return {
+            "tell": translate_message,
+            "tell_finding": translate_finding,
+            "tell_check": translate_check,
+        }
+    return dict.fromkeys(("tell", "tell_finding", "tell_check"), str)
 
 
 def _parse_query(query: str) -> Mapping[str, Sequence[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
@@ -23,6 +24,7 @@ from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
 from kimi_memory.web.rendering import Place
 from kimi_memory.web.schedule import Timed, list_schedule
+from kimi_memory.web.telling import tell_of
 
 OPENING_SECONDS = 0.3
 """A first page that takes longer is replaced by one that says so, and looks again."""
@@ -138,6 +140,7 @@ class Room:
             found = page.deed(memory, asked)
             if not isinstance(found, View):
                 return found
+            found = replace(found, values={**tell_of(memory, asked), **found.values})
             return render(found, {} if asked.caller.space else _count_waiting(memory))
 
         def look(memory: Memory) -> str | Redirect | Download:

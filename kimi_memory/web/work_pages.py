@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -12,10 +13,11 @@ from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.moment import moment
 from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.operations.id_names import title_of
 from kimi_memory.operations.job_list import diff_of_job, run_kind
 from kimi_memory.operations.undo_many import newest_jobs, undo_jobs
 from kimi_memory.runs.lifecycle import Runs
-from kimi_memory.web.page_types import Asked, Redirect, View, link, title_of
+from kimi_memory.web.page_types import Asked, Redirect, View, link
 from kimi_memory.web.schedule import list_schedule
 
 SHOWN = 60
@@ -26,7 +28,8 @@ class Ran(NamedTuple):
     """A job in the list of all."""
 
     job: Job
-    counts: str
+    counts: Mapping[str, int]
+    """How many operations of each kind."""
     at: object
 
 
@@ -56,8 +59,7 @@ def _run(memory: Memory, run: AgentRun) -> Run:
 
 def _ran(memory: Memory, job: Job) -> Ran:
     report = JobReport("", "", "", job.operations)
-    counts = ", ".join(f"{count} {op}" for op, count in report.counts.items())
-    return Ran(job, counts, in_zone(job.at, memory.zone))
+    return Ran(job, report.counts, in_zone(job.at, memory.zone))
 
 
 def show_job(memory: Memory, asked: Asked) -> View:

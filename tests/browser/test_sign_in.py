@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
 pytest.importorskip("authlib", reason="needs the library of kimi-memory[team]")
 
-from fakes.browsing import opening
+from fakes.browsing import open_tab, opening
 from fakes.provider import PYTHON, provider
 from fakes.served import Served, serving
 
@@ -25,6 +25,7 @@ from kimi_memory.spaces.space_folder import SpaceFolder
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.timeout(1200),
     pytest.mark.skipif(not PYTHON.exists(), reason="needs a provider; see 'make test-browser'"),
 ]
 CLIENT = "kimi-pages"
@@ -61,16 +62,16 @@ def sign_in(tab: Any, served: Served, name: str) -> None:
 
 def test_people_of_a_provider_come_in_as_the_members_they_are(browser: Any, tmp_path: Path) -> None:
     with shared_with_lin(tmp_path) as (served, space):
-        tab = browser.new_context(locale="en-GB").new_page()
+        tab = open_tab(browser)
         sign_in(tab, served, "lin")
         # The seat is shown to the page that ours leads to, though another site led here.
         tab.wait_for_url(f"{served.url}/ui/held")
-        tab.locator("[data-again]").wait_for(state="detached", timeout=120_000)
+        tab.locator("[data-again]").wait_for(state="detached")
         tab.goto(f"{served.url}/ui/search?q=shop")
         assert "nine" in tab.content()
         line = [*space.log.records()][-1]
         assert (line.sub, line.via, line.decision) == ("lin", "pages", "allow")
-        other = browser.new_context(locale="en-GB").new_page()
+        other = open_tab(browser)
         sign_in(other, served, "eve")
         other.wait_for_url(f"{served.url}/ui/signed-in?**")
         assert "eve is no member of the space shop" in other.content()

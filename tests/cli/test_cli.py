@@ -20,7 +20,7 @@ from kimi_memory.cli import COMMANDS, _from_plugins, parser, run
 from kimi_memory.cli.command_table import GROUPS
 from kimi_memory.cli.command_tree import build_tree
 from kimi_memory.cli.terminal import count_columns as columns
-from kimi_memory.cli.words import read_chinese
+from kimi_memory.formats.chinese import read_chinese
 from tests.cli.answers import answer
 
 
@@ -114,7 +114,7 @@ def test_every_command_step_argument_and_heading_has_its_chinese() -> None:
     actions = (one for node in tree.walk() for one in (*node.arguments, *node.options))
     texts |= {one.help or "" for one in actions}
     missing = sorted(text for text in texts if text and text not in known)
-    assert not missing, f"these have no line in kimi_memory/cli/zh.toml: {missing}"
+    assert not missing, f"these have no line in kimi_memory/formats/zh.toml: {missing}"
 
 
 def test_help_is_chinese_where_the_terminal_is(

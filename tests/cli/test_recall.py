@@ -127,6 +127,20 @@ def test_people_see_lanes_words_and_the_sum(filled, capsys) -> None:
     assert "\x1b" not in shown
 
 
+def test_a_card_says_whose_word_it_is_and_since_when(filled, capsys) -> None:
+    rule = "One more rule: never deploy on Friday, I'm on the hills every weekend."
+    for name, said in (("Ann", rule), ("林夏", "缩进我习惯用四个空格。")):
+        at = ["--at", "2026-02-03T10:00:00Z"]
+        run(["session", "start", f"with-{name}"])
+        run(["session", "turn", f"with-{name}", said, "--speaker", name, *at])
+        run(["session", "turn", f"with-{name}", "Noted.", "--role", "assistant", *at])
+        run(["session", "end", f"with-{name}"])
+    capsys.readouterr()
+    assert run(["recall", "deploy Friday", "--kind", "card"]) == 0
+    head = capsys.readouterr().out.splitlines()[0]
+    assert "· Ann · 2026-02-03  " in head, "since it was said, not since it was written down"
+
+
 def test_a_hit_that_holds_none_of_the_words_says_why_it_is_there(filled, capsys, monkeypatch):
     run(["session", "turn", "s", "Agreed.", "--role", "assistant"])
     capsys.readouterr()

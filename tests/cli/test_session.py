@@ -44,3 +44,13 @@ def test_sessions_that_ended_are_listed_where_they_are_asked_for(folder: Path, c
     assert said.out == ""
     assert "session list --all" in said.err
     assert answer(capsys, "session", "list", "--all") == ["s1"]
+
+
+def test_a_session_too_short_to_be_distilled_says_so(folder: Path, capsys) -> None:
+    run(["session", "start", "short"])
+    run(["session", "turn", "short", "Good morning."])
+    capsys.readouterr()
+    assert run(["session", "end", "short"]) == 0
+    assert "left out     all of it: it has fewer turns than distil.min_turns, 2" in (
+        capsys.readouterr().out
+    )

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.cli import run
+from kimi_memory.cli.shared import show_field
 from kimi_memory.cli.terminal import count_columns, cut, pad, paint, paint_diff, wrap
 from tests.cli.conftest import Screen
 
@@ -41,6 +42,17 @@ def test_hanzi_take_two_columns_and_accents_none(text: str, columns: int) -> Non
 )
 def test_lines_break_between_words_and_hanzi(line: str, lines: list[str]) -> None:
     assert list(wrap(line, 11)) == lines
+
+
+def test_what_belongs_to_a_name_stays_in_its_column(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    with screen.taken():
+        show_field("says", "数据库不用了，改用 SQLite，因为断网也要能看。")
+    first, *rest = screen.text.splitlines()
+    assert first.startswith("  says     数据库")
+    assert rest and all(line.startswith(f"{' ' * 11}{line.strip()[0]}") for line in rest)
 
 
 def test_without_a_width_lines_stay_whole() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 import kimi_memory
 from kimi_memory.cli import run
-from kimi_memory.cli.words import read_chinese, say, say_finding, translate
+from kimi_memory.cli.words import say, say_finding, translate
 from kimi_memory.errors import _LISTED_BY, DivergedError, KimiMemoryError, RemoteError
+from kimi_memory.formats.chinese import read_chinese
 from kimi_memory.formats.terms import TERMS
 from kimi_memory.store.git.network import _REMEDIES
 from tests.test_errors import MADE

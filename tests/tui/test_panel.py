@@ -8,7 +8,9 @@ import pytest
 from textual.pilot import Pilot
 
 from kimi_memory import Memory
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query
+from kimi_memory.operations.forget import forget
 from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.tui.held_rows import PAGE
@@ -177,6 +179,30 @@ def test_a_job_runs_after_its_diff_and_checks_are_shown(
         await until(pilot, lambda: panel.rows_of("jobs")[0].kind == "finding")
 
     visit(look)
+
+
+def test_a_key_and_its_word_stay_on_one_line(visit: Callable[..., None]) -> None:
+    async def look(panel: Panel, pilot: Pilot[None]) -> None:
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "Esc back" in screen_of(panel))
+        said = screen_of(panel)
+        for pair in ("/ search", "f forget", "u undo the last", "q quit"):
+            assert pair in said
+
+    visit(look, size=(60, 24))
+
+
+def test_a_job_names_the_notes_it_was_about_in_the_language_of_the_panel(
+    memory: Memory, visit: Callable[..., None]
+) -> None:
+    card = memory.browse(ListQuery(filters=Query(text="", key=("rule.indentation",)))).units[0]
+    forget(memory, Wanted(note=card.id))
+
+    async def look(panel: Panel, pilot: Pilot[None]) -> None:
+        await open_tab(panel, pilot, "jobs")
+        assert panel.rows_of("jobs")[0].cells[1].text == f"遗忘 {card.text}"
+
+    visit(look, lang="zh")
 
 
 def test_an_error_is_one_line_and_ends_nothing(memory: Memory, visit: Callable[..., None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kimi_memory.cli.words import read_chinese
+from kimi_memory.formats.chinese import read_chinese
 from kimi_memory.formats.terms import TERMS
 from kimi_memory.tui.desk import phrases
 from kimi_memory.web.captions import captions

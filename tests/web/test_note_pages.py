@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from fakes.pages import Pages, Reader
@@ -13,6 +14,7 @@ def test_a_card_shows_its_words_in_their_turn_and_what_it_replaced(pages: Pages)
     text = pages.read(to)
     said = " ".join(Reader(text).said.split())
     assert "✓ The words stand there, unchanged" in said
+    assert re.search(r"Whose word ?林夏 · a person.s word", said)
     assert "<mark>" in text
     assert "What was so under this key" in said
     assert "<s>" in text

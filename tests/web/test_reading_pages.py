@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from fakes.pages import Pages, Reader
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
 from kimi_memory.web.reading_pages import mark
 
 
@@ -76,3 +79,44 @@ def test_what_an_agent_is_told_is_shown_word_for_word(pages: Pages) -> None:
     assert "Say what it is about" in pages.read("/ui/told?purpose=live")
     pages.read("/ui/")
     assert pages.get("/ui/told?purpose=all").status_code == 400
+
+
+def test_an_empty_memory_says_what_fills_it(tmp_path: Path) -> None:
+    home = Home(tmp_path / "config", tmp_path / "state")
+    folder = tmp_path / "my notes"
+    with Memory.create(folder, name="New", opening=Opening(home=home, background=False)):
+        pass
+    with Pages(folder, home) as pages:
+        said = " ".join(Reader(pages.read("/ui/")).said.split())
+    assert f"kimi-memory hook install --memory '{folder}'" in said
+    assert "kimi-memory remember" in said
+    assert "By type" not in said
+
+
+def test_a_file_that_cannot_be_read_is_named_on_the_overview(fresh: Pages) -> None:
+    assert "cannot be read" not in fresh.read("/ui/")
+    card = next(fresh.root.rglob("staging.port*.md"))
+    card.write_text(card.read_text("utf-8").replace("kind: card", "kind: [card", 1), "utf-8")
+    text = fresh.read("/ui/", **{"accept-language": "zh-CN"})
+    assert "读不了" in text
+    assert card.name in text
+    assert "/ui/health?check=1" in Reader(text).links()
+    assert "hook install --memory" not in text
+
+
+def test_what_finds_nothing_says_so_and_leads_on(pages: Pages) -> None:
+    assert "Nothing was found" in pages.read("/ui/search?q=zzzqqq")
+    text = pages.read("/ui/held?type=nonsense")
+    assert "Nothing passes these filters" in text
+    assert "/ui/held" in Reader(text).links()
+
+
+def test_a_statement_says_whose_it_is_where_several_speak(fresh: Pages) -> None:
+    memory = fresh.desk.memory
+    with memory.session("other", user="Maya") as session:
+        session.turn("user", "We decided to deploy on Wednesdays.", speaker="Maya")
+    memory.end("other")
+    rows = [row.split("</li>")[0] for row in fresh.read("/ui/held").split('<li class="row"')[1:]]
+    whose = {row.partition('class="whose">')[2].split("<")[0] for row in rows}
+    assert {"Maya", "林夏"} <= whose
+    assert [row for row in rows if "Wednesdays" in row and ">Maya<" in row]

@@ -200,6 +200,17 @@ def test_refusals_are_pages_with_their_remedy(pages: Pages) -> None:
     assert pages.get("/ui/held?sort=colour").status_code == 400
 
 
+def test_refusals_are_in_the_language_of_the_page_and_lead_on(pages: Pages) -> None:
+    pages.read("/ui/")
+    chinese = {"accept-language": "zh-CN"}
+    gone = pages.get("/ui/note/card-none", **chinese).text
+    assert "没有笔记 'card-none'。" in Reader(gone).said
+    assert "kimi-memory" not in Reader(gone).said, "who reads pages is told of pages"
+    assert {"/ui/held", "/ui/search", "/ui/receipts"} <= {*Reader(gone).links()}
+    assert "没有这个页面" in pages.get("/ui/nowhere", **chinese).text
+    assert "There is no such page" in pages.get("/ui/nowhere").text
+
+
 def test_what_is_no_form_is_refused(pages: Pages) -> None:
     pages.read("/ui/")
     sent = pages.send(

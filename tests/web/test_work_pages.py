@@ -8,8 +8,11 @@ import sys
 from fakes.pages import Pages, Reader
 
 from kimi_memory.domain.agent_run import Program, Task
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker
+from kimi_memory.operations.forget import forget
+from kimi_memory.operations.undo_many import newest_jobs
 from kimi_memory.runs import Runs
 
 
@@ -67,3 +70,19 @@ def test_runs_of_agents_stand_with_their_end_and_their_session(fresh: Pages) -> 
     leads = [link for link in Reader(page).links() if link.startswith("/ui/sessions/")]
     assert f"/ui/sessions/{done.session}" in leads
     assert "Two are open." in fresh.read(f"/ui/sessions/{done.session}")
+
+
+def test_jobs_say_in_words_what_they_were_about(fresh: Pages) -> None:
+    memory = fresh.desk.memory
+    replaced = next(one for one in newest_jobs(memory) if "SUPERSEDE" in str(one.operations))
+    page = fresh.read(f"/ui/jobs/{replaced.id}", **{"accept-language": "zh-CN"})
+    said = " ".join(Reader(page).said.split())
+    assert "取代 我们决定数据库用 MongoDB" in said
+    assert "card-" not in said.partition("撤销会")[0], "ids say nothing to a person"
+    card = next(one.target for one in replaced.operations if one.op == "ADD")
+    forget(memory, Wanted(note=card))
+    said = " ".join(Reader(fresh.read("/ui/", **{"accept-language": "zh-CN"})).said.split())
+    assert "遗忘: 数据库不用 MongoDB 了" in said
+    said = " ".join(Reader(fresh.read("/ui/jobs")).said.split())
+    assert "forgotten: 数据库不用 MongoDB 了" in said
+    assert "1 forgotten" in said

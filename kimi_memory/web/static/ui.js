@@ -36,11 +36,6 @@ const act = (event) => {
     case "/":
       document.querySelector("#ask")?.focus();
       return true;
-    case "?": {
-      const help = document.querySelector("#keys");
-      if (help) help.hidden = !help.hidden;
-      return true;
-    }
     case "Enter": {
       const row = document.activeElement?.closest(".row");
       const link = row === document.activeElement && row?.querySelector(".statement a");

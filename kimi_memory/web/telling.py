@@ -1,0 +1,57 @@
+"""What pages ask of a memory while they are rendered: names of ids, whose word a note is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
+from typing import Any
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.search_types import Unit
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.operations.id_names import split_ids, title_of
+from kimi_memory.recall.request import Request
+from kimi_memory.recall.served import person_of
+from kimi_memory.web.page_types import Asked
+
+_MOST_GONE = 12
+"""So many notes that are gone are looked for in the history for one page."""
+Telling = Mapping[str, Callable[..., Any]]
+NOTHING: Telling = {"named": lambda text: ((text, ""),), "whose": lambda unit: ""}
+"""What a page without a memory gets, such as the door."""
+
+
+def tell_of(memory: Memory, asked: Asked) -> Telling:
+    """Return what the templates of a page call: ``named(text)`` and ``whose(unit)``."""
+    space, gone = asked.caller.space, iter(range(_MOST_GONE))
+
+    @cache
+    def name(id: str) -> tuple[str, str]:
+        with suppress(KimiMemoryError):
+            return title_of(memory, space.filed(memory, id).note.id), id
+        # Who sees a part of the memory sees none of its past.
+        if not space and next(gone, None) is not None:
+            return _title_of_gone(memory, id), ""
+        return id, ""
+
+    def named(text: str) -> Sequence[tuple[str, str]]:
+        return [name(id) if id else (said, "") for said, id in split_ids(text)]
+
+    request = Request("task", 0, "", bound=space.narrowed)
+    return {"named": named, "whose": partial(_find_person, memory, request)}
+
+
+def _title_of_gone(memory: Memory, id: str) -> str:
+    """Return what a note said last that is not there any more; its id where nobody knows."""
+    if not memory.history.ready():
+        return id
+    with suppress(KimiMemoryError):
+        return next((one.says for one in reversed(memory.timeline(id)) if one.says), id)
+    return id
+
+
+def _find_person(memory: Memory, request: Request, unit: Unit) -> str:
+    """Return whose word a note is, by name; empty where only one person speaks."""
+    with memory.index.guard:
+        return person_of(memory.index.searcher(), unit, request)
