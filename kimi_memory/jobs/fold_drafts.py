@@ -28,6 +28,7 @@ from kimi_memory.jobs.matching import LIVE, Matching
 from kimi_memory.jobs.new_cards import (
     card_id,
     disputed,
+    find_end_time,
     new_card,
     rest_of,
     seed_of,
@@ -36,8 +37,7 @@ from kimi_memory.jobs.new_cards import (
 )
 from kimi_memory.jobs.tombstone_gate import WHY, let_go
 from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.dates.validity import until
-from kimi_memory.nlp.dates.zone import Zone, in_zone, pinned
+from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.tasks import finishes
 from kimi_memory.nlp.rules.values import Relation, compare_statements, compare_values
@@ -52,8 +52,6 @@ _ORDER = (
 )
 """Of the verdicts on several cards the first of these counts."""
 _AGREEMENT = 0.3
-_SENTENCE = 300
-"""Longer words quote a whole turn, whose times may be those of something else."""
 _ENTROPY = 16
 """Letters of an id that tell what a note came from; those before tell the moment."""
 _FIGURE = re.compile(r"\d+(?:[.:/-]\d+)*")
@@ -331,11 +329,11 @@ class Fold:
             self._record_operation(Op.ADD, fresh, "another matter")
 
     def _new_card(self, draft: Draft) -> Card:
-        return new_card(draft, self._now, _find_end_time(draft, self._zone))
+        return new_card(draft, self._now, find_end_time(draft, self._zone))
 
     def _with_evidence(self, card: Card, draft: Draft, rel: Rel) -> Card:
         new = with_evidence(card, draft, rel, self._now)
-        return replace(new, valid_to=_find_end_time(draft, self._zone) or card.valid_to)
+        return replace(new, valid_to=find_end_time(draft, self._zone) or card.valid_to)
 
     def _record_operation(self, op: Op, card: Card, why: str) -> None:
         first, reason = self._ops.get(card.id, (op, why))
@@ -389,14 +387,6 @@ def _is_meant(card: Card, draft: Draft) -> bool:
     # What went from 8080 to 9090 is not 8080.
     value = held.value if held and held.before else card.value
     return not named or bool(named & set(_FIGURE.findall(value)))
-
-
-def _find_end_time(draft: Draft, zone: Zone) -> datetime | None:
-    """Return the moment until which a draft says that something holds, if it says one."""
-    for text in (draft.value, *(quote.text for quote in draft.quotes[:1])):
-        if len(text) <= _SENTENCE and (end := until(text, in_zone(draft.at, zone))) is not None:
-            return end
-    return None
 
 
 def _waits_for_a_person(card: Card) -> bool:

@@ -11,10 +11,15 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.jobs.gates import content_of
 from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.nlp.dates.validity import until
+from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.changed_later import unchanged_part
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.values import Relation, compare_claims
 from kimi_memory.store.notes.notes import mark
+
+_SENTENCE = 300
+"""Longer words quote a whole turn, whose times may be those of something else."""
 
 
 def seed_of(draft: Draft) -> tuple[str, ...]:
@@ -27,6 +32,14 @@ def seed_of(draft: Draft) -> tuple[str, ...]:
 def card_id(draft: Draft) -> str:
     """Return the id of the card that a draft becomes."""
     return derived_id("card", draft.at, *seed_of(draft))
+
+
+def find_end_time(draft: Draft, zone: Zone) -> datetime | None:
+    """Return the moment until which a draft says that something holds, if it says one."""
+    for text in (draft.value, *(quote.text for quote in draft.quotes[:1])):
+        if len(text) <= _SENTENCE and (end := until(text, in_zone(draft.at, zone))) is not None:
+            return end
+    return None
 
 
 def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:

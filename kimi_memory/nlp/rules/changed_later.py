@@ -183,9 +183,8 @@ def sets_free(text: str) -> bool:
 @keep_results(4096)
 def may_replace(text: str) -> bool:
     """Whether a statement has the words of a change, of leave, or of something done."""
-    if tells_change(text) or sets_free(text):
-        return True
-    return any(words.search(text) for words in (_REVISITS, _DONE, _PERMITS, _ENDED))
+    said = (_FREED, _REVISITS, _DONE, _PERMITS, _ENDED)
+    return tells_change(text) or any(words.search(text) for words in said)
 
 
 def only_reports(text: str) -> bool:

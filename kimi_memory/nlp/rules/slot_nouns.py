@@ -39,7 +39,7 @@ ENGLISH = tuple(
     )
 )  # fmt: skip
 # "The database is slow", "the meeting was cancelled": a state, and no value to compare.
-NO_VALUE = regex(
+_NO_VALUE = regex(
     r"^(?:an? (?:problem|mess|bit|lot|joke|issue|must|good|bad|great|nice|big|huge|real|little|total)\b|too |so |very |really |quite |pretty |getting |being |working|running\b|broken|down|up|slow|fast|fine|ok\b|okay|good|bad|great|nice|important|interesting|difficult|hard|easy|missing|wrong|right|ready|done|gone|there|here|what|how|why|when|where|who|going|not\b|also|about|because|if|that\b|this|it\b|empty|full|(?:increased|decreased|raised|lowered|reduced|extended|reached|exceeded|removed|enabled|disabled|gone|lifted|unlimited|added|updated|fixed|finished|completed?|deployed|merged|installed|configured)$|set\b(?! (?:to|at)\b)|dead|alive|allergic|afraid|tired|sick|ill\b|coming|turning|moving|having|trying|looking)|^(?:我们的?|你的?)?(?:错|对|问题|重点|关键|原因|毛病|必须|重要|线上|线下)(?:的|[，,].*)?$|^(?:什么|啥|谁|哪|怎么|多少|几个|[这那]个)",
     re.IGNORECASE,
 )
@@ -74,3 +74,8 @@ CHINESE = tuple(
     )
 )  # fmt: skip
 """Forms of Chinese clauses."""
+
+
+def names_state(*values: str | None) -> bool:
+    """Whether a value, new or old, tells how something is: "the database is slow"."""
+    return any(value and _NO_VALUE.match(value) for value in values)

@@ -286,7 +286,7 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
         or not holder
         or not value
         or value[0] in "，,、；;。"
-        or (definition.about != "people" and _names_state(value, said.get("o")))
+        or (definition.about != "people" and slot_nouns.names_state(value, said.get("o")))
     ):
         return None
     if definition.about == "people":
@@ -301,11 +301,6 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
         trim_value(said.get("o") or "", zh=zh),
         bool(said.get("d")),
     )
-
-
-def _names_state(*values: str | None) -> bool:
-    """Whether a value, new or old, tells how something is: "the database is slow"."""
-    return any(value and slot_nouns.NO_VALUE.match(value) for value in values)
 
 
 def _of_kin(
