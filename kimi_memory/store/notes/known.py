@@ -46,10 +46,12 @@ _SECTIONS = {
     Part.TOLD: Section.WHO,
     Part.OPEN: Section.OPEN,
 }
-_LEAST = {Section.WHO: 3.0, Section.LATELY: 3.1}
+_LEAST = {Section.WHO: 3.0, Section.LATELY: 0.5}
 """What tells less of somebody, or of a day, is left to its digest."""
-LIKELY = {Section.WORK: -0.9, Section.LATELY: 0.3}
+LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.5}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
+_BY_ANSWER = (Section.WORK, Section.DECISIONS)
+"""An errand and what was agreed to are weighed with what was said to them."""
 KEPT = 2.0
 """What a log odd that a reader keeps the words adds to their rank."""
 BEFORE_ALL = -1e10
@@ -273,15 +275,17 @@ def _is_unlikely(line: DigestLine, section: Section) -> bool:
     found = line.part is Part.FOUND and ARROW not in line.text
     if section not in LIKELY or line.who or found:
         return False
-    errand = section is Section.WORK
-    odds = _odds_of(line, section) if errand else chat_odds_of(line.text.partition(ARROW)[0])
+    if section is Section.DECISIONS and ARROW not in line.text:
+        return False  # What is decided in one sentence says so itself.
+    by_answer = section in _BY_ANSWER
+    odds = _odds_of(line, section) if by_answer else chat_odds_of(line.text.partition(ARROW)[0])
     return odds < LIKELY[section]
 
 
 def _odds_of(line: DigestLine, section: Section) -> float:
-    """Return the log odds that a reader keeps a line; of an errand with what came of it."""
+    """Return the log odds that a reader keeps a line, by what came of it where that counts."""
     wanted, _, answer = line.text.partition(ARROW)
-    if section is not Section.WORK:
+    if section not in _BY_ANSWER or (section is Section.DECISIONS and not answer):
         return odds_out_of_context(wanted)
     return line_odds(wanted, [one for one in answer.split(LEFT_OUT) if one.strip()])
 

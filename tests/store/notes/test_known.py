@@ -350,3 +350,14 @@ def test_a_later_line_leaves_out_only_what_it_says_otherwise(memory: Memory) -> 
     assert kept in said(of)
     assert moved in said(of)
     assert "My dentist appointment is on Monday." not in said(of)
+
+
+def test_a_pick_whose_words_tell_nothing_is_left_to_its_digest(memory: Memory) -> None:
+    pick = "Wiring options → B → Sure, here is what comes next"
+    told = (
+        "We keep the oil boiler of the barn until 2031 → The barn keeps its oil boiler until 2031"
+    )
+    plain = "We heat with oil."
+    lines = (line(Part.DECIDED, text, n) for n, text in enumerate((pick, told, plain), 1))
+    keep(memory, digest("s", *lines))
+    assert said(known(memory)) == {told: Section.DECISIONS, plain: Section.DECISIONS}
