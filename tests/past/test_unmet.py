@@ -114,6 +114,17 @@ def test_what_copies_held_apart_is_known_at_that_moment_in_each_of_them(
     assert answers[0] == answers[1]
 
 
+def test_a_shallow_copy_answers_from_its_own_line(
+    apart: tuple[Memory, Memory, datetime], tmp_path: Path, opening: Opening
+) -> None:
+    memory, _, moment = apart
+    git(tmp_path, "clone", "-q", "--depth", "6", f"file://{memory.root}", "shallow")
+    with Memory.open(tmp_path / "shallow", opening) as copy:
+        found = copy.at(moment.isoformat()).recall("what does Ann like")
+        assert "Ann likes tea." in {hit.unit.text for hit in found.hits}
+        assert not [note for note in found.notes if "had not met" in note]
+
+
 def test_what_one_copy_knew_is_asked_for_by_its_name(
     apart: tuple[Memory, Memory, datetime],
 ) -> None:
