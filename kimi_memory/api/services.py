@@ -141,7 +141,7 @@ class Parts:
         from kimi_memory.store.trust.vetting import Vetting
 
         edits = self.settings.consolidation.external_edits
-        return Vetting(self.store, edits, lambda: self.history)
+        return Vetting(self.store, edits, lambda: self.history, self.signing.signers)
 
     @cached_property
     def batch(self) -> Batch:

@@ -81,8 +81,8 @@ def _ask_exactly(memory: Memory, query: Query) -> _Found:
         asked = replace(query, as_of="")
         answer = past.recall(asked)
         quoting = _quoting_notes(past, asked, answer)
-        places = merge_unmet(memory.history, point).places
-    return _Found(query, name_point(answer, point, places), memory, quoting)
+        unmet = merge_unmet(memory.history, point)
+    return _Found(query, name_point(answer, point, unmet), memory, quoting)
 
 
 def _build_query(arguments: Namespace, memory: Memory) -> Query:

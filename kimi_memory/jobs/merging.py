@@ -14,6 +14,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.kinds import is_session
 from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.one_sided import find_id
+from kimi_memory.merge.settings import read_id
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import TOMBSTONES, is_truth
 from kimi_memory.store.git.history import History
@@ -25,15 +26,6 @@ from kimi_memory.store.trust.session_growth import turn_lines
 def read_memory_id(history: History, commit: str) -> str:
     """Return the id of the memory that a commit is of; empty where it names none."""
     return read_id(history.content(commit, MARKER) or b"")
-
-
-def read_id(content: bytes) -> str:
-    """Return the id of a memory from its settings; empty where they name none."""
-    try:
-        found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
-    except tomllib.TOMLDecodeError:
-        return ""
-    return str(found.get("id", "")) if isinstance(found, dict) else ""
 
 
 def check_format(content: bytes, source: str) -> None:

@@ -20,12 +20,12 @@ from kimi_memory.jobs.merging import (
     find_own,
     join_commits,
     list_changes,
-    read_id,
     write_merge,
     write_views,
 )
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
+from kimi_memory.merge.settings import read_id
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.branches import find_branches, flush_branch

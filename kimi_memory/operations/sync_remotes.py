@@ -21,7 +21,8 @@ from kimi_memory.errors import (
     MovedError,
     UsageError,
 )
-from kimi_memory.jobs.merging import check_format, read_id
+from kimi_memory.jobs.merging import check_format
+from kimi_memory.merge.settings import read_id
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.drop_folders import meet_in_folder
 from kimi_memory.operations.health_checks import find_purged_heads

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.search_types import Answer, Context
@@ -12,6 +10,7 @@ from kimi_memory.nlp.basic.safe_text import LABEL
 
 if TYPE_CHECKING:
     from kimi_memory.past.points import Point
+    from kimi_memory.past.unmet import Unmet
 
 
 def describe_point(point: Point) -> str:
@@ -20,24 +19,22 @@ def describe_point(point: Point) -> str:
     return f"v{point.version}, {point.moment:%Y-%m-%d %H:%M} (commit {point.short}{copy})"
 
 
-def name_point(
-    answer: Answer, point: Point, places: Mapping[str, str] = MappingProxyType({})
-) -> Answer:
+def name_point(answer: Answer, point: Point, unmet: Unmet) -> Answer:
     """Return an answer labelled with the version it is of, also in its citations.
 
     Args:
         answer: what was found.
         point: of the memory.
-        places: the commits of other copies that have files which the point has not.
+        unmet: what other copies knew besides.
     """
-    cited = ((hit, places.get(hit.unit.path, point.commit)[:10]) for hit in answer.hits)
+    cited = ((hit, unmet.places.get(hit.unit.path, point.commit)[:10]) for hit in answer.hits)
     hits = tuple(
         replace(hit, unit=replace(hit.unit, path=f"{hit.unit.path}@{commit}"))
         for hit, commit in cited
     )
     notes = [f"as of {describe_point(point)}"]
-    if point.unmet:
-        others = ", ".join(commit[:10] for commit in point.unmet)
+    if unmet.commits:
+        others = ", ".join(commit[:10] for commit in unmet.commits)
         notes.append(f"with what copies knew that had not met then: {others}")
     return replace(answer, hits=hits, notes=(*notes, *answer.notes))
 

@@ -135,7 +135,7 @@ class PastMemory:
             query = parse(query, self.now(), limit=limit or self._settings.limit)
         with self._index.hold():
             answer = self._engine_for(query).search(query)
-            return name_point(answer, self.point, self._unmet.places)
+            return name_point(answer, self.point, self._unmet)
 
     def context(self, request: Request) -> Context:
         """Return the block of memory that a task or a turn was given then.

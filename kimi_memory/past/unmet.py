@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.domain.change import Update
+from kimi_memory.errors import HistoryError
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.merge.trees import Tree, join
 from kimi_memory.store.files.paths import is_truth
@@ -23,6 +24,8 @@ class Unmet(NamedTuple):
     """By path, merged with those of the point; None for what one of them had deleted."""
     places: Mapping[str, str] = {}
     """The commit that has each of them so; none for those that the merge made."""
+    commits: tuple[str, ...] = ()
+    """The newest commits of the others."""
 
     @property
     def made(self) -> set[str]:
@@ -34,7 +37,10 @@ def merge_unmet(history: History, point: Point) -> Unmet:
     """Return the files of a point as they would have been had the copies met then."""
     if not point.unmet:
         return Unmet()
-    merger = history.merger(begun=True)
+    try:
+        merger = history.merger(begun=True)
+    except HistoryError:
+        return Unmet()  # A shallow clone lacks what the copies began with.
     # In the order of their names: every copy gives the same answer.
     commits = sorted((point.commit, *point.unmet))
     base = merger.find_common(commits)
@@ -58,7 +64,7 @@ def merge_unmet(history: History, point: Point) -> Unmet:
         for commit, tree in sides
         if one is not None and tree.get(path) == one
     }
-    return Unmet(files, places)
+    return Unmet(files, places, point.unmet)
 
 
 def find_waiting(store: Store, unmet: Unmet) -> set[str]:

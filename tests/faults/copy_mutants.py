@@ -57,7 +57,8 @@ MUTANTS = {
     ),
     "variant dropped": Mutant(
         "kimi_memory.merge.statements", "_make_variants", lambda _: lambda *two: (),
-        "tests/merge/test_notes.py::test_no_statement_and_no_evidence_is_lost",
+        "tests/merge/test_notes.py::"
+        "test_two_values_leave_one_card_and_a_variant_that_holds_the_words_alone",
     ),
     "tombstones skipped in settle": Mutant(
         "kimi_memory.jobs.settle.Settle", "_drop_forgotten", _not_called,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +13,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
+from kimi_memory.domain.note import Origin
 from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import open_past
@@ -111,6 +114,17 @@ def test_what_copies_held_apart_is_known_at_that_moment_in_each_of_them(
     assert answers[0] == answers[1]
 
 
+def test_a_shallow_copy_answers_from_its_own_line(
+    apart: tuple[Memory, Memory, datetime], tmp_path: Path, opening: Opening
+) -> None:
+    memory, _, moment = apart
+    git(tmp_path, "clone", "-q", "--depth", "6", f"file://{memory.root}", "shallow")
+    with Memory.open(tmp_path / "shallow", opening) as copy:
+        found = copy.at(moment.isoformat()).recall("what does Ann like")
+        assert "Ann likes tea." in {hit.unit.text for hit in found.hits}
+        assert not [note for note in found.notes if "had not met" in note]
+
+
 def test_what_one_copy_knew_is_asked_for_by_its_name(
     apart: tuple[Memory, Memory, datetime],
 ) -> None:
@@ -167,3 +181,26 @@ def test_what_a_stranger_took_back_before_the_merge_was_never_known(
             found = whole.recall("how do I install packages?").hits
             assert {hit.unit.status for hit in found if "install" in hit.unit.key} <= {"candidate"}
     assert memory.timeline("deploy.port")
+
+
+@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs OpenSSH")
+def test_what_a_copy_of_ones_own_signed_and_replaced_was_known(
+    memory: Memory, tmp_path: Path, opening: Opening, clock: Clock
+) -> None:
+    say(memory, clock, "The deploy port is 8080.", "deploy.port")
+    git(tmp_path, "clone", "-q", str(memory.root), "desk")
+    key, home = tmp_path / "key", Home(tmp_path / "desk-config", tmp_path / "desk-state")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    home.config.mkdir()
+    (home.config / "config.toml").write_text(f'[signing]\nkey = "{key}"\nwhen = "commit"\n')
+    memory.signing.signers.add("li@desk", key.with_suffix(".pub").read_text(), Origin.HUMAN)
+    with Memory.open(tmp_path / "desk", replace(opening, home=home)) as desk:
+        say(desk, clock, "The office is in Bern.", "office.town")
+        say(desk, clock, "The office is in Turku now.", "office.town")
+        say(memory, clock, "Ann likes tea.", "ann.drink")
+        merge_copy(memory, str(desk.root))
+    [before, _] = memory.timeline("office.town")[:2]
+    past = memory.at(before.cause.commit)
+    assert "Bern" in past.get("office.town").text
+    hits = past.recall("key:office.town").hits
+    assert {hit.unit.status for hit in hits} == {"active"}

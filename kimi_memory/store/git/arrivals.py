@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 from kimi_memory.store.git.command import Git, decode
-from kimi_memory.store.git.head_log import UNDER_WAY, Movement, movements
+from kimi_memory.store.git.head_log import UNDER_WAY, movements
 from kimi_memory.store.git.read import read_touched
-
-Kind = Literal["all", "merged", "passed"]
-"""All that pulls, merges and the like brought; without what came as a person went to another state;
-what the commits that came held, also where later ones of them replaced it."""
 
 
 def arrivals(
-    git: Git, folder: Path, since: float, kind: Kind = "all"
+    git: Git, folder: Path, since: float, *, merged: bool = False
 ) -> Mapping[str, frozenset[str]]:
-    """Return the blobs that came here, by path.
+    """Return the blobs that pulls, merges and the like brought, by path.
 
     Args:
         git: over the repository.
         folder: of the repository.
         since: a moment of the system clock; earlier movements are left out.
-        kind: which of them.
+        merged: leave out what came as a person went to another state.
     """
-    if kind == "passed":
-        return _list_passed(git, list(movements(folder, since)))
     found: dict[str, set[str]] = defaultdict(set)
-    moved = movements(folder, since, merged=kind == "merged")
-    for old, new, by_hand in [*moved, *_under_way(git, folder)]:
+    for old, new, by_hand in [*movements(folder, since, merged=merged), *_under_way(git, folder)]:
         changed = _changed_blobs(git, f"{new} {old}")
         # What differs from both sides of a merge that a person committed, they have settled.
         settled = {path for path, _ in _changed_blobs(git, new, "-c")} if by_hand else set()
@@ -46,26 +38,28 @@ def arrivals(
     return {path: frozenset(blobs) for path, blobs in found.items()}
 
 
-def _list_passed(git: Git, moved: Sequence[Movement]) -> Mapping[str, frozenset[str]]:
-    """Return the blobs of all commits that came with some movements of HEAD."""
-    ends = [commit for old, new, _ in moved for commit in (old, new)]
-    listed = git.call("rev-list", "--parents", "--ignore-missing", "--stdin", feed=_lines(ends))
-    rows = (line.split() for line in listed.out.decode("ascii").splitlines()) if moved else ()
-    parents = {commit: before for commit, *before in rows}
+def list_passed(git: Git, folder: Path, since: float) -> Mapping[str, frozenset[str]]:
+    """Return the commits that came since a moment, by the blobs that they made.
+
+    Args:
+        git: over the repository.
+        folder: of the repository.
+        since: a moment of the system clock; earlier movements are left out.
+    """
+    moved = list(movements(folder, since))
+    ends = "".join(f"{commit}\n" for old, new, _ in moved for commit in (old, new)).encode()
+    how = ("rev-list", "--parents", "--ignore-missing", "--stdin")
+    listed = git.call(*how, feed=ends).out.decode("ascii").splitlines() if moved else []
+    parents = {commit: before for commit, *before in map(str.split, listed)}
     known, came = set[str](), set[str]()
     for old, new, _ in moved:
         # What was made here since the movement before is no news, and later ones build upon it.
         _walk(parents, old, known)
         came |= _walk(parents, new, known)
     found: dict[str, set[str]] = defaultdict(set)
-    for one in read_touched(git, sorted(came)):
-        if one.blob:
-            found[one.path].add(one.blob)
-    return {path: frozenset(blobs) for path, blobs in found.items()}
-
-
-def _lines(words: Iterable[str]) -> bytes:
-    return "".join(f"{word}\n" for word in words).encode()
+    for one in read_touched(git, sorted(came & parents.keys())):
+        found[one.blob].add(one.commit)
+    return {blob: frozenset(commits) for blob, commits in found.items() if blob}
 
 
 def _walk(parents: Mapping[str, Sequence[str]], commit: str, known: set[str]) -> set[str]:

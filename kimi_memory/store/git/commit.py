@@ -90,8 +90,9 @@ def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
     # answer.
     verb = busy_with(folder)
     if verb:
+        ours = "'kimi-memory merge --continue' or with " if verb == "merge" else ""
         raise HistoryError(
-            f"A {verb} is under way in this memory. Finish it with git, or abort it; "
+            f"A {verb} is under way in this memory. Finish it with {ours}git, or abort it; "
             "what was written since is committed afterwards."
         )
     ref, head = branch(git)

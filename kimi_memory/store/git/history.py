@@ -16,7 +16,7 @@ from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git import attributes, read, settings, syncthing
-from kimi_memory.store.git.arrivals import Kind, arrivals
+from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import MISSING, Git
 from kimi_memory.store.git.commit import Committer, Where
@@ -77,7 +77,7 @@ class History:
         # For the life of the process: a daemon commits often, and reading ten thousand rows each
         # time costs more than the commit.
         self._kept = CacheFile(self._side / "git-cache")
-        self._arrived: dict[str, tuple[object, Mapping[str, frozenset[str]]]] = {}
+        self._arrived: dict[bool, tuple[object, Mapping[str, frozenset[str]]]] = {}
 
     def init(self) -> list[str]:
         """Make the folder a repository, or renew the settings of ours; return notes.
@@ -264,8 +264,8 @@ class History:
         """Return what each commit made of the files in some folders, newest first."""
         return read.read_versions(self.repository(), folders)
 
-    def arrivals(self, since: float, kind: Kind = "all") -> Mapping[str, frozenset[str]]:
-        """Return the blobs of a kind that came since a moment, by path."""
+    def arrivals(self, since: float, *, merged: bool = False) -> Mapping[str, frozenset[str]]:
+        """Return the blobs that came since a moment, by path; `merged` leaves out a checkout's."""
         git = self._find_git()
         if git is None:
             return {}
@@ -273,10 +273,10 @@ class History:
         state = read_state(folder)
         # Asked for at every search of a bound caller, and as long as HEAD stands still the answer
         # is the same.
-        at, found = self._arrived.get(kind, (None, {}))
+        at, found = self._arrived.get(merged, (None, {}))
         if at != (since, state):
-            found = arrivals(git, folder, since, kind)
-            self._arrived[kind] = (since, state), found
+            found = arrivals(git, folder, since, merged=merged)
+            self._arrived[merged] = (since, state), found
         return found
 
     def head_at(self, moment: float) -> str:

@@ -58,6 +58,7 @@ _REMEDIES = (
     ("Network is unreachable", "Retry when there is a network"),
     ("No route to host", "Retry when the server can be reached"),
     ("Connection refused", "Look whether the server runs, then retry"),
+    ("ailed to connect", "Look whether the server runs, then retry"),
     ("onnection timed out", "Retry when the server can be reached"),
     ("Host key verification failed", "Connect once with ssh yourself, to accept its key"),
     ("Permission denied (", "Add your key to an ssh agent, and give it access there"),

@@ -85,6 +85,10 @@ class SignedCommits:
         out = self._git.run("cat-file", "--batch", "--buffer", feed=listed) if listed else b""
         return [parse_commit(id.decode("ascii"), raw) for id, _, raw in parse_objects(out)]
 
+    def read(self, commit: str) -> SignedCommit:
+        """Return a commit by its name."""
+        return parse_commit(commit, self._git.run("cat-file", "commit", commit))
+
     def judge(self, commit: SignedCommit) -> Signed:
         """Return who signed a commit, and what that is worth."""
         if not commit.signature:

@@ -20,7 +20,6 @@ from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.stat import state_of
-from kimi_memory.store.git.arrivals import Kind
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
@@ -36,6 +35,7 @@ from kimi_memory.store.reading import (
 )
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 from kimi_memory.store.trust.as_candidate import as_candidate, join_lines
+from kimi_memory.store.trust.passed import Passed
 from kimi_memory.store.trust.session_growth import find_unseen_lines, turn_lines
 from kimi_memory.store.trust.versions import NONE, Marks, Versions
 from kimi_memory.store.wal.records import (
@@ -50,6 +50,7 @@ from kimi_memory.store.wal.records import (
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
+    from kimi_memory.store.git.signers import Signers
     from kimi_memory.store.store import Store
 
 Rule = Literal["auto", "trust", "review"]
@@ -68,10 +69,18 @@ class Vetting:
         store: the files and the journal.
         rule: the setting ``consolidation.external_edits``.
         history: returns the history, which tells what came by a pull.
+        signers: the keys that the user knows.
     """
 
-    def __init__(self, store: Store, rule: Rule, history: Callable[[], History]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        rule: Rule,
+        history: Callable[[], History],
+        signers: Signers | None = None,
+    ) -> None:
         self._store, self._rule, self._history = store, rule, history
+        self._passed = Passed(store, history, signers)
         self._versions = Versions(store, history)
         self._work = AgentsAtWork(store)
         self._marks = Marks()
@@ -312,13 +321,9 @@ class Vetting:
             came = path in arrived and blob_of(content) in arrived[path]
             came = came or mark in marks.waits or (not gone and self._waits_here(path, content))
             # What a copy said and took back before it came was never shown to anybody here.
-            if came or (not trusted and self._has_passed(path, content)):
+            if came or (not trusted and self._passed.has(path, content)):
                 found.add((path, content))
         return found
-
-    def _has_passed(self, path: str, content: bytes) -> bool:
-        """Whether a commit that came had this content, whatever it was replaced by."""
-        return blob_of(content) in self._arrived_blobs("passed").get(path, ())
 
     def _waits_here(self, path: str, content: bytes) -> bool:
         """Whether a file has this content now, and waits; it need not be journaled yet."""
@@ -353,15 +358,15 @@ class Vetting:
         """Whether this content counts here, or did when a person went back to it with git."""
         if self._stands_here(path, content):
             return True
-        merged = self._arrived_blobs("merged").get(path, ())
+        merged = self._arrived_blobs(merged=True).get(path, ())
         return digest(content) in self._read_marks().places and blob_of(content) not in merged
 
-    def _arrived_blobs(self, kind: Kind = "all") -> Mapping[str, frozenset[str]]:
+    def _arrived_blobs(self, *, merged: bool = False) -> Mapping[str, frozenset[str]]:
         since = self._store.journal.born() / 1e9
         if brought_nothing(self._store.root / ".git", since):
             return {}
         try:
-            return self._history().arrivals(since, kind)
+            return self._history().arrivals(since, merged=merged)
         except HistoryError:
             return {}
 

@@ -408,8 +408,9 @@ def test_a_merge_under_way_is_waited_for(history, root, start, stop, verb):
     conflict(root, history)
     head = history.head()
     git(root, *start, check=False)
-    with pytest.raises(HistoryError, match=f"A {verb} is under way"):
+    with pytest.raises(HistoryError, match=f"A {verb} is under way") as raised:
         history.commit("x")
+    assert ("merge --continue" in str(raised.value)) == (verb == "merge")
     assert any(f"a {verb} is under way" in finding.message for finding in history.check())
     git(root, *stop)
     assert history.head() == head

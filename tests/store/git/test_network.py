@@ -129,6 +129,8 @@ def test_what_a_server_says_is_cut_to_a_line() -> None:
     assert len(str(said)) < 400
     assert "\n" not in str(said)
     assert describe_failure("hub", "").why == "it gave no reason"
+    err = "fatal: unable to access 'https://nas/x.git/': Failed to connect to nas port 443\n"
+    assert "whether the server runs" in str(describe_failure("hub", err))
 
 
 def test_without_git_the_remedy_is_named(history: History, hub: Path, monkeypatch) -> None:
