@@ -16,7 +16,7 @@ from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import ServerError, UsageError
 from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
 from kimi_memory.runs.profiles import place as place_task
-from kimi_memory.runs.profiles import read_surroundings
+from kimi_memory.runs.profiles import read_surroundings, status_of
 from kimi_memory.runs.run_records import read_runs
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.responses import (
@@ -58,7 +58,10 @@ def nodes(memory: Memory, caller: Caller, given: Given) -> list[ClusterNode]:
             found = read_surroundings(cluster).nodes
     except Unreachable as error:
         raise _silent(error) from error
-    return [ClusterNode(**{name: getattr(one, name) for name in names}) for one in found]
+    ttl = memory.home.settings().cluster.ttl
+    shown = ({name: getattr(one, name) for name in names} for one in found)
+    states = (status_of(one, ttl) for one in found)
+    return [ClusterNode(**one | {"status": now}) for one, now in zip(shown, states, strict=True)]
 
 
 def deployments(memory: Memory, caller: Caller, given: Given) -> list[Deployed]:
