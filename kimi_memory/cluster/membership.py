@@ -19,7 +19,7 @@ from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Lease
 from kimi_memory.domain.cluster import NodeKind, Role
-from kimi_memory.errors import NotPrimaryError, UsageError
+from kimi_memory.errors import BehindError, NotPrimaryError, UsageError
 from kimi_memory.store.deployment import (
     Deployment,
     drop_deployment,
@@ -30,6 +30,11 @@ from kimi_memory.store.files.paths import KEPT
 from kimi_memory.store.guarded_log import GuardedLog
 
 _PAUSE_SECONDS = 0.05
+
+
+def find_seq(memory: Memory) -> int:
+    """Return the last record of its log that an open memory knows; 0 on a machine by itself."""
+    return memory.store.relay.position.place.seq if memory.store.relay else 0
 
 
 class Cluster:
@@ -129,14 +134,26 @@ class Cluster:
 
     # Memories
 
-    def memory(self, name: str) -> Memory:
+    def memory(self, name: str, *, after: int = 0, wait_seconds: float = 5.0) -> Memory:
         """Open this machine's folder of a deployed memory; what is written there is shipped.
+
+        Args:
+            name: of the memory.
+            after: a record that has to be carried out here before, as `find_seq` returned it.
+            wait_seconds: how long it is waited for.
 
         Raises:
             UsageError: no such memory is deployed here.
+            BehindError: this node did not get that far in time.
         """
         row = self._find_here(self.registry.find(name))
-        return Memory.open(row.folder, self._opening)
+        memory = Memory.open(row.folder, self._opening)
+        relay = memory.store.relay
+        seq = relay.position.read_at(after, wait_seconds)[0] if relay and after else after
+        if seq < after:
+            memory.close()
+            raise BehindError(seq, after)
+        return memory
 
     def deployments(self, name: str = "") -> list[DeploymentRow]:
         """Return all deployments, or those of one memory, with the role that each has now."""
