@@ -72,7 +72,9 @@ def test_a_sealed_memory_is_shared_with_those_whose_keys_were_compared(
     assert "The log of shop is sealed with key 1; a, b can read" in capsys.readouterr().out
     use(tmp_path, "b", monkeypatch)
     assert run(["deploy", "add", "shop", "--folder", str(tmp_path / "b/shop")]) == 0
+    capsys.readouterr()
     assert run(["cluster", "check", "shop"]) == 0
+    assert "It is sealed; a, b can read it." in capsys.readouterr().out
     use(tmp_path, "a", monkeypatch)
     capsys.readouterr()
     assert run(["deploy", "seal", "shop", "--without", "b", "--json"]) == 0
