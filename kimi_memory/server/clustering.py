@@ -13,7 +13,7 @@ from kimi_memory.cluster.registry import Registry
 from kimi_memory.domain.agent_run import AgentRun, Needs, Task, Usage
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.ids import new_id
-from kimi_memory.errors import ServerError, UsageError
+from kimi_memory.errors import DivergedError, ServerError, UsageError
 from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
 from kimi_memory.runs.profiles import place as place_task
 from kimi_memory.runs.profiles import read_surroundings, status_of
@@ -34,8 +34,13 @@ from kimi_memory.store.relay import Relay
 def state(memory: Memory, caller: Caller, given: Given) -> ClusterState:
     """Say who leads, and how far this node got."""
     relay = _find_relay(memory)
-    place = relay.position.place
+    why = ""
     try:
+        try:
+            relay.follow()
+        except DivergedError as error:
+            why = str(error)
+        place = relay.position.place
         with _open_cluster(memory) as cluster:
             lease = cluster.state(place.memory)
             leader = lease.holder if lease.held else ""
@@ -45,7 +50,7 @@ def state(memory: Memory, caller: Caller, given: Given) -> ClusterState:
     return ClusterState(
         place.memory, place.node, leader, address, lease.epoch,
         round(max(0.0, lease.left_seconds), 2), place.seq, relay.position.lag_ms, place.may_lead,
-        place.broken,
+        why,
     )  # fmt: skip
 
 

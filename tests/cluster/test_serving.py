@@ -63,7 +63,11 @@ def test_a_write_is_sent_on_to_the_machine_that_takes_it(pair: tuple[Served, Ser
             assert (stored.n, stored.durability) == (1, "replicated")
         report = memory.remember("The mast is 21 m high.", key="mast")
         assert report.counts == {"ADD": 1}
+    with Client(rack.url) as memory:
+        state = memory.cluster_status()
+        assert state.seq > 3 and state.why == ""
     with Client(edge.url) as memory:
+        assert memory.cluster_status().seq == state.seq
         assert memory.recall("哪天部署？").hits
         seq = memory.cluster_status().seq
 
@@ -113,6 +117,10 @@ def test_who_leads_is_said_and_handed_over(pair: tuple[Served, Served]) -> None:
         assert one.demote().node == ""
         led = other.promote()
         assert (led.node, led.epoch) == ("rack", 2)
+        last = max((edge.root.parents[1] / "log").glob("logs/*/0*.json"))
+        last.with_name(f"{int(last.stem) + 1:020d}.json").write_bytes(b"[]")
+        assert "no record of a change log" in one.cluster_status().why
+        last.with_name(f"{int(last.stem) + 1:020d}.json").unlink()
         # Now it goes the other way round.
         assert one.remember("The mast is 21 m high.", key="mast").counts == {"ADD": 1}
         assert one.cluster_status().leader == "rack"
