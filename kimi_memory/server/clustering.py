@@ -14,10 +14,10 @@ from kimi_memory.domain.agent_run import AgentRun, Needs, Task, Usage
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import DivergedError, ServerError, UsageError
+from kimi_memory.runs import Runs
 from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
 from kimi_memory.runs.profiles import place as place_task
 from kimi_memory.runs.profiles import read_surroundings, status_of
-from kimi_memory.runs.run_records import read_runs
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.responses import (
     ClusterNode,
@@ -87,8 +87,8 @@ def deployments(memory: Memory, caller: Caller, given: Given) -> list[Deployed]:
 
 
 def agents(memory: Memory, caller: Caller, given: Given) -> list[AgentRun]:
-    """List the runs of agents that ended, newest first."""
-    return read_runs(memory)[: -given["limit"] - 1 : -1]
+    """List the runs of agents, newest first: ended anywhere, or living here."""
+    return Runs(memory).list_runs()[: -given["limit"] - 1 : -1]
 
 
 def usage(memory: Memory, caller: Caller, given: Given) -> list[Usage]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from fakes.served import Served, serving
 from kimi_memory import Memory, Opening
 from kimi_memory.client import AsyncClient, Client
 from kimi_memory.cluster import Cluster
+from kimi_memory.domain.agent_run import Program, Task
 from kimi_memory.errors import NoPlaceError, NotPrimaryError, UsageError
+from kimi_memory.runs import Runs
 from tests.cluster.test_reading import served_on
 
 pytestmark = pytest.mark.cluster
@@ -130,6 +133,13 @@ def test_who_leads_is_said_and_handed_over(pair: tuple[Served, Served]) -> None:
         with pytest.raises(NoPlaceError, match="offers no python"):
             one.cluster_place(needs=("python",))
         assert one.cluster_usage(by=("job",)) and one.cluster_agents() == []
+    opening = Opening(home=rack.directories, background=False)
+    program = Program("worker", (sys.executable, "-c", "print('done')"))
+    with Memory.open(rack.root, opening) as memory:
+        runs = [Runs(memory).run(Task(f"t-{n}", prompt="Go."), program).id for n in (1, 2)]
+    with Client(rack.url) as other:
+        assert [run.id for run in other.cluster_agents()] == runs[::-1]
+        assert [run.id for run in other.cluster_agents(limit=1)] == runs[1:]
 
 
 def test_a_memory_of_one_machine_has_no_cluster(tmp_path: Path) -> None:
