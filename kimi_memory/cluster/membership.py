@@ -19,6 +19,7 @@ from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Lease
 from kimi_memory.domain.cluster import NodeKind, Role
+from kimi_memory.domain.user_tables import ClusterTable
 from kimi_memory.errors import BehindError, NotPrimaryError, UsageError
 from kimi_memory.store.deployment import (
     Deployment,
@@ -32,11 +33,6 @@ from kimi_memory.store.guarded_log import GuardedLog
 _PAUSE_SECONDS = 0.05
 
 
-def find_seq(memory: Memory) -> int:
-    """Return the last record of its log that an open memory knows; 0 on a machine by itself."""
-    return memory.store.relay.position.place.seq if memory.store.relay else 0
-
-
 class Cluster:
     """One change log, seen from this machine.
 
@@ -46,7 +42,7 @@ class Cluster:
     def __init__(self, log: GuardedLog, node: str, opening: Opening) -> None:
         self.log, self.node, self._opening = log, node, opening
         self.registry = Registry(log)
-        self._address = opening.home.settings().cluster.address if opening.home else ""
+        self._table = opening.home.settings().cluster if opening.home else ClusterTable()
 
     @classmethod
     def open(cls, url: str = "", opening: Opening | None = None) -> Cluster:
@@ -94,8 +90,8 @@ class Cluster:
         """
         since = f"{self._opening.clock():%Y-%m-%dT%H:%M:%SZ}"
         known = next((one for one in self.nodes() if one.name == self.node), None)
-        host = platform.node()
-        if known is not None and known.host not in ("", host):
+        host, key = platform.node(), self.log.keys.make()
+        if known is not None and not self._is_same(known, host, key):
             raise UsageError(
                 f"Node {self.node} is {known.host}. Choose another name with --node, or remove it "
                 f"there with 'kimi-memory node leave'."
@@ -108,11 +104,16 @@ class Cluster:
             zone=before.zone if zone is None else zone,
             host=host,
             version=__version__,
-            address=self._address,
-            key=self.log.keys.make(),
+            address=self._table.address,
+            key=key,
         )
         self.registry.put_node(node)
         return node
+
+    def _is_same(self, known: Node, host: str, key: str) -> bool:
+        """Whether a node is this machine; it may have another host name, as a new container."""
+        gone = known.seen_seconds > 3 * self._table.ttl  # Else there are two with one key.
+        return known.host in ("", host) or (gone and bool(key) and known.key == key)
 
     def leave(self) -> None:
         """Take this machine out of the cluster; its deployments must be removed before.
