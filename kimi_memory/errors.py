@@ -23,6 +23,7 @@ The tree; the number is the exit code of the command line::
     ├── HistoryError (40)          git refused, or the repository is not ours
     ├── DivergedError (42)         a remote whose history was replaced, or never stands still
     │   └── RefusedRecordError (47)    a record that no node put, or that is not for this one
+    ├── BehindError (48)           a node that does not have a record yet
     ├── RemoteError (43)           a remote that is out of reach, or refused
     ├── SignatureError (44)        a signature that is wrong, or a key that cannot sign
     ├── NoPlaceError (45)          no machine of the cluster can take a task
@@ -40,6 +41,7 @@ from pathlib import Path
 
 __all__ = [
     "AmbiguousIdError",
+    "BehindError",
     "ChangedOnDiskError",
     "DeniedError",
     "DiskError",
@@ -294,12 +296,20 @@ class DivergedError(KimiMemoryError):
 
 
 class RefusedRecordError(DivergedError):
-    """A record of a change log that no node of the cluster put there, or that is not for this one.
-
-    Nothing of it was carried out, and the folder is sound.
-    """
+    """A record that no node put into a log, or not for this one; the folder stays as it is."""
 
     exit_code = 47
+
+
+class BehindError(KimiMemoryError):
+    """A node that does not have the record yet that a reader asks for."""
+
+    exit_code = 48
+
+    def __init__(self, seq: int, wanted: int) -> None:
+        self.seq, self.wanted = seq, wanted
+        said = f"This node is behind: it has record {seq}, {wanted} was asked for"
+        super().__init__(f"{said}. Ask again in a moment, or another node.")
 
 
 class RemoteError(KimiMemoryError):

@@ -135,6 +135,7 @@ class PostgresLog:
             if self._listener is None:
                 self._listener = _connect(self._url, time.monotonic() + _DEADLINE_SECONDS)
                 _ask_plainly(self._listener, b"listen km_log", time.monotonic() + _DEADLINE_SECONDS)
+                return  # What was called out before, nobody heard: it is looked at once more.
             _await_call(self._listener, called, seconds)
         except (TimeoutError, Error) as error:
             self._drop_listener()

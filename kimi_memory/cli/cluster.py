@@ -82,7 +82,10 @@ def _check(cluster: Cluster, arguments: Namespace) -> int:
     if tree:
         same = "This folder is {tree}; every node that is as far has the same."
         lines.append(say(same, tree=tree[:16]))
-    found = {"problems": problems, "tree": tree}
+    readers = cluster.log.sealing.nodes(memory)
+    if readers:
+        lines.append(say("It is sealed; {nodes} can read it.", nodes=", ".join(readers)))
+    found = {"problems": problems, "tree": tree, "sealed_for": readers}
     show_result(arguments, found, lines)
     return 1 if problems else 0
 

@@ -145,7 +145,7 @@ def _seal(cluster: Cluster, arguments: Namespace) -> None:
     done = seal_log(cluster, arguments.name, to=arguments.to, without=arguments.without)
     lines = [
         say(
-            "Key {number} seals the log of {name}; {nodes} can read what it seals.",
+            "The log of {name} is sealed with key {number}; {nodes} can read it.",
             number=done.key, name=arguments.name, nodes=", ".join(done.nodes),
         )
     ]  # fmt: skip

@@ -16,8 +16,9 @@ from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.registry import Node
 from kimi_memory.cluster.trust import own_key, trust_node
 from kimi_memory.errors import UsageError
+from kimi_memory.runs.profiles import read_surroundings, status_of
 
-_COLUMNS = (16, 10, 12, 10, 0)
+_COLUMNS = (16, 10, 12, 11, 6, 10, 8, 0)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -128,9 +129,12 @@ def _quote_toml(text: str) -> str:
 def _format_nodes(cluster: Cluster, nodes: list[Node]) -> str:
     if not nodes:
         return say("No nodes. Make this machine one with 'kimi-memory node join --url URL'.")
-    rows = cluster.deployments()
-    lines = [_format_row(*map(say, ("NODE", "KIND", "PLACE", "SEEN", "MEMORIES")))]
-    for node in nodes:
+    rows, around = cluster.deployments(), read_surroundings(cluster)
+    ttl = Home.of_user().settings().cluster.ttl
+    ways = {one.b: one.p50_ms for one in around.latencies if one.a == cluster.node}
+    heads = ("NODE", "KIND", "PLACE", "STATUS", "LOAD", "SEEN", "RTT", "MEMORIES")
+    lines = [_format_row(*map(say, heads))]
+    for node, offered in zip(nodes, around.nodes, strict=True):
         held = [one.role for one in rows if one.node == node.name]
         counts = [
             f"{held.count(role)} {say(role)}"
@@ -139,7 +143,9 @@ def _format_nodes(cluster: Cluster, nodes: list[Node]) -> str:
         ]
         place = "/".join(filter(None, (node.region, node.zone))) or "-"
         age, shown = format_age(node.seen_seconds), ", ".join(counts) or say("none")
-        lines.append(_format_row(node.name, say(node.kind), place, age, shown))
+        way = f"{ways[node.name]:g} ms" if node.name in ways else "-"
+        state, load = say(status_of(offered, ttl)), f"{offered.load} %"
+        lines.append(_format_row(node.name, say(node.kind), place, state, load, age, way, shown))
     return "\n".join(lines)
 
 

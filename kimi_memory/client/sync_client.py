@@ -328,7 +328,7 @@ class Client:
         return self.send(wire.get("/v1/cluster/deployments", list[Deployed]))
 
     def cluster_agents(self, limit: int = 20) -> list[AgentRun]:
-        """Return the runs of agents that ended, newest first."""
+        """Return the runs of agents, newest first: ended anywhere, or living at the server."""
         return self.send(wire.get("/v1/cluster/agents", list[AgentRun], limit=limit))
 
     def cluster_usage(self, by: Sequence[str] = (), since: date | None = None) -> list[Usage]:

@@ -19,7 +19,8 @@ from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Lease
 from kimi_memory.domain.cluster import NodeKind, Role
-from kimi_memory.errors import NotPrimaryError, UsageError
+from kimi_memory.domain.user_tables import ClusterTable
+from kimi_memory.errors import BehindError, NotPrimaryError, UsageError
 from kimi_memory.store.deployment import (
     Deployment,
     drop_deployment,
@@ -41,7 +42,7 @@ class Cluster:
     def __init__(self, log: GuardedLog, node: str, opening: Opening) -> None:
         self.log, self.node, self._opening = log, node, opening
         self.registry = Registry(log)
-        self._address = opening.home.settings().cluster.address if opening.home else ""
+        self._table = opening.home.settings().cluster if opening.home else ClusterTable()
 
     @classmethod
     def open(cls, url: str = "", opening: Opening | None = None) -> Cluster:
@@ -89,8 +90,8 @@ class Cluster:
         """
         since = f"{self._opening.clock():%Y-%m-%dT%H:%M:%SZ}"
         known = next((one for one in self.nodes() if one.name == self.node), None)
-        host = platform.node()
-        if known is not None and known.host not in ("", host):
+        host, key = platform.node(), self.log.keys.make()
+        if known is not None and not self._is_same(known, host, key):
             raise UsageError(
                 f"Node {self.node} is {known.host}. Choose another name with --node, or remove it "
                 f"there with 'kimi-memory node leave'."
@@ -103,11 +104,16 @@ class Cluster:
             zone=before.zone if zone is None else zone,
             host=host,
             version=__version__,
-            address=self._address,
-            key=self.log.keys.make(),
+            address=self._table.address,
+            key=key,
         )
         self.registry.put_node(node)
         return node
+
+    def _is_same(self, known: Node, host: str, key: str) -> bool:
+        """Whether a node is this machine; it may have another host name, as a new container."""
+        gone = known.seen_seconds > 3 * self._table.ttl  # Else there are two with one key.
+        return known.host in ("", host) or (gone and bool(key) and known.key == key)
 
     def leave(self) -> None:
         """Take this machine out of the cluster; its deployments must be removed before.
@@ -129,14 +135,26 @@ class Cluster:
 
     # Memories
 
-    def memory(self, name: str) -> Memory:
+    def memory(self, name: str, *, after: int = 0, wait_seconds: float = 5.0) -> Memory:
         """Open this machine's folder of a deployed memory; what is written there is shipped.
+
+        Args:
+            name: of the memory.
+            after: a record that has to be carried out here before, as `find_seq` returned it.
+            wait_seconds: how long it is waited for.
 
         Raises:
             UsageError: no such memory is deployed here.
+            BehindError: this node did not get that far in time.
         """
         row = self._find_here(self.registry.find(name))
-        return Memory.open(row.folder, self._opening)
+        memory = Memory.open(row.folder, self._opening)
+        relay = memory.store.relay
+        seq = relay.position.read_at(after, wait_seconds)[0] if relay and after else after
+        if seq < after:
+            memory.close()
+            raise BehindError(seq, after)
+        return memory
 
     def deployments(self, name: str = "") -> list[DeploymentRow]:
         """Return all deployments, or those of one memory, with the role that each has now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.errors import DivergedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
@@ -33,6 +34,11 @@ class Synced:
     records: int
     """So many it had not yet."""
     seconds: float
+
+
+def find_seq(memory: Memory) -> int:
+    """Return the last record of its log that an open memory knows; 0 on a machine by itself."""
+    return memory.store.relay.position.place.seq if memory.store.relay else 0
 
 
 def migrate(cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0) -> Shifted:

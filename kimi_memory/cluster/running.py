@@ -106,7 +106,7 @@ class Keeper:
         return False
 
     def _turn_once(self, memory: Memory, relay: Relay, proposer: Proposer) -> None:
-        place, registry = relay.position.place, proposer.registry
+        place, registry, led = relay.position.place, proposer.registry, self.leads
         why = ""
         try:
             if self.leads:
@@ -124,9 +124,9 @@ class Keeper:
             self._report(memory, relay, registry, why)
         if why and not relay.position.needs_snapshot:
             self._stop.wait(self._ttl)
-        elif self.leads:
+        elif self.leads and led:  # One that has just begun looks first who is to lead.
             registry.await_wish(place.memory, self._ttl / 6)
-        elif not why:
+        elif not (why or self.leads):
             relay.position.log.wait(place.memory, relay.position.place.seq, self._ttl / 6)
 
     def _go_on_leading(self, memory: Memory, relay: Relay, registry: Registry) -> None:

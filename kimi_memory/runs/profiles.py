@@ -6,6 +6,7 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kimi_memory.api.memory import Memory
@@ -42,6 +43,8 @@ class Offer(NamedTuple):
     load: int = 0
     endpoint: str = ""
     """How others reach its execution node: ``ssh:HOST``, or ``https://HOST:PORT``."""
+    labels: Mapping[str, str] = MappingProxyType({})
+    """What its owner says of it, for people and programs of their own."""
 
 
 def publish_offer(cluster: Cluster, offer: Offer) -> None:
@@ -53,7 +56,7 @@ def publish_offer(cluster: Cluster, offer: Offer) -> None:
     if cluster.node not in {one.name for one in cluster.nodes()}:
         raise UsageError(f"{cluster.node} has not joined. Run 'kimi-memory node join' first.")
     body = {
-        name: value._asdict() if hasattr(value, "_asdict") else value
+        name: value._asdict() if hasattr(value, "_asdict") else _plain(value)
         for name, value in offer._asdict().items()
     }
     cluster.log.put_row(_PROFILES, cluster.node, json.dumps(body, sort_keys=True).encode())
@@ -112,7 +115,9 @@ def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
     resources = _pick(Resources._fields, offer.get("resources", {}))
     permissions = _pick(Permissions._fields, offer.get("permissions", {}))
     plain = {
-        name: offer[name] for name in ("use_case", "status", "load", "endpoint") if name in offer
+        name: offer[name]
+        for name in ("use_case", "status", "load", "endpoint", "labels")
+        if name in offer
     }
     return node._replace(
         capabilities=Capabilities(**capabilities),
@@ -120,6 +125,15 @@ def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
         permissions=Permissions(**permissions),
         **plain,
     )
+
+
+def status_of(node: NodeProfile, ttl: float) -> str:
+    """Return what a machine is now: offline where nobody heard of it for three times `ttl`."""
+    return "offline" if node.seen_seconds >= 3 * ttl else node.status
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _pick(fields: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:

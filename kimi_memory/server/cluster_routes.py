@@ -50,7 +50,7 @@ CLUSTER = (
     ),
     Route(
         method="GET", path="/v1/cluster/agents", name="cluster_agents",
-        summary="List the runs of agents that ended, newest first.",
+        summary="List the runs of agents, newest first.",
         gives=list[AgentRun], deed=_find_deed("agents"), whole=True,
         fields=(
             Field(

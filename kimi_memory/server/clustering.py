@@ -13,11 +13,11 @@ from kimi_memory.cluster.registry import Registry
 from kimi_memory.domain.agent_run import AgentRun, Needs, Task, Usage
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.ids import new_id
-from kimi_memory.errors import ServerError, UsageError
+from kimi_memory.errors import DivergedError, ServerError, UsageError
+from kimi_memory.runs import Runs
 from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
 from kimi_memory.runs.profiles import place as place_task
-from kimi_memory.runs.profiles import read_surroundings
-from kimi_memory.runs.run_records import read_runs
+from kimi_memory.runs.profiles import read_surroundings, status_of
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.responses import (
     ClusterNode,
@@ -34,8 +34,13 @@ from kimi_memory.store.relay import Relay
 def state(memory: Memory, caller: Caller, given: Given) -> ClusterState:
     """Say who leads, and how far this node got."""
     relay = _find_relay(memory)
-    place = relay.position.place
+    why = ""
     try:
+        try:
+            relay.follow()
+        except DivergedError as error:
+            why = str(error)
+        place = relay.position.place
         with _open_cluster(memory) as cluster:
             lease = cluster.state(place.memory)
             leader = lease.holder if lease.held else ""
@@ -45,7 +50,7 @@ def state(memory: Memory, caller: Caller, given: Given) -> ClusterState:
     return ClusterState(
         place.memory, place.node, leader, address, lease.epoch,
         round(max(0.0, lease.left_seconds), 2), place.seq, relay.position.lag_ms, place.may_lead,
-        place.broken,
+        why,
     )  # fmt: skip
 
 
@@ -58,7 +63,10 @@ def nodes(memory: Memory, caller: Caller, given: Given) -> list[ClusterNode]:
             found = read_surroundings(cluster).nodes
     except Unreachable as error:
         raise _silent(error) from error
-    return [ClusterNode(**{name: getattr(one, name) for name in names}) for one in found]
+    ttl = memory.home.settings().cluster.ttl
+    shown = ({name: getattr(one, name) for name in names} for one in found)
+    states = (status_of(one, ttl) for one in found)
+    return [ClusterNode(**one | {"status": now}) for one, now in zip(shown, states, strict=True)]
 
 
 def deployments(memory: Memory, caller: Caller, given: Given) -> list[Deployed]:
@@ -79,8 +87,8 @@ def deployments(memory: Memory, caller: Caller, given: Given) -> list[Deployed]:
 
 
 def agents(memory: Memory, caller: Caller, given: Given) -> list[AgentRun]:
-    """List the runs of agents that ended, newest first."""
-    return read_runs(memory)[: -given["limit"] - 1 : -1]
+    """List the runs of agents, newest first: ended anywhere, or living here."""
+    return Runs(memory).list_runs()[: -given["limit"] - 1 : -1]
 
 
 def usage(memory: Memory, caller: Caller, given: Given) -> list[Usage]:

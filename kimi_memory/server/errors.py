@@ -27,6 +27,7 @@ STATUS: Mapping[type[KimiMemoryError], int] = {
     errors.FencedError: 409,
     errors.UnknownOutcomeError: 503,
     errors.DivergedError: 503,
+    errors.BehindError: 503,
     errors.NoPlaceError: 409,
     errors.IndexDamagedError: 503,
     errors.NotAMemoryError: 503,

@@ -199,13 +199,13 @@ class ClusterState:
     left_seconds: float
     """How long that lasts unless it is renewed, by the clock of the engine."""
     seq: int
-    """The last record that this node has carried out."""
+    """The last record that this node has carried out: the last one there is, unless it says why."""
     lag_ms: int
     """For how long it has not seen the end of the log; -1 where it never did."""
     may_lead: bool
     """Whether this node may take over."""
     why: str = ""
-    """Why it carries out nothing more; empty for a sound one."""
+    """Why it carries out nothing more, or refuses what comes next; empty where all is well."""
 
 
 @dataclass(frozen=True, slots=True)

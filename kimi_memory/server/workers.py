@@ -17,7 +17,7 @@ from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import FormatError, NotPrimaryError, ServerError
+from kimi_memory.errors import BehindError, FormatError, NotPrimaryError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.server.auth import unauthorized
 from kimi_memory.server.cluster_routes import load_clustering
@@ -162,19 +162,14 @@ class Desk:
             wrote: whether the answer is that of a write.
 
         Raises:
-            ServerError: it did not get there in time.
+            BehindError: it did not get there in time.
         """
         relay = (self._writers if wrote else self._readers).memory.store.relay
         if relay is None:
             return {}
         seq, lag, epoch = await asyncio.to_thread(_read_at, relay, after)
         if seq < after:
-            raise ServerError(
-                f"This node is behind: it has record {seq}, {after} was asked for. "
-                "Ask again in a moment, or another node.",
-                status=503,
-                code="behind",
-            )
+            raise BehindError(seq, after)
         return {"kimi-seq": str(seq), "kimi-epoch": str(epoch), "kimi-lag-ms": str(lag)}
 
     async def find_address(self, node: str) -> str:

@@ -29,6 +29,7 @@ from kimi_memory.runs.profiles import (
 )
 
 _STATES = ("online", "busy", "maintenance")
+_USE_CASES = ("", "low-latency", "offline", "edge")
 _PERMISSIONS = ("sudo", "filesystem", "network", "docker")
 
 
@@ -48,6 +49,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--offer", action="store_true", help="say that this machine offers all that, instead"
     )
+    parser.add_argument("--gpu-ram", type=int, default=0, metavar="MB", help="with --offer")
+    parser.add_argument("--providers", default="", help="with --offer: of models, by commas")
+    parser.add_argument("--use-case", choices=_USE_CASES, default="", help="with --offer")
+    parser.add_argument(
+        "--most", type=int, default=0, metavar="N", help="with --offer: so many memories; 0 for any"
+    )
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="NAME=VALUE",
+        help="with --offer: what you say of it; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--load", type=int, default=0, metavar="PERCENT", help="with --offer")
     parser.add_argument(
         "--status", choices=_STATES, default="online", help="with --offer; default: online"
@@ -142,16 +153,26 @@ def _read_offer(arguments: Namespace) -> Offer:
     runtimes = [one for one in _split(arguments.needs) if one in ("process", "sandbox", "gvisor")]
     languages = [one for one in _split(arguments.needs) if one not in runtimes]
     return Offer(
+        use_case=arguments.use_case,
         capabilities=Capabilities(
-            arguments.gpu, runtimes=tuple(runtimes) or ("process",), languages=tuple(languages)
+            arguments.gpu, _split(arguments.providers), arguments.most,
+            tuple(runtimes) or ("process",), tuple(languages),
         ),
-        resources=Resources(arguments.cpu, arguments.ram, arguments.disk),
+        resources=Resources(arguments.cpu, arguments.ram, arguments.disk, arguments.gpu_ram),
         permissions=Permissions(
             "sudo" in names, "all" if "filesystem" in names else "work", "network" in names,
             "docker" in names,
         ),
         status=arguments.status, load=arguments.load, endpoint=arguments.endpoint,
+        labels=dict(map(_parse_label, arguments.label)),
     )  # fmt: skip
+
+
+def _parse_label(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not (name and value and text.isprintable()):
+        raise UsageError(f"{text!r} is no label. Write NAME=VALUE, such as rack=7.")
+    return name, value
 
 
 def _parse_latency(node: str, text: str) -> Latency:

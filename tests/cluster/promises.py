@@ -135,11 +135,9 @@ PROMISES: Mapping[str, Promise] = {
         defects=(
             Defect(
                 "a leadership lasts ten times as long as is said",
-                "kimi_memory/store/relay.py",
-                "if self.position.log.renew(place.memory, place.node, self.epoch, self._terms.ttl)",
-                "if self.position.log.renew(\n"
-                "                place.memory, place.node, self.epoch, 10 * self._terms.ttl\n"
-                "            )",
+                "kimi_memory/api/relaying.py",
+                "terms=Terms(table.ttl, table.wait_seconds)",
+                "terms=Terms(10 * table.ttl, table.wait_seconds)",
                 f"{KILLED}[folder]",
             ),
         ),

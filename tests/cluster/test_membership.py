@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +28,29 @@ def machine(base: Path, name: str, ttl: float = 60.0) -> Opening:
     text = f'[cluster]\nurl = "folder://{base}/log"\nnode = "{name}"\nttl = {ttl}\n'
     (home.config / "config.toml").write_text(text, encoding="utf-8")
     return Opening(home=home, background=False)
+
+
+def test_a_node_goes_on_under_another_host_name_once_the_old_one_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("cryptography", reason="needs kimi-memory[cluster]")
+    opening = machine(tmp_path, "node-1", ttl=0.1)
+    monkeypatch.setattr("platform.node", lambda: "container-1")
+    with Cluster.open(opening=opening) as cluster:
+        cluster.join()
+    monkeypatch.setattr("platform.node", lambda: "container-2")
+    with Cluster.open(opening=opening) as cluster:
+        with pytest.raises(UsageError, match="is container-1"):
+            cluster.join()
+        time.sleep(0.4)
+        assert cluster.join().host == "container-2"
+    # Another machine that took the name has another key.
+    (opening.home or Home.of_user()).config.joinpath("node_ed25519").unlink()
+    monkeypatch.setattr("platform.node", lambda: "elsewhere")
+    with Cluster.open(opening=opening) as cluster:
+        time.sleep(0.4)
+        with pytest.raises(UsageError, match="is container-2"):
+            cluster.join()
 
 
 def relay(memory: Memory) -> Relay:

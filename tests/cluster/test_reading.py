@@ -9,7 +9,8 @@ import pytest
 from fakes.served import Served, environment, serving
 
 from kimi_memory import Memory, Opening
-from kimi_memory.cluster import Cluster
+from kimi_memory.cluster import Cluster, find_seq
+from kimi_memory.errors import BehindError
 from kimi_memory.operations.doctor import doctor
 from tests.cluster.test_membership import machine
 
@@ -76,6 +77,22 @@ def test_a_read_waits_for_a_record_that_is_still_to_come(tmp_path: Path) -> None
             late.join()
             assert seq > known and 0 <= lag < 5000
             assert follows.store.relay.position.read_at(known + 1000, 0.1)[0] < known + 1000
+
+
+def test_a_memory_is_opened_where_it_has_what_was_written_elsewhere(tmp_path: Path) -> None:
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    Memory.create(tmp_path / "edge/shop", name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
+        one.deploy(tmp_path / "edge/shop")
+        other.add("shop", tmp_path / "rack/shop")
+        with one.memory("shop") as leads:
+            leads.remember("部署定在每周五下午。", key="day")
+            seq = find_seq(leads)
+        with other.memory("shop", after=seq) as follows:
+            assert "每周五" in follows.recall("哪天部署？").hits[0].snippet
+            assert find_seq(follows) >= seq
+        with pytest.raises(BehindError, match=f"{seq + 100} was asked for"):
+            other.memory("shop", after=seq + 100, wait_seconds=0.1)
 
 
 def test_the_doctor_names_a_folder_that_stopped(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from fakes.served import Served, serving
 from kimi_memory import Memory, Opening
 from kimi_memory.client import AsyncClient, Client
 from kimi_memory.cluster import Cluster
+from kimi_memory.domain.agent_run import Program, Task
 from kimi_memory.errors import NoPlaceError, NotPrimaryError, UsageError
+from kimi_memory.runs import Runs
 from tests.cluster.test_reading import served_on
 
 pytestmark = pytest.mark.cluster
@@ -63,7 +66,11 @@ def test_a_write_is_sent_on_to_the_machine_that_takes_it(pair: tuple[Served, Ser
             assert (stored.n, stored.durability) == (1, "replicated")
         report = memory.remember("The mast is 21 m high.", key="mast")
         assert report.counts == {"ADD": 1}
+    with Client(rack.url) as memory:
+        state = memory.cluster_status()
+        assert state.seq > 3 and state.why == ""
     with Client(edge.url) as memory:
+        assert memory.cluster_status().seq == state.seq
         assert memory.recall("哪天部署？").hits
         seq = memory.cluster_status().seq
 
@@ -113,6 +120,10 @@ def test_who_leads_is_said_and_handed_over(pair: tuple[Served, Served]) -> None:
         assert one.demote().node == ""
         led = other.promote()
         assert (led.node, led.epoch) == ("rack", 2)
+        last = max((edge.root.parents[1] / "log").glob("logs/*/0*.json"))
+        last.with_name(f"{int(last.stem) + 1:020d}.json").write_bytes(b"[]")
+        assert "no record of a change log" in one.cluster_status().why
+        last.with_name(f"{int(last.stem) + 1:020d}.json").unlink()
         # Now it goes the other way round.
         assert one.remember("The mast is 21 m high.", key="mast").counts == {"ADD": 1}
         assert one.cluster_status().leader == "rack"
@@ -122,6 +133,13 @@ def test_who_leads_is_said_and_handed_over(pair: tuple[Served, Served]) -> None:
         with pytest.raises(NoPlaceError, match="offers no python"):
             one.cluster_place(needs=("python",))
         assert one.cluster_usage(by=("job",)) and one.cluster_agents() == []
+    opening = Opening(home=rack.directories, background=False)
+    program = Program("worker", (sys.executable, "-c", "print('done')"))
+    with Memory.open(rack.root, opening) as memory:
+        runs = [Runs(memory).run(Task(f"t-{n}", prompt="Go."), program).id for n in (1, 2)]
+    with Client(rack.url) as other:
+        assert [run.id for run in other.cluster_agents()] == runs[::-1]
+        assert [run.id for run in other.cluster_agents(limit=1)] == runs[1:]
 
 
 def test_a_memory_of_one_machine_has_no_cluster(tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
+from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.registry import Node
+from kimi_memory.runs.profiles import read_surroundings, status_of
 
 
 @pytest.fixture
@@ -39,6 +42,7 @@ def test_a_task_is_placed_and_explained(joined: None, capsys) -> None:
         (["--latency", "rack-2"], 2, "Write NODE=MS"),
         (["--offer", "--load", "101"], 2, "from 0 to 100"),
         (["--offer", "--endpoint", "rack"], 2, "no endpoint"),
+        (["--offer", "--label", "rack"], 2, "Write NAME=VALUE"),
         (["--measure", "edge-1"], 2, "Nobody said how ssh reaches edge-1"),
     ],
 )
@@ -53,3 +57,26 @@ def test_a_machine_in_maintenance_takes_nothing(joined: None, capsys) -> None:
     assert run(["place", "--offer", "--status", "maintenance"]) == 0
     assert run(["place"]) == 45
     assert "in maintenance" in capsys.readouterr().err
+
+
+def test_all_that_a_machine_offers_is_kept_and_listed(joined: None, capsys) -> None:
+    words = ["--use-case", "edge", "--providers", "openai,ollama", "--most", "40", "--gpu"]
+    words += ["--gpu-ram", "24000", "--label", "rack=7", "--label", "owner=林", "--load", "12"]
+    assert run(["place", "--offer", *words, "--status", "busy"]) == 0
+    with Cluster.open() as cluster:
+        (node,) = read_surroundings(cluster).nodes
+        cluster.registry.put_node(Node("gone-1"))
+    assert (node.use_case, node.load, node.status) == ("edge", 12, "busy")
+    assert node.capabilities[:3] == (True, ("openai", "ollama"), 40)
+    assert node.resources.gpu_mb == 24_000
+    assert node.labels == {"rack": "7", "owner": "林"}
+    assert node.key.startswith("ssh-ed25519 ")
+    assert status_of(node, 6.0) == "busy"
+    assert status_of(node._replace(seen_seconds=18.0), 6.0) == "offline"
+    assert run(["place", "--latency", "gone-1=83"]) == 0
+    capsys.readouterr()
+    assert run(["node", "list"]) == 0
+    head, edge, gone = capsys.readouterr().out.splitlines()
+    assert head.split() == ["NODE", "KIND", "PLACE", "STATUS", "LOAD", "SEEN", "RTT", "MEMORIES"]
+    assert edge.split()[:6] == ["edge-1", "hybrid", "us", "busy", "12", "%"]
+    assert "83 ms" in gone
