@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
+from kimi_memory.domain.search_types import Query
+from kimi_memory.recall.browse import ListQuery
 from kimi_memory.web.reading_pages import mark
 
 
@@ -120,3 +123,18 @@ def test_a_statement_says_whose_it_is_where_several_speak(fresh: Pages) -> None:
     whose = {row.partition('class="whose">')[2].split("<")[0] for row in rows}
     assert {"Maya", "林夏"} <= whose
     assert [row for row in rows if "Wednesdays" in row and ">Maya<" in row]
+
+
+def test_the_timeline_tells_when_a_thing_was_said_and_tells_it_once(fresh: Pages) -> None:
+    memory = fresh.desk.memory
+    said = datetime(2025, 1, 5, 9, 30, tzinfo=UTC)
+    with memory.session("old", user="Maya") as session:
+        session.turn("user", "We decided to deploy on Wednesdays.", speaker="Maya", at=said)
+        session.turn("user", "My editor is Helix.", speaker="Maya", at=said + timedelta(minutes=1))
+    memory.end("old")
+    held = memory.browse(ListQuery(filters=Query(text="", phrases=("Wednesdays",)))).units
+    assert {"card", "event"} <= {unit.kind for unit in held}
+    text = fresh.read("/ui/timeline?month=2025-01")
+    assert 'id="d2025-01-05"' in text and "Helix" in text
+    assert text.count("deploy on Wednesdays") == 1
+    assert "Helix" not in fresh.read("/ui/timeline")
