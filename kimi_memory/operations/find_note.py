@@ -79,4 +79,4 @@ def _describe(note: Note) -> str:
     text = " ".join(str(getattr(note, "title", "") or getattr(note, "name", "")).split())
     title = f" “{text if len(text) <= _TITLE else f'{text[:_TITLE]}…'}”" if text else ""
     project = getattr(note, "project", "")
-    return f"{note.id}{title}{f' in {project}' if project else ''}"
+    return f"{f'{project}: ' if project else ''}{note.id}{title}"

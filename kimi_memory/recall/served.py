@@ -71,7 +71,7 @@ def served_by(searcher: Searcher, request: Request) -> Served:
         project = project or next(iter(searcher.column("project").tally(rows)), "")
         named = named or _names_in(searcher, rows)
     people = frozenset(map(str.casefold, named))
-    several = _are_several(searcher, request)
+    several = are_several(searcher, request)
     return Served(people, project, bool(running or project), several)
 
 
@@ -103,7 +103,12 @@ def person_of(searcher: Searcher, unit: Unit, request: Request) -> str:
         unit: what is shown.
         request: who asks; people of whom they may see nothing do not count.
     """
-    if unit.trust != Origin.HUMAN or not _are_several(searcher, request):
+    return find_person(searcher, unit) if are_several(searcher, request) else ""
+
+
+def find_person(searcher: Searcher, unit: Unit) -> str:
+    """Return the name of the person whose words a unit shows; empty where nobody knows."""
+    if unit.trust != Origin.HUMAN:
         return ""
     if unit.kind == "turn":
         return unit.speaker or unit.user
@@ -121,7 +126,7 @@ def _yield_speakers(searcher: Searcher, unit: Unit) -> Iterator[_Names]:
             yield one
 
 
-def _are_several(searcher: Searcher, request: Request) -> bool:
+def are_several(searcher: Searcher, request: Request) -> bool:
     """Whether more than one person speaks in what the caller may see."""
     # A name beside words of theirs would say that there are talks which are hidden from them.
     asked = request.narrowed(Query(text="", within=request.within))

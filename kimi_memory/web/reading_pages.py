@@ -16,8 +16,9 @@ from kimi_memory.domain.search_types import Context, Hit, Query, Unit
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.memory_overview import overview
-from kimi_memory.recall.browse import BANDS, SORTS, Listing, ListQuery
+from kimi_memory.recall.browse import BANDS, SORTS, ListQuery
 from kimi_memory.recall.engine import SUMMANDS
+from kimi_memory.recall.happened import find_happened, find_last_happened
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.web.drawing import heat
 from kimi_memory.web.page_types import Asked, Redirect, View, link
@@ -25,6 +26,8 @@ from kimi_memory.web.schedule import list_schedule
 
 PAGE = 50
 HITS = 20
+MOST_HAPPENED = 500
+"""So much of a month is shown on one page."""
 _HELD = ("kind", "type", "status", "project", "band", "q", "sort")
 _KINDS = {"card": ("card",), "event": ("event",), "turn": ("turn",)}
 
@@ -196,19 +199,19 @@ def show_timeline(memory: Memory, asked: Asked) -> View:
     filters = asked.caller.space.narrowed(
         Query(text="", kind=("event", "card"), project=project, status=tuple(Status))
     )
-    newest = memory.browse(ListQuery(filters=filters, limit=1, facets=("project",)))
-    # Without a month that of the last thing that happened: an empty page tells nothing.
-    last = newest.units[0].at if newest.units else None
-    month = _month(asked.get("month"), last or memory.now())
-    after = (month.replace(day=28) + timedelta(days=4)).replace(day=1)
-    within = replace(filters, since=month, until=after)
-    found = memory.browse(ListQuery(filters=within, sort="oldest", limit=500, facets=()))
+    named = memory.browse(ListQuery(filters=filters, limit=1, facets=("project",)))
+    with memory.index.guard:
+        searcher, now = memory.index.searcher(), memory.now()
+        # Without a month that of the last thing that happened: an empty page tells nothing.
+        month = _month(asked.get("month"), find_last_happened(searcher, filters, now) or now)
+        after = (month.replace(day=28) + timedelta(days=4)).replace(day=1)
+        found = find_happened(searcher, filters, (month, after), now, MOST_HAPPENED)
     values = {
         "month": month,
         "project": project,
-        "projects": [one for one in newest.facets["project"] if one],
-        "days": list(_by_day(found)),
-        "left": found.total - len(found.units),
+        "projects": [one for one in named.facets["project"] if one],
+        "days": list(_by_day(found.units)),
+        "left": found.left,
         "before": link("/timeline", month=f"{month - timedelta(days=1):%Y-%m}", project=project),
         "after": link("/timeline", month=f"{after:%Y-%m}", project=project),
     }
@@ -225,10 +228,10 @@ def _month(text: str, now: datetime) -> datetime:
     return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
-def _by_day(listing: Listing) -> Iterator[Day]:
-    dated = [(unit.at.date(), unit) for unit in listing.units if unit.at]
-    for day, units in groupby(dated, key=lambda pair: pair[0]):
-        yield Day(day, tuple(unit for _, unit in units))
+def _by_day(units: Sequence[Unit]) -> Iterator[Day]:
+    dated = [(unit.at.date(), unit) for unit in units if unit.at]
+    for day, pairs in groupby(dated, key=lambda pair: pair[0]):
+        yield Day(day, tuple(unit for _, unit in pairs))
 
 
 def show_told(memory: Memory, asked: Asked) -> View:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.operations.id_names import split_ids, title_of
 from kimi_memory.recall.request import Request
-from kimi_memory.recall.served import person_of
+from kimi_memory.recall.served import are_several, find_person
 from kimi_memory.web.page_types import Asked
+
+if TYPE_CHECKING:
+    from kimi_memory.index.searcher import Searcher
 
 _MOST_GONE = 12
 """So many notes that are gone are looked for in the history for one page."""
@@ -38,8 +41,19 @@ def tell_of(memory: Memory, asked: Asked) -> Telling:
     def named(text: str) -> Sequence[tuple[str, str]]:
         return [name(id) if id else (said, "") for said, id in split_ids(text)]
 
-    request = Request("task", 0, "", bound=space.narrowed)
-    return {"named": named, "whose": partial(_find_person, memory, request)}
+    @cache
+    def searcher() -> Searcher:
+        return memory.index.searcher()  # It looks at the folder: once for a page is enough.
+
+    @cache
+    def several() -> bool:
+        return are_several(searcher(), Request("task", 0, "", bound=space.narrowed))
+
+    def whose(unit: Unit) -> str:
+        with memory.index.guard:
+            return find_person(searcher(), unit) if several() else ""
+
+    return {"named": named, "whose": whose}
 
 
 def _title_of_gone(memory: Memory, id: str) -> str:
@@ -49,9 +63,3 @@ def _title_of_gone(memory: Memory, id: str) -> str:
     with suppress(KimiMemoryError):
         return next((one.says for one in reversed(memory.timeline(id)) if one.says), id)
     return id
-
-
-def _find_person(memory: Memory, request: Request, unit: Unit) -> str:
-    """Return whose word a note is, by name; empty where only one person speaks."""
-    with memory.index.guard:
-        return person_of(memory.index.searcher(), unit, request)

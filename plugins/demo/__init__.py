@@ -46,7 +46,7 @@ _INSIDE = {"": "", "time": "memory", "cluster": "edge-1/memory"}
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``demo``."""
-    help = "show the main job on two bundled conversations; or a belief through time, or a cluster"
+    help = "show the main job on six bundled conversations; or a belief through time, or a cluster"
     return [Command("demo", help, _add_arguments, _run_demo, "begin")]
 
 

@@ -43,7 +43,7 @@ def test_a_key_of_two_projects_lists_both_with_their_titles(
     with pytest.raises(AmbiguousIdError) as refused:
         find_note(memory, "port.web")
     said = str(refused.value)
-    assert f"{cards['shop']} “The port is 8080.” in shop" in said
+    assert f"shop: {cards['shop']} “The port is 8080.”" in said
     assert "or as blog/port.web." in said
     assert "\n" not in said
 
