@@ -31,6 +31,7 @@ from kimi_memory.server.guard import GuardPost, Request
 from kimi_memory.server.looking_back import blame_of, timeline_of
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.simple import of_sources
+from kimi_memory.store.files.paths import PRIVATE
 
 MOST_HITS = 50
 MOST_TOKENS = 20_000
@@ -137,6 +138,8 @@ class Desk:
             filed = self._space.filed(memory, asked)
         except NotFoundError as missing:
             try:
+                if asked.startswith(f"{PRIVATE}/"):
+                    raise NotFoundError("note or file", asked)
                 self._space.check_path(memory, asked, asked)
                 return asked, memory.store.text(asked)
             except NotFoundError:

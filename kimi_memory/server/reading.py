@@ -31,6 +31,7 @@ from kimi_memory.server.responses import (
     Text,
 )
 from kimi_memory.server.schema import Given
+from kimi_memory.store.files.paths import is_truth
 from kimi_memory.store.notes import sessions
 
 _NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion")
@@ -98,7 +99,7 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
     if commit and not caller.space:
         return memory.at(commit).get(was)
     try:
-        if not _READABLE.fullmatch(path):
+        if not (_READABLE.fullmatch(path) and is_truth(path)):
             raise NotFoundError("note or file", what)
         caller.space.check_path(memory, path, what)
         text = memory.store.text(path)

@@ -158,6 +158,7 @@ MISTAKES = (
     ("memory_get", {"path": "card-none"}, "card-none"),
     ("memory_get", {"path": "../../etc/passwd"}, "etc/passwd"),
     ("memory_get", {"path": ".git/config"}, ".git/config"),
+    ("memory_get", {"path": ".kimi/owner"}, "No note '.kimi/owner'"),
     ("memory_get", {"path": "USER.md", "startLine": 3, "endLine": 2}, "'endLine' 2 is before"),
     ("memory_search", {"query": "x", "sources": ["wiki"]}, "'sources.0' should be 'memory' or 's"),
     (

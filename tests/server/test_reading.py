@@ -23,3 +23,14 @@ def test_a_hidden_note_answers_like_one_that_is_not_there(memory: Memory) -> Non
         assert str(told.value) == str(NotFoundError("note or file", what))
     for what in ("card-ab1", "card-ab", "card-a"):
         assert text_of(memory, bound, what)[0] == "semantic/general/k.ab1.md"
+
+
+@pytest.mark.parametrize("path", [".kimi/lost+found/a.md", ".kimi/undo/session_a.jsonl"])
+def test_what_a_machine_keeps_for_itself_is_not_read_from_outside(
+    memory: Memory, path: str
+) -> None:
+    place = memory.root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("set aside\n", encoding="utf-8")
+    with pytest.raises(NotFoundError):
+        text_of(memory, Caller("all", frozenset({Scope.READ})), path)

@@ -229,6 +229,8 @@ def is_drawn(text: str, start: int, end: int) -> bool:
     """Whether a password of mixed signs is no name with a number: Postgres16, OAuth2, chrome120."""
     value = text[start:end].rstrip(_TAIL)
     odd = any(sign in _ODD for sign in text[start:end]) and not _NUMBERED.search(value)
+    if value.startswith("^"):
+        return False  # An anchor of a line: ^card-01m8hevv.
     return is_strong(text, start, end) and (odd or _count_switches(value) > 1)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -96,6 +97,8 @@ _REMEDIES = (
 # A git that hangs, such as on a dead network drive, must not hold our lock for ever.
 _TIMEOUT_SECONDS = 30.0
 _WHOLE_SECONDS = 600.0
+_REST_SECONDS = 60.0
+"""So long git is not asked again after it had to be stopped."""
 _WHOLE = frozenset(
     {
         *("fsck", "fast-export", "fast-import", "pack-objects", "index-pack", "bundle", "repack"),
@@ -180,6 +183,7 @@ class Git:
             extra |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(root)}
         self.variables = extra
         """What every call finds in its environment."""
+        self._rests_until = 0.0
 
     def aside(self, folder: Path) -> Git:
         """Return git over an empty repository that sees all objects of this one.
@@ -199,8 +203,10 @@ class Git:
         """Run a command; its failure is a result.
 
         Raises:
-            HistoryError: git is not there or did not end.
+            HistoryError: git is not there, did not end, or did not end a moment ago.
         """
+        if time.monotonic() < self._rests_until:
+            raise self._hanging_error(arguments)
         try:
             done = subprocess.run(
                 ["git", *FLAGS, *arguments],
@@ -214,10 +220,9 @@ class Git:
         except FileNotFoundError as error:
             raise self._missing_git_error() from error
         except subprocess.TimeoutExpired as error:
-            raise HistoryError(
-                f"git {_command_name(arguments)} did not end within {error.timeout:g} seconds, so "
-                "it was stopped. Look for what holds it up (a slow disk, another git), then retry."
-            ) from error
+            # A command asks git ten times, and would wait for each.
+            self._rests_until = time.monotonic() + _REST_SECONDS
+            raise self._hanging_error(arguments, error.timeout) from error
         except OSError as error:
             raise HistoryError(f"git could not be run: {error}. Retry.") from error
         return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
@@ -251,6 +256,14 @@ class Git:
         except FileNotFoundError as error:
             raise self._missing_git_error() from error
 
+    def _hanging_error(self, arguments: Sequence[str | bytes], seconds: float = 0) -> HistoryError:
+        within = f"did not end within {seconds:g} seconds, so it was stopped"
+        why = within if seconds else "was not started, as one before did not end"
+        return HistoryError(
+            f"git {_command_name(arguments)} {why}. "
+            "Look for what holds it up (a slow disk, another git), then retry."
+        )
+
     def _missing_git_error(self) -> HistoryError:
         gone = f"The folder {self.root} is gone. Bring it back, then retry."
         return HistoryError(MISSING if self.root.is_dir() else gone)
@@ -266,8 +279,11 @@ class Git:
 
 def _call_timeout(arguments: Sequence[str | bytes]) -> float:
     """Return how long a command may take, in seconds."""
-    whole = any(os.fsdecode(one).startswith(("--all", "--batch", "--stdin")) for one in arguments)
-    return _WHOLE_SECONDS if whole or _command_name(arguments) in _WHOLE else _TIMEOUT_SECONDS
+    name = _command_name(arguments)
+    told = any(os.fsdecode(one).startswith(("--all", "--batch", "--stdin")) for one in arguments)
+    # What a commit asks first must not wait for minutes.
+    whole = name in _WHOLE or (told and name not in ("check-ignore", "update-ref"))
+    return _WHOLE_SECONDS if whole else _TIMEOUT_SECONDS
 
 
 def _command_name(arguments: Sequence[str | bytes]) -> str:

@@ -77,11 +77,18 @@ def test_a_git_that_does_not_end_is_given_up(git, monkeypatch, tmp_path):
     monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.05)
     with pytest.raises(HistoryError, match=r"git version did not end within 0\.05 seconds"):
         git.run("version")
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 60)
+    with pytest.raises(HistoryError, match="git status was not started, as one before did not"):
+        git.run("status")
+    monkeypatch.undo()
+    monkeypatch.setattr(git, "_rests_until", 0.0)
+    assert git.run("version")
 
 
 def test_only_commands_over_a_whole_history_may_take_minutes():
     assert module._call_timeout(("update-ref", "refs/heads/main")) == 30
     assert module._call_timeout((b"config",)) == 30
+    assert module._call_timeout(("check-ignore", "-z", "--stdin")) == 30
     assert module._call_timeout(()) == 30
     assert module._call_timeout(("fsck", "--no-dangling")) == 600
     assert module._call_timeout(("rev-list", "--all", "--objects")) == 600
