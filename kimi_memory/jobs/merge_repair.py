@@ -52,9 +52,11 @@ class Repaired:
         """Return one line for people."""
         name = f"the merge {self.merge[:10]} of git" if self.merge else self.about
         kept = [path for path in self.paths if path.startswith(f"{CONFLICTS}/")]
-        done = [f"one version stays, the other waits in {path}" for path in kept]
-        if self.paths and not kept:
-            done = [f"{counted(len(self.paths), 'files')} merged by their values"]
+        merged = len(self.paths) - len(kept)
+        # Of a single file whose other version waits, nothing was merged.
+        told = merged and (self.merge or not kept)
+        done = [f"{counted(merged, 'files')} merged by their values"] if told else []
+        done += [f"one version stays, the other waits in {path}" for path in kept]
         done += [f"{counted(self.settled, 'cards')} settled"] if self.settled else []
         done += [f"its cards are not settled: {self.held}"] if self.held else []
         return f"{name}: {', '.join(done)}"

@@ -99,7 +99,9 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
     if commit and not caller.space:
         return memory.at(commit).get(was)
     try:
-        if not (_READABLE.fullmatch(path) and is_truth(path)):
+        # A path that leaves the folder is refused below, as such.
+        held = is_truth(path) or ".." in path.split("/")
+        if not (held and _READABLE.fullmatch(path)):
             raise NotFoundError("note or file", what)
         caller.space.check_path(memory, path, what)
         text = memory.store.text(path)

@@ -88,6 +88,8 @@ def test_what_git_merged_is_merged_by_values_before_the_next_job(
     [note] = memory.notes
     assert "of git: " in note
     assert "files merged by their values" in note
+    [kept] = memory.store.files("conflicts")
+    assert f"one version stays, the other waits in {kept}" in note
     check_whole(memory)
     assert memory.repair_merges() == []
     commits = memory.history.log(limit=9)

@@ -33,8 +33,8 @@ _SEALED = frozenset(
 """What is sealed piece by piece, or can do no harm; it stays where a person moved the folder."""
 _DERIVED = ("index", "cache")
 _FORMS = dict.fromkeys(
-    ("journal", "txn", "tmp", "undo", "locks", "lost+found", "pending", "spool"), S_IFDIR
-) | {"read-only": S_IFREG}
+    ("journal", "txn", "tmp", "undo", "locks", "lost+found", "spool"), S_IFDIR
+) | dict.fromkeys(("pending", "pending-flush", "read-only"), S_IFREG)
 """What the names that every command comes by are."""
 _REFUSED = frozenset({EROFS, EACCES, EPERM})
 _LONGEST = 1 << 16
