@@ -21,7 +21,6 @@ _MAKES = regex(
 )
 _IS = regex(
     r"\b(?:[Tt]his|[Oo]ur|[Mm]y) (?:project|app|application|repo(?:sitory)?|site|website|tool|platform|system|product|startup|company|business|game|mod|plugin|library|book|story|novel) (?:(?:is|will be) (?:an?|the|called|named|for|about|meant|designed|built|intended|used|supposed|where)|aims?|helps?|lets|allows?|provides?|called|named)\b"
-    rf"|\b(?:[Nn]ew|[Ss]ide|[Pp]et|[Ww]eekend|[Nn]ext) {_THING}\b[^.:;!?\n]{{0,30}}[:–—-]\s?an? (?:[\w+.#&/'-]+ ){{0,6}}{_THING}\b(?! (?:page|file|test|name)s?\b)"
     rf"|\b[Tt]his is an? (?:[\w+.#&/-]+ ){{0,6}}(?:{_THING}|page)\b (?:that|which|for|to|where|built|using|designed|with)\b"
     rf"|\b[A-Z][\w-]{{2,24}}(?: [A-Z][\w-]+){{0,2}} is (?:an?|the|our) (?:[\w+.#&/-]+ ){{0,6}}{_THING}\b (?:that|which|for|to|where|built|using|designed|with)\b"
     rf"|\b(?:I|[Ww]e) (?:have|own|run|founded) an? (?:[\w+.#&/-]+ ){{0,5}}{_THING}\b(?=.{{0,6}}(?:\b(?:called|named|that|which|where|for|in)\b|[.,]|$))|\b[Aa]t [A-Z][\w-]+, we (?:create|make|build|provide|offer|help|design)\b"
@@ -31,7 +30,6 @@ _HAN_THING = r"(?:网站|网页应用|应用|app|小程序|公众号|平台|系�
 _ZH = regex(
     rf"(?:我们?(?:现在|目前)?(?:想要?|要|需要|打算|正在|准备|计划|希望|在)|帮我|请(?:你)?(?:帮我)?|给我|(?:^|[，。：:\n])\W{{0,9}}(?:想要?|打算|准备|要)?)(?:通过[^，。]{{1,12}}|[^，。]{{0,3}})?(?:做|开发|写|搭建|实现|设计|架构|构建|创建|打造|制作|建|策划)(?:一[个个款套种部本篇]|个)[^，。；\n]{{0,30}}?{_HAN_THING}(?!的?(?:页面|文件|按钮|接口|目录|部署|图标|文档|教程|首页|UI))"
     rf"|(?:这个|本|我们的?|我的)(?:项目|系统|应用|网站|工具|平台|产品|库|游戏|小程序|公司)(?:是(?:一[个个款套种]|用来|为了?|面向)|用于|主要|旨在|的(?:目标|目的|定位)是)"
-    rf"|(?:新|副业|业余|下一个)(?:项目|坑)[^，。：:\n]{{0,8}}[:：，]\s?[^，。；：\n]{{0,24}}?{_HAN_THING}(?!的?(?:页面|文件|名字|测试))"
     r"|(?:项目|产品|系统)(?:目标|目的|定位|简介|背景)\s*[:：是]",
     2,
 )
