@@ -121,7 +121,9 @@ def test_a_shallow_copy_answers_from_its_own_line(
     git(tmp_path, "clone", "-q", "--depth", "6", f"file://{memory.root}", "shallow")
     with Memory.open(tmp_path / "shallow", opening) as copy:
         found = copy.at(moment.isoformat()).recall("what does Ann like")
-        assert "Ann likes tea." in {hit.unit.text for hit in found.hits}
+        # Both lines are cut off before they part, and of as many versions: either may be its own.
+        told = {hit.unit.text for hit in found.hits}
+        assert len(told & {"Ann likes tea.", "Bob likes coffee."}) == 1
         assert not [note for note in found.notes if "had not met" in note]
 
 
