@@ -120,7 +120,7 @@ class ChangeLog(Protocol):
         """Return the rows of a table by key."""
 
     def wait_row(self, table: str, key: str, seconds: float) -> None:
-        """Wait until a row is written that calls, or so long; it may end without a reason."""
+        """Wait until somebody puts a row with `calls`, at most so long; it may end earlier."""
 
     def drop_row(self, table: str, key: str) -> None:
         """Remove a row, if it is there."""

@@ -75,7 +75,7 @@ def graded(
     kept: list[Draft] = []
     left_out: list[str] = []
     for draft in drafts:
-        asked = draft.reversal and is_named(draft.key) and changes_known(draft)
+        asked = _asks_for_change(draft) and changes_known(draft)
         strength = Strength.STRONG if asked or _is_settled(draft) else _rate_strength(draft)
         if strength is Strength.NONE:
             left_out.append(f"{draft.key}: it states nothing")
@@ -83,6 +83,15 @@ def graded(
             weak = strength is Strength.WEAK or _leans_on_talk(draft)
             kept.append(replace(draft, weak=draft.weak or weak))
     return kept, left_out
+
+
+def _asks_for_change(draft: Draft) -> bool:
+    """Whether a draft is a request to give a named thing another value."""
+    if not draft.reversal or not is_named(draft.key) or len(draft.quotes) != 1:
+        return False
+    said = clauses(draft.quotes[0].text)
+    asks = bool(said) and all(one.act is Act.REQUEST for one in said)
+    return asks and not traits_of(draft.value).doubt
 
 
 def _leans_on_talk(draft: Draft) -> bool:

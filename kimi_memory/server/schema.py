@@ -92,7 +92,7 @@ class Route:
     whole: bool = False
     """Whether it concerns the whole memory, and is refused to a bound token."""
     anywhere: bool = False
-    """Whether a write is for the machine that is asked, whoever takes those of the memory."""
+    """Whether a replica carries out this write itself, and does not send it on to the primary."""
     fields: tuple[Field, ...] = ()
 
     def given(self, sent: Mapping[str, Any]) -> Given:

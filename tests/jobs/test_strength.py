@@ -49,21 +49,31 @@ def test_what_is_weak_is_marked() -> None:
         ("The port of Heron is 8080.", "Please change the port of Heron to 8081."),
         ("苍鹭的端口是8080。", "请把苍鹭的端口改成8081。"),
     ],
+    ids=["en", "zh"],
 )
 def test_a_request_changes_what_is_known_of_a_named_thing_and_adds_nothing(
     memory: Memory, clock: Clock, known: str, asked: str
 ) -> None:
-    def tell(id: str, text: str) -> dict[Status, str]:
-        clock.move(days=1)
-        session = memory.session(id)
-        for role, words in (("user", text), ("assistant", "Done.")):
-            session.turn(role, words)
-        session.end()
-        return {card.status: card.value for card in cards(memory)}
+    assert Status.ACTIVE not in tell(memory, clock, "before", asked)
+    assert tell(memory, clock, "known", known)[Status.ACTIVE] == known
+    assert tell(memory, clock, "after", asked) == {Status.ACTIVE: asked, Status.SUPERSEDED: known}
 
-    assert Status.ACTIVE not in tell("before", asked)
-    assert tell("known", known)[Status.ACTIVE] == known
-    assert tell("after", asked) == {Status.ACTIVE: asked, Status.SUPERSEDED: known}
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Should I change the port of Heron to 8081?",
+        "Maybe change the port of Heron to 8081 some day.",
+        "Don't change the port of Heron to 8081.",
+        "要不要把Heron的端口改成8081？",
+    ],
+)
+def test_who_asks_or_doubts_changes_nothing_of_what_is_known(
+    memory: Memory, clock: Clock, asked: str
+) -> None:
+    known = "The port of Heron is 8080."
+    tell(memory, clock, "known", known)
+    assert tell(memory, clock, "after", asked)[Status.ACTIVE] == known
 
 
 def test_what_ends_something_or_is_imported_is_left_alone() -> None:
@@ -79,6 +89,16 @@ def test_an_answer_is_read_with_what_it_answers() -> None:
     quotes = (Quote("s", 1, "Where is your shop?"), Quote("s", 2, "In Ghent."))
     (kept,), _ = graded([draft("The shop is in Ghent.", quotes=quotes, key="user.shop")])
     assert not kept.weak
+
+
+def tell(memory: Memory, clock: Clock, id: str, text: str) -> dict[Status, str]:
+    """Say something to an agent in a session of its own; return what is kept of each status."""
+    clock.move(days=1)
+    session = memory.session(id)
+    for role, words in (("user", text), ("assistant", "Done.")):
+        session.turn(role, words)
+    session.end()
+    return {card.status: card.value for card in cards(memory)}
 
 
 def cards(memory: Memory) -> list[Card]:

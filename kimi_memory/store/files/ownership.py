@@ -35,7 +35,7 @@ _DERIVED = ("index", "cache")
 _FORMS = dict.fromkeys(
     ("journal", "txn", "tmp", "undo", "locks", "lost+found", "spool"), S_IFDIR
 ) | dict.fromkeys(("pending", "pending-flush", "read-only"), S_IFREG)
-"""What the names that every command comes by are."""
+"""Whether each of these names, which every command reads, is a folder or a file."""
 _REFUSED = frozenset({EROFS, EACCES, EPERM})
 _LONGEST = 1 << 16
 
