@@ -77,7 +77,9 @@ _FIELD_WORDS = (
     "results status date time place budget role age email phone editor shell language food hobby "
     "hobbies project team stack database backend frontend deadline owner title scope style tone "
     "format example examples step steps ps pps fyi btw tldr summary important reminder meeting "
-    "standup call lunch dinner breakfast gym class lesson appointment"
+    "standup call lunch dinner breakfast gym class lesson appointment correction edit news "
+    "clarification addition answer warning caveat disclaimer hint tip request bug fix change changes "
+    "fact facts point points remark preference preferences habit confession announcement order orders"
 )
 _FIELDS = frozenset([*_FIELD_WORDS.split(), *WEEKDAY_NAMES, *WEEKDAY_STARTS])
 _FIELDS_ZH = regex(
@@ -194,7 +196,9 @@ def _may_be_person(name: str) -> bool:
 
 
 def _is_field(name: str) -> bool:
-    return name.lower().strip("@") in _FIELDS or _FIELDS_ZH.search(name) is not None
+    # "Small correction: …" is headed by its last word.
+    words = name.lower().strip("@").split()
+    return (bool(words) and words[-1] in _FIELDS) or _FIELDS_ZH.search(name) is not None
 
 
 def _without_keys(spoken: Sequence[_Spoken]) -> list[_Spoken]:

@@ -84,3 +84,15 @@ def test_a_time_or_a_heading_makes_nobody_speak(around: str) -> None:
     assert not foreign_spans(text)
     assert not is_led_in(text, text.index(said))
     assert not any(is_stamped(line) or labels_other(line) for line in text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Correction: my birthday is March 3.",
+        "Small correction: I live in Ghent.",
+        "Edit: we use Go",
+    ],
+)
+def test_what_heads_the_speakers_own_words_is_no_speaker(line: str) -> None:
+    assert not labels_other(line)
