@@ -30,6 +30,12 @@ _UNSEEN = re.compile(
     r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
 )
 """Signs of no width, which may part the letters of a word."""
+_REFERENCE = re.compile(
+    r"^ *- session:\S{1,200}#\d+(?:-\d+)?(?: [a-z]+)?(?: [0-9a-f]{12})?$"
+    r"|\[\[session_[^\[\]|\n]{1,200}\|#\d[\d-]*\]\]",
+    re.MULTILINE,
+)
+"""A turn as notes name it, by the id of its session, which was screened when it was given."""
 # With the invisible tags of Unicode, in which orders to a model can be hidden.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\U000e0000-\U000e007f]")
 
@@ -104,7 +110,9 @@ class Screen:
     def mask_new(self, text: str, known: str) -> str:
         """Return `text` with the secrets masked that do not stand in `known` already."""
         # What a person wrote on a page themselves stays as they wrote it.
-        fresh = (s for s in self.spans(text) if text[s.start : s.end] not in known)
+        fresh = [s for s in self.spans(text) if text[s.start : s.end] not in known]
+        turns = [match.span() for match in _REFERENCE.finditer(text)] if fresh else []
+        fresh = [s for s in fresh if not any(a <= s.start and s.end <= b for a, b in turns)]
         return self._mask_spans(text, fresh)[0]
 
     def pass_name(self, name: str) -> str:

@@ -7,15 +7,21 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kimi_memory import hookimpl
 from kimi_memory.capture.screen import MASK, Screen
+from kimi_memory.domain.note import Quote, Source
 from kimi_memory.domain.screen import Span
 from kimi_memory.domain.session import Json, Session
 from kimi_memory.errors import UsageError
+from kimi_memory.formats import codec
 from kimi_memory.hooks.host import Host
+from tests.jobs.notes import card, event
+
+BUNDLED = Screen(Host(entry_points=False), b"k" * 32)
+IDS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}[A-Za-z0-9]", fullmatch=True)
 
 
 class Digits:
@@ -167,6 +173,18 @@ def test_a_bare_answer_is_masked_where_it_was_asked_for_and_a_plugin_knows_it() 
 def test_what_its_owner_wrote_before_stays_and_what_is_new_is_masked() -> None:
     text = screen().mask_new("a 4711 b 12", known="x 4711 ")
     assert text.startswith("a 4711 ") and MASK.sub("*", text).endswith("b *")
+
+
+@given(IDS | st.sampled_from(["conv-26-D7", "Ab3-Cd4x", "run7.Xy9"]), st.integers(1, 4000))
+def test_turns_that_a_note_rests_on_keep_their_names_whatever_a_session_is_called(
+    id: str, n: int
+) -> None:
+    assume(BUNDLED.pass_id(id) == id)
+    quote = Quote(id, n, "We ship on Fridays.")
+    rests = {"sources": (Source.from_quote(quote), Source(id, n, n + 2)), "quotes": (quote,)}
+    for note in (card("a", quote.text, **rests), event("b", quote.text, **rests)):
+        text = codec.render(note)
+        assert BUNDLED.mask_new(text, known="") == text
 
 
 @pytest.mark.parametrize("wrap", [lambda one: [one], lambda one: {"in": one}], ids=["list", "dict"])
