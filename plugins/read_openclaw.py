@@ -26,9 +26,12 @@ from kimi_memory.formats.transcripts import (
     parse_object,
     text_member,
 )
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
 _SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
+_FINAL = regex(r"</?final>")
+"""What the program has models write around an answer."""
 _MACHINE = ("Read HEARTBEAT.md if it exists", "A new session was started via /new or /reset")
 
 
@@ -100,5 +103,5 @@ def _spoken_text(message: dict[str, Any]) -> str:
     content = message.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     said = (block for block in blocks if text_member(block, "type") == "text")
-    text = join_texts(text_member(block, "text") for block in said)
+    text = _FINAL.sub("", join_texts(text_member(block, "text") for block in said)).strip()
     return "" if text in _SILENT or text.startswith(_MACHINE) else text

@@ -19,6 +19,7 @@ from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.domain.session import Transcript, Turn, agent_words, exchanges_of
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import is_remnant
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.learned.worth import Said, odds_of
 from kimi_memory.nlp.rules import small_talk
@@ -106,6 +107,8 @@ _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
 _BOX = regex(r"^\W*\[[ xX]\] ")
 """An item of a check list is a task of its own."""
+_MARK = regex(r"\W*(?:[A-Za-z]|\d{1,2})\W*")
+"""An answer that says which option, and nothing else."""
 _Kept = list[tuple[Clause, float]]
 _Offered = tuple[str, str, int]
 
@@ -194,12 +197,12 @@ class _Reader:
         about, offer, by = offered
         words = quote_heaviest(turn.text, kept, self._line) if kept else turn.text.strip()
         # "Want me to add a test?" – "yes" sets an agent to work, and decides nothing.
-        act = is_task(turn.text) or offers_act(offer) or is_work(offer)
-        errand = self._kind == "work" and act
+        acts = is_task(turn.text) or offers_act(offer) or is_work(offer)
         # What is picked in a chat is mostly a move of the hour.
-        decides = bool(offer) and self._kind != "chat" and not errand
+        decides = bool(offer) and self._kind != "chat" and not (acts and self._kind == "work")
         part = self._choose_part(kept, decides, first=first)
-        said = (about, offer, "" if offer and words in offer else words)
+        bare = words in offer or _MARK.fullmatch(words)
+        said = (about, offer, "" if offer and bare else words)
         text = ARROW.join(close_arrows(one) for one in said if one)
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
@@ -218,11 +221,8 @@ class _Reader:
         if self._kind != "work":
             return
         asked = [one for one in own_clauses(turn.text) if one.act is Act.QUESTION]
-        asked = [
-            one
-            for one in asked
-            if not (small_talk.says_nothing(one.text) or small_talk.only_points(one.text))
-        ]
+        nothing = (small_talk.says_nothing, small_talk.only_points)
+        asked = [one for one in asked if not any(says(one.text) for says in nothing)]
         if not asked or traits_of(asked[0].text).specific < 1:
             return
         words = close_arrows(quote_heaviest(turn.text, [(asked[0], 0.0)], self._line))
@@ -371,7 +371,8 @@ def _split_orders(kept: _Kept) -> tuple[_Kept, _Kept]:
 
 def _is_empty(clause: Clause, before: Turn | None) -> bool:
     """Whether a clause says nothing of its own: it only points, or repeats the message before."""
-    empty = _BOX.match(clause.text) is not None or small_talk.says_nothing(clause.text)
+    broken = _BOX.match(clause.text) is not None or is_remnant(clause.text)
+    empty = broken or small_talk.says_nothing(clause.text)
     points = clause.act is Act.REQUEST and small_talk.only_points(clause.text)
     return empty or points or (before is not None and is_copied(clause.text, before.text))
 

@@ -156,7 +156,7 @@ def test_a_picked_option_stands_with_what_was_asked() -> None:
         ),
         ("user", "A"),
     )
-    assert "Byte order of the header? → Little endian, as the ship writes → A" in [
+    assert "Byte order of the header? → Little endian, as the ship writes" in [
         line.text for line in lines
     ]
 

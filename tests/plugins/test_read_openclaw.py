@@ -87,6 +87,11 @@ def test_the_copy_a_delivery_writes_is_not_said_twice() -> None:
     assert [t.ref for t in transcript.turns] == ["1", "3"]
 
 
+def test_what_stands_around_an_answer_is_no_part_of_it() -> None:
+    (transcript,) = read([HEADER, entry("1", "assistant", text("<final>\n好的。</final>"))])
+    assert transcript.turns[0].text == "好的。"
+
+
 def test_the_agent_is_the_one_whose_folder_it_is() -> None:
     rows: list[object] = [HEADER, entry("1", "user", text("hi"))]
     assert read(rows, "/h/.openclaw/agents/desk/sessions/a.jsonl")[0].session.agent == "desk"

@@ -31,6 +31,10 @@ _ABBREVIATION = regex(
 )
 _MARKER = regex(r"\s*(?:>\s*)*(?:\d{1,9}|[A-Za-z]|[ivx]{1,5})$")
 _CLAUSE = frozenset("，、,;:：）)")
+_CLOSED = regex(
+    r"^[^(（\[【]{0,400}?(?<![:;=^-])(?:[)）\]】](?=[，。、；：,;.])|(?<=[^\W\d][^\W\d])[)）\]】])"
+)
+"""A closing bracket before any that opens, but for the number of an item and for a smile."""
 
 
 def sentences(text: str) -> list[Span]:
@@ -51,6 +55,11 @@ def _find_spans(text: str) -> tuple[Span, ...]:
             start = found.end()
     spans.append(_trim_span(text, start, len(text)))
     return tuple((first, last) for first, last in spans if first < last)
+
+
+def is_remnant(text: str) -> bool:
+    """Whether a text closes a bracket that it did not open: it is the end of a broken line."""
+    return _CLOSED.match(text) is not None
 
 
 def pieces(text: str, start: int, end: int, limit: int) -> list[Span]:

@@ -43,7 +43,7 @@ _SURE = regex(
     r"|(?:CREATE (?:TEMPORARY |UNIQUE |OR REPLACE )?(?:TABLE|DATABASE|INDEX|VIEW|USER|FUNCTION|TRIGGER)|DROP (?:TABLE|DATABASE|INDEX)|ALTER TABLE|INSERT INTO|DELETE FROM|SELECT [^\n]{1,200} FROM) "
     r"|Triggered via \w+|Total duration\b|Status\s+(?:Success|Failure|Cancelled)\b"
     r"|This site can['’]t be reached|Your connection (?:is not private|was interrupted)|(?:HTTP ERROR|Error) \d{3}\s*$|(?:ERR|DNS|NET|SSL|PR|SEC)_[A-Z][A-Z_]{3,60}\s*$|Checking the (?:proxy|connection|firewall)|[\w.:-]{1,60}[’']?s? (?:refused to connect|took too long to respond|unexpectedly closed the connection)|无法访问此网站|[\w.:-]{1,60} ?拒绝了?(?:我们的)?连接请求"
-    r"|// \S|/\*|⎿\s|Next\.js \(?\d|Unhandled Runtime Error|Console Error\s|• (?:Packages in scope|Running \w+ in \d|Remote caching)"
+    r"|\{\s?\"[\w .-]{1,60}\"\s?:|// \S|/\*|⎿\s|Next\.js \(?\d|Unhandled Runtime Error|Console Error\s|• (?:Packages in scope|Running \w+ in \d|Remote caching)"
     r")"
 )
 _SURE_INSIDE = regex(

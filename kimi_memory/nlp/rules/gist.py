@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.nlp.rules.odds import ANSWERS
+from kimi_memory.nlp.rules.salience import traits_of, weight_of
 
 ARROW, LEFT_OUT = " → ", " … "
 """Between what a person wanted and what an agent did; where words were left out."""
@@ -14,8 +16,8 @@ _LEADS = regex(
     2,
 )
 """How a part ends that leads to a list: it says nothing where the list is left out."""
-ASKED = 50
-"""Most tokens of what was wanted, where the first part alone is not longer."""
+ASKED, ANSWERED = 50, 60
+"""Most tokens of what was wanted and of the answer, where one part alone is not longer."""
 
 
 def close_arrows(text: str) -> str:
@@ -29,8 +31,8 @@ def close_arrows(text: str) -> str:
 def gist_of(line: str) -> str:
     """Return a line of a digest without the parts that tell least.
 
-    What was wanted begins with what it is about, so its first parts stay. Of the answer only what
-    leads to a list is left out: which of its parts decides the matter no rule can tell.
+    What was wanted begins with what it is about, so its first parts stay. Of the answer stay the
+    parts that a reader most likely keeps.
 
     Args:
         line: what was wanted, an arrow, and the answer; parts of either are joined by " … ".
@@ -41,7 +43,7 @@ def gist_of(line: str) -> str:
     if not arrow:
         return short
     said = [part for part in answer.split(LEFT_OUT) if not _LEADS.search(part)] or [answer]
-    return short + ARROW + LEFT_OUT.join(said)
+    return short + ARROW + LEFT_OUT.join(_likeliest(said, ANSWERED))
 
 
 def join_answer(said: Iterable[tuple[str, str]]) -> str:
@@ -58,6 +60,18 @@ def join_answer(said: Iterable[tuple[str, str]]) -> str:
         last = heading
         parts.append(text)
     return " ".join(LEFT_OUT.join(parts).split())
+
+
+def _likeliest(parts: list[str], room: int) -> Iterator[str]:
+    """Yield the parts that a reader most likely keeps, as many as fit, at least one, in order."""
+    odds = [ANSWERS.odds_of(part, weight_of(traits_of(part))) for part in parts]
+    kept: set[int] = set()
+    for at in sorted(range(len(parts)), key=lambda at: -odds[at]):
+        size = estimate(parts[at])
+        if size <= room or not kept:
+            kept.add(at)
+            room -= size
+    yield from (parts[at] for at in sorted(kept))
 
 
 def _fitting(parts: list[str], room: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.reports import reports_in, unfenced_lines
-from kimi_memory.nlp.rules.salience import specific_words
+from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 # "**Option B:** …", 方案二：…, "1. …", "(12) …" at the start of a line
@@ -181,12 +181,14 @@ def question_in(text: str) -> str:
     first = next(iter(_find_marks(text)), None)
     # What a review says of one file is not asked by its numbered observations.
     asks = first is not None and first["bracketed"] is None
-    lines = text[: first.start()].strip().splitlines() if first and asks else []
+    lines = list(unfenced_lines(text[: first.start()])) if first and asks else []
     spans = sentences(lines[-1]) if lines else []
     told = [_strip_markup(lines[-1][start:end]) for start, end in spans]
     said = next((one for one in reversed(told) if not _only_announces(one)), "")
     # A finding that merely stands above the list is not what it asks.
     if (not said.endswith(_ASKS) and reports_in(said)) or _LEADS_ON.search(said):
+        return ""
+    if not traits_of(said).specific:  # "If you want, I can"
         return ""
     return said.rstrip(" :：.。，,") if 4 <= len(said) <= ASKED else ""
 

@@ -51,7 +51,8 @@ _BUTTON = regex(
     # A messenger's note to its agent on an event or a picture: "System: …", a path with a description.
     r"|(?:\A|(?<=\n))System: ?[^\n]{0,4000}(?:\n(?:System:|PLAIN_TEXT)[^\n]{0,4000}){0,400}"
     r"|\AA scheduled reminder has been triggered\..{0,20000}\Z"
-    r"|\AA background task \"[^\"\n]{1,200}\" just (?:completed|finished|failed)\b.{0,20000}\Z"
+    r"|\A(?:\[Queued [^\]\n]{1,80}\][\s\S]{0,80}?)?A background task \"[^\"\n]{1,200}\" just (?:completed|finished|failed)\b.{0,20000}\Z"
+    r"|\ANote: The previous agent run was aborted by the user\.[^\n]{0,100}"
     r"|(?:\A|(?<=\n))(?:\[media attached[^\]\n]{0,400}\]|[^\s\n]{0,300}/media/inbound/[^\s\n]{1,300})(?:\s{0,8}\n\s{0,8}Description:.{0,20000}\Z)?"
     r"|For the code present, we get (?:this error|these errors):|How can I resolve (?:this|these)\? If you propose a fix, please make it concise\.",
     16,  # DOTALL

@@ -11,7 +11,7 @@ from itertools import chain
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.markdown import EMPHASIS, LINK
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.basic.sentences import is_remnant, sentences
 from kimi_memory.nlp.rules.salience import traits_of
 
 _FENCE = regex(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}+|~{3,}+)(?P<info>[^`]*)$")
@@ -38,6 +38,7 @@ _NODS = regex(
     2,
 )
 _FINE = regex(r"^\W*(?:\(?\d+\)?\W*)?✅")
+_CALL = regex(r"^\s*\[[A-Za-z]\w{1,30}: ")  # a record: [Bash: git status]
 _PRAISE = regex(
     r"^\W*(?:\(?\d+\)?\W*)?(?:good|nice|great|correct|clear|clean|solid|excellent|well|proper|fine|looks good)\b",
     2,
@@ -107,7 +108,7 @@ _AS_EXPECTED = regex(
 DISCOVERED, EXPECTED, CONCLUDED, STRESSED = 0.9, 1.0, 1.4, 1.2
 _UNDONE = regex(
     r"\b(?:not (?:yet|done|implemented|tested|verified|fixed)|still (?:needs?|fails?|open|missing|broken|to do)|remaining|to-?dos?|pending|unresolved|left open)\b"
-    r"|还没|尚未|未(?:实现|完成|验证|解决|处理|提交)|待(?:办|完成|验证|处理|确认)|仍(?:是|然|未|需)",
+    r"|还没|尚未|未(?:实现|完成|验证|解决|处理|提交)|待(?:办(?!事项|列表|清单)|完成|验证|处理|确认)|仍(?:是|然|未|需)",
     2,
 )
 """What is still to be done."""
@@ -335,7 +336,7 @@ def tells_discovery(text: str) -> bool:
 
 
 def unfenced_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a message that hold something and are not code.
+    """Yield the lines of a message that hold something and are no code and no call of a tool.
 
     A quoted page holds fences of its own: one with a language, or far inside, opens another.
     """
@@ -349,7 +350,7 @@ def unfenced_lines(text: str) -> Iterator[str]:
                 open_fences.pop()
         elif open_fences and _LATE_FENCE.search(line):
             open_fences.pop()
-        elif not open_fences and line.strip():
+        elif not open_fences and line.strip() and not _CALL.match(line):
             yield line
 
 
@@ -371,7 +372,7 @@ def _split_sentences(line: str) -> Iterator[tuple[str, bool]]:
 
 def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False) -> float:
     chatter = _comments(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
-    if chatter or _is_open(unit):
+    if chatter or _is_open(unit) or is_remnant(unit):
         return 0.0
     # "Running the tests" is a step on the way. A longer unit mostly says what came of it.
     if _DOING.match(unit) and len(unit) <= (_STEP if not _NOW.match(unit) else LONGEST):

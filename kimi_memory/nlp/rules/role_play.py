@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 
 from kimi_memory.nlp.basic.patterns import regex
 
@@ -22,12 +21,24 @@ _OPENS = regex(
 )
 _FIRST = 3
 """It is opened in one of the first turns of a person."""
+# *She opens the door.* and (I hide the key), at the start of what somebody says, or at the end of
+# the only line of it.
+_DOES = regex(
+    r"\A\W?(?:[(（][^()（）\n]{6,600}[)）]|\*(?!\*)\w[^*\n]{5,600}\*(?!\*))"
+    r"|\A[^\n]{1,1000}(?:[(（][^()（）\n]{6,600}[)）]|(?<!\*)\*(?!\*)\w[^*\n]{5,600}\*)[.!。]?\s*\Z"
+)
+_SEVERAL = 3
+"""So many turns that tell what a figure does make a scene, if they are half of all."""
 
 
 def opens_scene(spoken: Iterable[str]) -> bool:
-    """Whether a talk is a game or a scene: "you are the dungeon master".
+    """Whether a talk is a game or a scene: "you are the dungeon master", (I hide the key).
 
     Args:
         spoken: the turns of a person, in order.
     """
-    return any(_OPENS.search(text.replace("’", "'")) for text in islice(spoken, _FIRST))
+    said = [text.replace("’", "'").strip() for text in spoken]
+    if any(_OPENS.search(text) for text in said[:_FIRST]):
+        return True
+    acted = sum(_DOES.search(text) is not None for text in said)
+    return acted >= max(_SEVERAL, len(said) / 2)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.nlp.basic import sentences as module
-from kimi_memory.nlp.basic.sentences import marks, pieces, sentences, snippet
+from kimi_memory.nlp.basic.sentences import is_remnant, marks, pieces, sentences, snippet
 
 
 def split(text: str) -> list[str]:
@@ -192,3 +192,13 @@ def test_marks_stand_in_order_within_the_text(text: str, words: list[str]) -> No
     places = [at for span in marks(text, words) for at in span]
     assert places == sorted(set(places))
     assert all(0 <= at <= len(text) for at in places)
+
+
+@pytest.mark.parametrize("text", ["30），会导致编译失败", "the parser) and more", "three] stay"])
+def test_what_closes_a_bracket_it_did_not_open_is_a_remnant(text: str) -> None:
+    assert is_remnant(text)
+
+
+@pytest.mark.parametrize("text", ["1) Do it", "先建，2）导入", "I like it :)", "f(x) and [y](z)"])
+def test_numbers_of_items_smiles_and_pairs_are_no_remnants(text: str) -> None:
+    assert not is_remnant(text)

@@ -194,6 +194,12 @@ def test_what_a_button_says_is_not_the_persons(text: str) -> None:
             "How long does it rest?",
         ),
         ('A background task "Bake" just completed successfully.\n\nThey knead now.', ""),
+        ('[Queued while busy]\n\nA background task "Bake" just failed.\n\nThey knead.', ""),
+        (
+            "Note: The previous agent run was aborted by the user. Resume carefully.\n\n"
+            "How long does it rest?",
+            "How long does it rest?",
+        ),
         ("/home/ada/media/inbound/1a.jpg\nDescription:\nA photo. They knead dough.", ""),
         ("[media attached: /tmp/2b.jpg (image/jpeg)]\nmy first loaf", "my first loaf"),
         ("How can I resolve this? It must rise.", "How can I resolve this? It must rise."),

@@ -52,3 +52,12 @@ def test_it_is_opened_near_the_beginning() -> None:
     assert opens_scene(["hi", "well", game])
     assert not opens_scene(["hi", "well", "so", game])
     assert not opens_scene([])
+
+
+def test_who_acts_a_figure_plays_a_scene() -> None:
+    acted = ["(I hide the key under the mat.)", "*She opens the old door* Who is there?"]
+    said = ["I never left this house. (looks away from him)", "Tell me why."]
+    assert opens_scene([*acted, *said])
+    assert not opens_scene([*acted, *said[1:]])
+    asides = ["Use the second one (see the note above)", "**Bold** is too wide", "* a list item"]
+    assert not opens_scene([*asides, "Which port (8080 or 8081)?", "Rename it, please."])
