@@ -20,10 +20,10 @@ from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.subjects import subject_of
 from kimi_memory.nlp.rules.utterance import is_order
 
-# 差不多了, 不过, 不错, 不知道, 完全不同了 hold 不 and 了 as 不去了 does; they tell of no change.
+# 差不多了, 不过, 不错, 不知道, 完全不同了, 不动了 hold 不 and 了 as 不去了 does; they tell no change.
 _CHANGE = regex(
     r"(?<=\w )(?<!but )(?<!because )(?<!and )(?<!since )after all\b|\b(?:instead|no longer|any ?more|change[ds]? (?:my|our|her|his|their) minds?|on second thoughts?|scrap (?:that|the)|forget (?:about )?(?:the|that)|cancel\w*|called off|(?:go|going|went|switch\w*) back to|switch\w* (?:to|from)|mov(?:e|ed|es|ing) (?:to|from|up|back)|postponed|rescheduled|replaced|revert\w*|turns out|correction|i was wrong|not (?:the )?\d|is (?:off|out)\b|are (?:off|out)\b|(?:is|are) (?:ok|okay|fine) (?:for|now)|dropp?(?:ed|ing) the|cut the|went live|fell through|falls through|(?:is|are|was) (?:dead|history|not happening)\b|(?:won't|not going to) happen|ditch(?:ed|ing)|backed out|pulled out|can't make it|no more\b)"
-    r"|改成|改为|改到|改在|改主意|换成|换到|不用.{0,12}了|(?<!差)不(?![过错仅但只是管然知得少光久如同])[^，。]{1,8}了|(?<!大概)(?<!估)算了(?![算一下个笔])|取消|推迟|提前到|还是用|还是选|还是.{1,12}吧|说错|记错|更正|太麻烦|作废|去不成|来不了|去不了|走不开|搬走了|换人了|换班|泡汤|减半|翻倍|[要得]砍|[加减降涨]到|不行|到账了",
+    r"|改成|改为|改到|改在|改主意|换成|换到|不用.{0,12}了|(?<!差)不(?![过错仅但只是管然知得少光久如同]|一样|对了|见了|动了|出来)[^，。]{1,8}了|(?<!大概)(?<!估)算了(?![算一下个笔])|取消|推迟|提前到|还是用|还是选|还是.{1,12}吧|说错|记错|更正|太麻烦|作废|去不成|来不了|去不了|走不开|搬走了|换人了|换班|泡汤|减半|翻倍|[要得]砍|[加减降涨]到|不行|到账了",
     2,
 )
 _OBJECT = regex(

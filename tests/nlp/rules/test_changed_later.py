@@ -205,6 +205,7 @@ def test_words_of_leave_and_change_are_told_apart() -> None:
     assert tells_change("we take the hut instead")
     assert not tells_change("we take the hut")
     assert not tells_change("but after all, it is a rented hut")
+    assert tells_change("我们不去露营了") and not tells_change("盖子的颜色都不一样了")
     assert not tells_change("过了桥，街景完全不同了")
     # a reason, and a count
     assert tells_change("we take no hut after all, the inn is fine")
