@@ -29,6 +29,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     is_reported,
     only_names_habit,
     points_at_talk,
+    tells_wish,
 )
 from kimi_memory.nlp.rules.strength import Strength, strength_of
 from kimi_memory.nlp.rules.subjects import ME, is_named, subject_of
@@ -102,6 +103,8 @@ def _leans_on_talk(draft: Draft) -> bool:
         return True
     if draft.type in (CardType.FACT, CardType.DECISION) and asks_for_edit(draft.value):
         return not _fills_slot(draft)
+    if draft.reversal and tells_wish(draft.value):
+        return True
     settled = draft.type in (CardType.RULE, CardType.DECISION, CardType.PREFERENCE)
     return settled and points_at_talk(draft.value)
 

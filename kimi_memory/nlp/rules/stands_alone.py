@@ -39,6 +39,14 @@ _GIVES = regex(
 )
 
 
+_WISHED = regex(
+    r"^\W*(?:and |so |but |now |today |also )*(?!(?:i|we|you|let)\b)(?:(?:the|a|an|my|our|his|her|their|some|one of (?:the|our|my)) )?[\w'-]+(?: [\w'-]+)? (?:wants?|wanted|would (?:like|love|prefer)|(?:is|are|was|were) asking|ask(?:s|ed)|expects?|begs?|urges?) (?:for )?(?:us|me|you|it|them|the [\w-]+) to\b"
+    r"|^(?:[^，。我你咱]{1,8})(?:想(?:让|叫|请|要)|希望|要求|建议|催着?|劝|让|叫)(?:我们?|咱们?|大家|你们?)",
+    2,
+)
+"""Somebody else's wish: "Tom wants us to change the port", 老张想让我们换端口."""
+
+
 def points_at_talk(text: str) -> bool:
     """Whether an order or a taste means something that only the talk around it shows."""
     return _POINTS.search(text.replace("’", "'")) is not None
@@ -57,6 +65,11 @@ def asks_for_edit(text: str) -> bool:
 def is_reported(text: str) -> bool:
     """Whether a text tells what somebody else says one should do."""
     return _REPORTED.search(text.replace("’", "'")) is not None
+
+
+def tells_wish(text: str) -> bool:
+    """Whether a text tells what somebody else wants of the speaker: nothing is changed by it."""
+    return _WISHED.search(text.replace("’", "'")) is not None
 
 
 def gives_own_value(text: str) -> bool:

@@ -10,6 +10,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     is_reported,
     only_names_habit,
     points_at_talk,
+    tells_wish,
 )
 
 
@@ -111,3 +112,31 @@ def test_who_asks_for_an_edit_says_nothing_without_the_talk(text: str) -> None:
 @pytest.mark.parametrize("text", ["封面改成灰色了", "例会现在改到周四", "我们换成了大号的烤箱"])
 def test_a_change_that_names_what_changed_is_no_edit(text: str) -> None:
     assert not asks_for_edit(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada wants us to change the port to 8081.",
+        "the client asked us to move the launch to May",
+        "My sister-in-law would like me to keep the cat indoors",
+        "老何想让我们把端口改成 8081",
+        "客户要求我们换成周五交货",
+    ],
+)
+def test_a_wish_of_somebody_else_is_one(text: str) -> None:
+    assert tells_wish(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We want to change the port to 8081.",
+        "I asked you to change the port to 8081.",
+        "The port has moved to 8081, as the client wanted.",
+        "我想把端口改成 8081",
+        "我们希望周五交货",
+    ],
+)
+def test_ones_own_wish_is_none_of_somebody_else(text: str) -> None:
+    assert not tells_wish(text)
