@@ -26,6 +26,8 @@ from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.stands_alone import (
     asks_for_edit,
     gives_own_value,
+    is_of_now,
+    is_others_choice,
     is_reported,
     only_names_habit,
     points_at_talk,
@@ -33,7 +35,7 @@ from kimi_memory.nlp.rules.stands_alone import (
 )
 from kimi_memory.nlp.rules.strength import Strength, strength_of
 from kimi_memory.nlp.rules.subjects import ME, is_named, subject_of
-from kimi_memory.nlp.rules.utterance import Act, clauses
+from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 _ASKED = regex(
     r"(?:^|[,.;:!，。；：！] ?)(?:please |pls |and |also |so |but |请|帮我|你|一定要?|务必|千万)*"
@@ -53,6 +55,13 @@ _BOUND = regex(
     2,
 )
 """A bound beside a permission: what it leaves forbidden is an order."""
+_LISTED = regex(r"(?:[-*•] |\*\*)")
+"""An item of a list, or a bold name: a plan that somebody wrote down, and not what they say."""
+_BOLD, _WRITTEN = regex(r"\*\*[^*\n]{1,120}\*\*"), 3
+"""So many words in bold are no message that somebody typed."""
+_ADVISES = regex(
+    r"\bI(?:'d|’d| would)? (?:recommend|suggest|propose|advise)\b|我(?:建议|推荐|提议)"
+)
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
 _BEGINNING = 12
@@ -103,10 +112,12 @@ def _leans_on_talk(draft: Draft) -> bool:
         return True
     if draft.type in (CardType.FACT, CardType.DECISION) and asks_for_edit(draft.value):
         return not _fills_slot(draft)
-    if draft.reversal and tells_wish(draft.value):
+    listed = draft.type in (CardType.DECISION, CardType.TASK_STATE) and _LISTED.match(draft.value)
+    if listed or (draft.reversal and tells_wish(draft.value)):
         return True
     settled = draft.type in (CardType.RULE, CardType.DECISION, CardType.PREFERENCE)
-    return settled and points_at_talk(draft.value)
+    once = draft.type is CardType.RULE and is_of_now(draft.value)
+    return once or (settled and points_at_talk(draft.value))
 
 
 def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
@@ -128,6 +139,8 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     turn = turns.get(quote.n)
     if turn is None or not turn.by_person:
         return draft
+    if draft.type is not CardType.RULE and len(_BOLD.findall(turn.text)) >= _WRITTEN:
+        return replace(draft, weak=True)
     # A quote may have other white space than its turn.
     at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
     led = is_led_in(turn.text, at)
@@ -149,8 +162,12 @@ def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:
         scene: whether the talk is a game or a scene, where only what was asked for is so.
     """
     proven = draft.stated and not BY_WORDS & set(draft.tags)
-    if draft.weak or proven or draft.gone or draft.origin is not Origin.HUMAN or not draft.quotes:
+    if draft.weak or proven or draft.gone or not draft.quotes:
         return draft
+    if draft.origin is not Origin.HUMAN:
+        # "I recommend a structured order" is a move of the hour, even where it is agreed to.
+        advised = draft.type is CardType.DECISION and _ADVISES.search(draft.value) is not None
+        return replace(draft, weak=advised)
     if any(_ASKED.search(quote.text) for quote in draft.quotes):
         return draft
     apart = draft.type in (CardType.PREFERENCE, CardType.ENTITY, CardType.TASK_STATE)
@@ -166,7 +183,7 @@ def _is_plain(draft: Draft) -> bool:
         else:
             said = (one for quote in draft.quotes for one in clauses(quote.text))
             short = len(draft.value) <= LONGEST[language_of(draft.value)]
-            plain = short or any(one.act is Act.ORDER for one in said)
+            plain = short or any(_is_short_order(one) for one in said)
         return plain and not is_reported(draft.value)
     if (draft.type is CardType.FACT or len(draft.quotes) == 1) and _is_of_known_thing(draft):
         return True
@@ -179,7 +196,12 @@ def _is_plain(draft: Draft) -> bool:
         return True
     changes = CHANGE in draft.tags
     plain = is_named(draft.key) if changes else settles(draft.value, at_work=False)
-    return plain and len(draft.quotes) == 1
+    return plain and len(draft.quotes) == 1 and not is_others_choice(draft.value)
+
+
+def _is_short_order(clause: Clause) -> bool:
+    """Whether a clause orders something in fewer words than a dictation or a page has."""
+    return clause.act is Act.ORDER and len(clause.text) <= 2 * LONGEST[language_of(clause.text)]
 
 
 def _is_of_known_thing(draft: Draft) -> bool:

@@ -288,6 +288,8 @@ def test_a_plain_act_of_a_chat_is_active(text: str, type: CardType, key: str) ->
             "d.x",
         ),
         ("my coach always says to breathe out first", CardType.RULE, "rule.breathe"),
+        ("Ida decides to give up and to tell all", CardType.DECISION, "d.x"),
+        ("阿梅决定放弃，全说出来。", CardType.DECISION, "d.x"),
         ("我就是喜欢这种安静。", CardType.PREFERENCE, "preference.安静"),
         ("这样一来，我的偏好就更清楚了。", CardType.PREFERENCE, "user.偏好"),
     ],
@@ -338,3 +340,36 @@ def test_who_asks_has_decided_nothing() -> None:
     text = "we settled on the oak floor; which of the three oils is best?"
     (kept,), _ = graded([draft(text, type=CardType.DECISION)])
     assert kept.weak
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("Stop sawing and tell me why", CardType.RULE),
+        ("这次不要上漆", CardType.RULE),
+        ("以后都要按这种方式来写", CardType.RULE),
+        ("- Seal the oak floor before May", CardType.DECISION),
+        ("**Oak floor**: sealed before May", CardType.TASK_STATE),
+        ("我是說漆成一樣的", CardType.DECISION),
+    ],
+)
+def test_what_is_of_the_hour_of_a_list_or_of_the_talk_waits(text: str, type: CardType) -> None:
+    (kept,), _ = graded([draft(text, type=type, lang=language_of(text))])
+    assert kept.weak
+
+
+def test_three_words_in_bold_make_a_page_that_somebody_wrote() -> None:
+    said = "we settled on the oak floor"
+    made = draft(said, type=CardType.DECISION, quotes=(Quote("s", 1, said),))
+    typed = f"{said}. The oil is **hard wax**, and we begin in **May**."
+    assert not with_doubt(made, dict([turn(1, Role.USER, typed)])).weak
+    assert with_doubt(made, dict([turn(1, Role.USER, f"{typed} **Ida** helps.")])).weak
+
+
+def test_what_an_agent_recommends_in_a_chat_waits_and_what_it_states_does_not() -> None:
+    def kept(text: str) -> Draft:
+        made = draft(text, type=CardType.DECISION, origin=Origin.AGENT)
+        return with_chat_doubt(made)
+
+    assert kept("I recommend to seal them in a fixed order").weak
+    assert not kept("We seal all floors twice").weak

@@ -32,7 +32,7 @@ _ABBREVIATION = regex(
 _MARKER = regex(r"\s*(?:>\s*)*(?:\d{1,9}|[A-Za-z]|[ivx]{1,5})$")
 _CLAUSE = frozenset("，、,;:：）)")
 _CLOSED = regex(
-    r"^[^(（\[【]{0,400}?(?<![:;=^-])(?:[)）\]】](?=[，。、；：,;.])|(?<=[^\W\d][^\W\d])[)）\]】])"
+    r"^\s*[)）\]】]|^[^(（\[【]{0,400}?(?<![:;=^-])(?:[)）\]】](?=[，。、；：,;.])|(?<=[^\W\d][^\W\d])[)）\]】])"
 )
 """A closing bracket before any that opens, but for the number of an item and for a smile."""
 

@@ -13,6 +13,9 @@ _POINTS = regex(
     r"\b(?:use|do|follow|keep|apply|make|made|show|write|copy|take) (?:\w+ )?(?:that|these|those)\b(?! (?:you|i|we|it|they|are|is|have)\b)"
     r"|\bsuch (?!as\b|a way\b|that\b)[\w-]+|\b(?:like|as) (?:this|that|these|those|(?:above|below|shown|before))\b|\b(?:this|that) way\b"
     r"|(?:像|按照?|照着?|跟|和)(?:着)?[这那](?:样|个|种|些|张)|(?:要|得|应该|必须|都)(?:是)?[这那]样"
+    r"|[这那](?:种|类|样的)(?:方式|方法|办法|形式|格式|风格|思维|写法|做法|说法|模式|思路)"
+    # what was meant, and nothing new
+    r"|^\W*(?:no,? )?(?:what )?i mean(?:t|s)?\b|^我的?(?:意思)?是[说說]|^我的意思"
     # a taste of what is at hand: 我就喜欢这种安静, "I like the idea"
     r"|(?:喜欢|喜爱|热爱|爱上|讨厌|享受|习惯|偏好|倾向于?|欣赏)(?:了|的是|于)?[这那](?![里边儿])"
     r"|\b(?:love|like|prefer|enjoy|hate|dislike|appreciate)s? (?:(?:all|both) (?:of )?)?(?:this|that|these|those|how|(?:your|the) (?:idea|feeling|way|sound|look|concept|approach|suggestion)s?)\b",
@@ -31,7 +34,7 @@ _REPORTED = regex(
 )
 """What somebody else told the speaker to do."""
 _EDIT = regex(
-    r"^(?:请|再|先|那|然后|现在|还有|另外|还是|不是?|就|都|已经?|后来|[，,\s])*(?:把|将|[改换][成为到回]|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
+    r"^[^，。]{1,14}一下吧?[。！]?$|^(?:请|再|先|那|然后|现在|还有|另外|还是|不是?|就|都|已经?|后来|[，,\s])*(?:把|将|[改换][成为到回]|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
 )
 """At work who says 把…改为 asks for an edit, and 改成… does not say of what."""
 _GIVES = regex(
@@ -39,6 +42,17 @@ _GIVES = regex(
 )
 
 
+_OF_NOW = regex(
+    r"\b(?:right now|this time|for (?:now|the moment)|just this once)\b|\bstop \w+ing and \w+|^\W*(?:now |so |and |ok(?:ay)?,? )*(?:imagine|pretend|picture|suppose)\b|这一?次|暂时|先不[要用]|先别",
+    2,
+)
+"""What is asked for once: 这次不要提交, "imagine that you always …"."""
+_OTHERS_CHOICE = regex(
+    r"^\W*(?!(?:i|we|you|let|the (?:team|group|board))\b)(?:the |my |her |his )?[a-z][\w'-]*(?: [A-Z][\w'-]*)? (?:has |have |had )?(?:finally |then )?(?:decide[sd]?|chose|chooses)\b"
+    r"|^(?:(?![我你咱]|大家|团队|公司|今|昨|最|会上|经|一致|这|那|现|还|就)[^，。]){1,8}(?:最终|最后|终于|就)?决定(?!了?[用选采])",
+    2,
+)
+"""That somebody else decided, in a story or in life."""
 _WISHED = regex(
     r"^\W*(?:and |so |but |now |today |also )*(?!(?:i|we|you|let)\b)(?:(?:the|a|an|my|our|his|her|their|some|one of (?:the|our|my)) )?[\w'-]+(?: [\w'-]+)? (?:wants?|wanted|would (?:like|love|prefer)|(?:is|are|was|were) asking|ask(?:s|ed)|expects?|begs?|urges?) (?:for )?(?:us|me|you|it|them|the [\w-]+) to\b"
     r"|^(?:[^，。我你咱]{1,8})(?:想(?:让|叫|请|要)|希望|要求|建议|催着?|劝|让|叫)(?:我们?|咱们?|大家|你们?)",
@@ -65,6 +79,16 @@ def asks_for_edit(text: str) -> bool:
 def is_reported(text: str) -> bool:
     """Whether a text tells what somebody else says one should do."""
     return _REPORTED.search(text.replace("’", "'")) is not None
+
+
+def is_of_now(text: str) -> bool:
+    """Whether an order is said for this once."""
+    return _OF_NOW.search(text) is not None
+
+
+def is_others_choice(text: str) -> bool:
+    """Whether a decision is one that somebody else made: "Ada decides to leave"."""
+    return _OTHERS_CHOICE.search(text.replace("’", "'")) is not None
 
 
 def tells_wish(text: str) -> bool:

@@ -206,8 +206,15 @@ def _parse_done_task(sentence: str) -> str:
     return ""
 
 
+_POINTS = regex(
+    r"(?:[\u3400-\u9fff]{0,3}|[a-z]+ )(?:[那这](?:些|个)|它们?|those|these|them|that|this|it)", 2
+)
+"""A verb and a word that points: 补充那些, "fix those"."""
+
+
 def _names_something(task: str) -> bool:
-    return len(task) <= MAX_TASK and len(_content_words(task)) >= LEAST
+    named = len(_content_words(task)) >= LEAST and not _POINTS.fullmatch(task)
+    return named and len(task) <= MAX_TASK
 
 
 def _is_same_word(a: str, b: str) -> bool:

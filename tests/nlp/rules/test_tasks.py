@@ -169,6 +169,8 @@ def test_what_is_due_by_a_day_is_a_task(said: str, task: str) -> None:
         "你周五前要把接口写完",
         "三天前我把报告交了",
         "上周五前他已经交了",
+        "我还要补充那些",
+        "We still need to fix those",
     ],
 )
 def test_what_names_a_day_and_nothing_to_do_is_no_task(said: str) -> None:
