@@ -25,7 +25,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.screen import Span
 from kimi_memory.errors import PluginError
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.rules.credentials import is_any
+from kimi_memory.nlp.rules.credentials import is_any, is_drawn
 from kimi_memory.nlp.rules.secret_rules import RULES, Rule
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ _NARROW = {
     )
 }
 """Full-width digits and letters, each as the sign that the rules know."""
+_CLOSING = " \t\r`'\"”」』*_.,;。，；)）"
+"""What may stand behind a value on its line."""
 _WIDE = regex("[＋－．＿＠０-９Ａ-Ｚａ-ｚ]")
 
 
@@ -135,6 +137,21 @@ def _find_spans(rule: Rule, text: str) -> list[Span]:
         # Only the value is masked, so that the sentence around it still says what it was.
         group = match.lastindex or 0
         start, end = match.span(group)
-        if end > start and rule.check(text, start, end):
+        if (
+            end > start
+            and _is_near(text, match.start(), start, end)
+            and rule.check(text, start, end)
+        ):
             spans.append(Span(start, end, rule.name))
     return spans
+
+
+def _is_near(text: str, label: int, start: int, end: int) -> bool:
+    """Whether a value belongs to its label: on a line below it, it is all that stands there."""
+    gap = text[label:start]
+    if "\n" not in gap.lstrip():
+        return True
+    stop = text.find("\n", end)
+    line = text[end : stop if stop >= 0 else len(text)]
+    # "All passwords:", an empty line, and `pwgen` begins something else.
+    return not line.strip(_CLOSING) and ("\n\n" not in gap or is_drawn(text, start, end))

@@ -195,15 +195,39 @@ def _screen_change(change: Change, known: str, mask: Mask) -> Change:
             # Records are sealed line by line, and were screened when they were written.
             if path.startswith(_SPOKEN) or not path.endswith(".md"):
                 return change
-            return change._replace(content=_mask_text(content, known, mask))
+            return change._replace(content=_mask_text(path, content, known, mask))
         case Append(path=path, lines=lines) if path == TOMBSTONES:
             return change._replace(lines=tuple(_mask_record(line, mask) for line in lines))
     return change
 
 
-def _mask_text(content: bytes, known: str, mask: Mask) -> bytes:
+def _mask_text(path: str, content: bytes, known: str, mask: Mask) -> bytes:
     text = content.decode("utf-8", "surrogateescape")
-    return mask(text, known).encode("utf-8", "surrogateescape")
+    masked = mask(text, known)
+    if masked != text and (made := _read_made(text, path)) and _read_made(masked, path) != made:
+        masked = _mask_around(path, text, known, mask)
+    return masked.encode("utf-8", "surrogateescape")
+
+
+def _mask_around(path: str, text: str, known: str, mask: Mask) -> str:
+    """Return a note masked but in those lines of its head that programs made.
+
+    A rule that is too broad, such as one of the user's own, takes an id or a source for a secret:
+    the note could not be read any more, or would be another one.
+    """
+    lines, made = text.splitlines(keepends=True), _read_made(text, path)
+    head = next((at for at, line in enumerate(lines) if at and line.rstrip() == "---"), 0)
+    for at in range(1, head):
+        clean = [*lines[:at], mask(lines[at], known), *lines[at + 1 :]]
+        if _read_made("".join(clean), path) == made:
+            lines = clean
+    return "".join(lines[:head]) + mask("".join(lines[head:]), known)
+
+
+def _read_made(text: str, path: str) -> tuple[object, ...]:
+    """Return what programs made of a note: its id and its sources; nothing where none is read."""
+    note = codec.read_note(text.encode("utf-8", "surrogateescape"), path)
+    return () if note is None else (note.id, getattr(note, "sources", ()))
 
 
 def _mask_record(line: bytes, mask: Mask) -> bytes:

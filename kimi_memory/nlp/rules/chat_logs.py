@@ -64,7 +64,7 @@ _SPEAKER = regex(
 )
 _ROLE = regex(
     r"\s{0,6}(?:\*\*|\[|【|<\|)?\s?(?:user|human|assistant|ai|bot|system|chatgpt|gpt-?\d?|claude|gemini|kimi|copilot|developer|tool|agent|customer|support|interviewer|interviewee|q|a"
-    r"|speaker ?\d{1,2}|(?:发言|说话)人 ?\d{0,2}"
+    r"|(?:speaker|person) ?(?:\d{1,2}|[a-e])|(?:发言|说话)人 ?\d{0,2}"
     r"|用户|助手|人类|系统|机器人|客服|顾客|问|答|甲|乙|采访者|受访者|主持人|嘉宾|开发者)\s?(?:\*\*|\]|】|\|>)?\s?(?:[(（]\d{1,2}:\d\d[)）]\s?)?[:：](?:\*\*)?(?=\s|\S)",
     2,
 )
@@ -93,8 +93,8 @@ _LABEL = regex(
 )
 _OTHERS = regex(
     r"\s{0,6}(?:(?:my|our|the) (?:\w{1,12} )?)?(?:boss|manager|lead|landlord|landlady|neighbou?r|colleague|coworker|client|customer|teacher|doctor|friend|roommate|flatmate|husband|wife|partner|mum|mom|mother|dad|father|sister|brother|son|daughter|aunt|uncle|accountant|lawyer|recruiter|hr)\s?:(?=\s)"
-    r"|\s{0,6}(?:\w{1,12} )?(?:sms|dms?|texts?|messages?|voice ?mails?|notes?|reply|e-?mails?|calls?|chats?|whatsapp|slack|telegram|teams|wechat) (?:from|by) [^\n:]{1,40}:(?=\s)"
-    r"|\s{0,6}(?:我们?家?)?(?:的)?(?:老板|领导|上司|经理|房东|邻居|同事|客户|老师|医生|朋友|室友|同学|老公|老婆|妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|儿子|女儿|婆婆|岳父|岳母)\s?[:：]|\s{0,6}回复 ?[\w\u3400-\u9fff]{1,12}\s?[:：]",
+    r"|\s{0,6}(?:\w{1,12} )?(?:sms|dms?|texts?|messages?|voice ?mails?|notes?|reply|e-?mails?|calls?|chats?|whatsapp|slack|telegram|teams|wechat|comments?|posts?|answers?|reviews?|tweets?|quotes?|threads?|tickets?) (?:from|by) [^\n:]{1,40}:(?=\s)"
+    r"|\s{0,6}(?:我们?家?)?(?:的)?(?:老板|领导|上司|经理|房东|邻居|同事|客户|老师|医生|朋友|室友|同学|老公|老婆|妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|儿子|女儿|婆婆|岳父|岳母)(?:[^\n:：，。]{0,4}[发说讲回问写][^\n:：，。]{0,4})?\s?[:：]|\s{0,6}回复 ?[\w\u3400-\u9fff]{1,12}\s?[:：]",
     2,
 )
 _FIRST_PERSON = regex(

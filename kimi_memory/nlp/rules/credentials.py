@@ -12,36 +12,51 @@ Check = Callable[[str, int, int], bool]
 """Judges what stands between two places of a text."""
 
 _PLACEHOLDER = regex(
-    r"[<$%{\[*.…⟦?]|!(?:vault|secret|env|ref|sub)\b|(?:your|my|the|some)[-_ ]|x{4}|example"
+    r"[<$%{\[*.…⟦?]|!\[|!(?:vault|secret|env|ref|sub)\b|(?:your|my|the|some)[-_ ]|x{4}|example"
     r"|change_?me|placeholder|dummy|redacted|\.{3}|\*{3}|(?:insert|replace)[-_]|0{8}|sk-1234",
     re.IGNORECASE,
 )
 _TAIL = ".,;:!?)\"'"
 """Signs of the sentence around a value."""
-_IDENTIFIER = regex(r"[A-Za-z_][A-Za-z_.-]*[;,]?")
+_QUOTES = "`'\"“”"
+_IDENTIFIER = regex(r"[A-Za-z_][A-Za-z_.:-]*[;,]?")
 _PIECES = regex(r"[A-Z]?[a-z]+|[A-Z]")
 _ODD = "!$%&*#@^"
 _INSIDE = regex(r"[A-Za-z0-9][!#$%&*^][A-Za-z0-9]")
+_NAMES = regex(r"[A-Za-z]*\d*(?:[-_.*][A-Za-z]*\d*)*(?:#L?\d+(?:-L?\d+)?)?")
+"""Names with numbers, joined: conv-26-D7#9, page#L2-L5, Var1*Var2."""
 _ESCAPED = regex(r"%[0-9A-Fa-f]{2}|&(?:amp|apos|quot|lt|gt|nbsp)\b")
 _JOINED_BEFORE = regex(r"[./\\=@<{\[|+A-Za-z0-9]")
 _JOINED_AFTER = regex(r"[/\\=@<>({\[|+A-Za-z0-9]|\.[A-Za-z0-9]")
 """Signs that make a token a piece of a path, an address or code."""
-_NUMBERED = regex(r"#\d+$|@(?:v\d[\d.]*|\d{1,2}(?:\.\d+)*)$")
-"""What names an issue or a version: repo#12, pkg@2."""
+_NUMBERED = regex(r"#L?\d+(?:-L?\d+)?$|@(?:v\d[\d.]*|\d{1,2}(?:\.\d+)*)$|\*\*")
+"""What names an issue, a turn, lines or a version: repo#12, page.md#L2-L5, pkg@2; and powers."""
 _HEX = regex(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
+_BASE32 = regex(r"[A-Z2-7]{16,64}")
+_JOINED = regex(r"[a-z][_-][A-Za-z0-9]")
+ENDS = regex(
+    r"[#＃*]?[\"'”」』`)）]?\s{0,2}(?:$|[\n.,;:!?，。；：！？、)）]|(?:and|then|to|before|after|when|if|or|at"
+    r"|for|but|so|please|on|in)\b|[了吧哦呢就再然进开抬解来才帮别请记也这那])",
+    re.IGNORECASE,
+)
+"""What stands behind a value that is told: its sentence ends or goes on, and counts nothing."""
 _DRAWN = 12
 """So many letters at least tell a drawn value from a name."""
 _CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _CODE = regex(
-    r"[\w.\[\]\"']*[(\[]|(?:os|self|process|settings|config|env|args|req)\.", re.IGNORECASE
+    r"[\w.\[\]\"']*[(\[]|--|[\w.-]{1,40}@[\w.-]{1,60}:[~/]|(?:os|self|process|settings|config|env|args|req)\.",
+    re.IGNORECASE,
 )
+_SYNTAX = regex(r"\]\[|\]\(|\\[sSdDwWbB]|\(\?[:!=<i]|\[\^|[\])]\{\d")
+"""What stands in links of Markdown and in patterns."""
+_ADDRESS = regex(r"\d{1,3}(?:\.\d{1,3}){3}|[A-Za-z]:\d{2,5}\b|://|/")
+_PUBLIC = regex(r"public|\bpub\b|fingerprint|\bsha-?\d|ssh-|公钥|指纹", re.IGNORECASE)
 _TECHNIQUE = regex(
     r"(?:sha|md|aes|rsa|ed|oauth|argon|pbkdf|base|utf|http|tls|totp|saml|x|v|s|p)-?\d[\d.]*\w{0,3}"
     r"|\d{0,2}-?(?:bcrypt|scrypt|fa|factor|step|password|way)\d?",
     re.IGNORECASE,
 )
 """Names of methods, which hold digits as passwords do."""
-_DATE = regex(r"\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d\b")
 _COUNT = regex(r"\d{1,4}(?:\s?[-~–至到]\s?\d{1,4})?")
 _COUNTED = regex(
     r"\s?(?:characters?|chars?|digits?|letters?|bits?|bytes?|days?|weeks?|months?|years?|hours?"
@@ -102,10 +117,6 @@ _END = regex(r"[\"'”」』`)]?\s{0,3}(?:$|[\n.,;!?)，。；！？、）])|[\"
 _ZH_STATUS = regex(
     r"^(?:不|没|请|要|很|太|随机|加密|必填|正确|错误|公司|同)|(?:的|了|过|吗|呢|什么|哪个|哪里|谁)$"
 )
-_CARD = regex(r"3[04-9]|4|5|6|9|22[2-9]|2[3-6]|27[0-2]")
-"""How cards begin; order numbers mostly begin with a date."""
-# Weights and check letters of GB 11643-1999, the standard of Chinese identity numbers.
-_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
 def is_any(text: str, start: int, end: int) -> bool:
@@ -164,7 +175,11 @@ def is_value(text: str, start: int, end: int) -> bool:
 def is_password(text: str, start: int, end: int) -> bool:
     """Whether a short value is a password: digits alone count too."""
     value = text[start:end].rstrip(_TAIL)
+    if value[:1] in _QUOTES and value[-1:] not in _QUOTES:
+        value = value[1:]  # The first word of a line of code between quotes.
     if value.lower() in _WORDS or _PLACEHOLDER.match(value) or _CODE.match(value):
+        return False
+    if _SYNTAX.search(value) or value.strip(_QUOTES).startswith("/"):
         return False
     if _TECHNIQUE.fullmatch(value) or value.startswith(("/", "./", "~/", ":/")):
         return False
@@ -216,7 +231,7 @@ def is_spoken_zh(text: str, start: int, end: int) -> bool:
 def is_strong(text: str, start: int, end: int) -> bool:
     """Whether letters, digits and something odder are mixed as only passwords mix them."""
     value = text[start:end].rstrip(_TAIL)
-    if not is_password(text, start, start + len(value)) or "/" in value or "://" in value:
+    if not is_password(text, start, start + len(value)) or _ADDRESS.search(value):
         return False
     odd = _is_mixed(value) or any(sign in _ODD for sign in text[start:end])
     letters = sum(sign.isalpha() for sign in value)
@@ -247,9 +262,42 @@ def is_drawn_alone(text: str, start: int, end: int) -> bool:
         is_real(text, start, end)
         and _is_mixed(value)
         and 0 < len(_INSIDE.findall(value)) <= len(value) // 4
+        and not _NAMES.fullmatch(value)
+        and value.count("*") < 2
         and not _ESCAPED.search(value)
         and _count_switches(value) > 1
     )
+
+
+def is_told(text: str, start: int, end: int) -> bool:
+    """Whether a value that ends its sentence is drawn, or a name with digits in small letters."""
+    value = text[start:end].rstrip(_TAIL)
+    if is_drawn(text, start, end):
+        return True
+    digits = sum(sign.isdigit() for sign in value)
+    letters = sum(sign.isalpha() for sign in value)
+    return (
+        is_password_with_digit(text, start, end)
+        and not _ADDRESS.search(value)
+        and (digits > 1 or len(_JOINED.findall(value)) > 1 - _is_mixed(value))
+        and letters > 1
+        and value.upper() != value
+        and bool(ENDS.match(text, start + len(value)))
+    )
+
+
+def is_told_zh(text: str, start: int, end: int) -> bool:
+    """Whether Chinese words with a number behind them are a password: nothing is counted."""
+    return is_spoken_zh(text, start, end) and bool(ENDS.match(text, end))
+
+
+def is_drawn_token(text: str, start: int, end: int) -> bool:
+    """Whether letters of both cases and digits are drawn, or base 32 as seeds are written in."""
+    value = text[start:end]
+    if _PUBLIC.search(text, text.rfind("\n", 0, start) + 1, start):
+        return False
+    seed = value.isupper() and _BASE32.fullmatch(value) and has_digit(text, start, end)
+    return bool(seed) or (is_token(text, start, end) and _is_mixed(value))
 
 
 def is_token(text: str, start: int, end: int) -> bool:
@@ -274,67 +322,5 @@ def is_phrase(text: str, start: int, end: int) -> bool:
     return len(words) >= 3 and not _PLAIN_WORDS & set(words)
 
 
-def stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether a number is not a piece of a longer number, name, hash or path."""
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    is_glued = (
-        before[-1:] in tuple("_/-.=#@%&") and before[-2:-1].isascii() and before[-2:-1].isalnum()
-    )
-    is_continued = after[:1] in tuple("_-./@%") and after[1:].isascii() and after[1:].isalnum()
-    return not is_glued and not is_continued
-
-
-def is_card_number(text: str, start: int, end: int) -> bool:
-    """Whether the check digit of a payment card is right."""
-    digits = _find_digits(text, start, end)
-    if not 13 <= len(digits) <= 19 or len(set(digits)) < 3 or not _CARD.match(text, start):
-        return False
-    # The check digit of Luhn (ISO/IEC 7812): without it every long order number would be masked.
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    is_sum_right = (sum(doubled) + sum(digits[-1::-2])) % 10 == 0
-    return is_sum_right and stands_alone(text, start, end)
-
-
-def is_id_card(text: str, start: int, end: int) -> bool:
-    """Whether the check digit of a Chinese identity card is right."""
-    number = text[start:end].upper()
-    total = sum(int(digit) * weight for digit, weight in zip(number, _ID_WEIGHTS, strict=False))
-    return "10X98765432"[total % 11] == number[17] and stands_alone(text, start, end)
-
-
-def is_iban(text: str, start: int, end: int) -> bool:
-    """Whether the check digits of an international account number are right."""
-    value = text[start:end].replace(" ", "").upper()
-    if not 15 <= len(value) <= 34:
-        return False
-    # ISO 13616: country and check digits move to the end, letters count from 10.
-    turned = value[4:] + value[:4]
-    return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
-
-
-def is_account(text: str, start: int, end: int) -> bool:
-    """Whether it has as many digits as the number of a bank account."""
-    return 6 <= len(_find_digits(text, start, end)) <= 25
-
-
-def is_phone(text: str, start: int, end: int) -> bool:
-    """Whether it has as many digits as an international telephone number.
-
-    Between an offset and a date there is none: "UTC+9 (2025-05-05, …".
-    """
-    if _DATE.search(text, start, end):
-        return False
-    return 9 <= len(_find_digits(text, start, end)) <= 15 and stands_alone(text, start, end)
-
-
-def is_address(text: str, start: int, end: int) -> bool:
-    """Whether an e-mail address is one, not the ``git@host:path`` of a remote."""
-    return not (text[start:end].startswith("git@") and text[end : end + 1] in ":/")
-
-
 def _is_mixed(value: str) -> bool:
     return value.lower() != value and value.upper() != value
-
-
-def _find_digits(text: str, start: int, end: int) -> list[int]:
-    return [int(sign) for sign in text[start:end] if sign in "0123456789"]

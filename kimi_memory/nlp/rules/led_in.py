@@ -36,14 +36,15 @@ _WORDING = (
     r"(?:ocr|dictated|dictates|screenshot|readme|say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
     r"|come next|comes next|in (?:german|french|spanish|chinese|english|japanese|korean|italian|latin|reported speech|other words|one sentence|a haiku|plain english|bullet points)|under \d+ (?:words|characters)|to \d+ (?:words|characters))"
 )
-_POINTS = r"(?:the following|below|as follows|quote|unquote|(?:this|these|that|those) (?:[\w-]{1,20} ){0,2}(?:lines?|texts?|strings?|inputs?|examples?|samples?|snippets?|notes?|messages?|comments?|posts?|pages?|documents?|entry|entries|options?|claims?|tips?|advice|jokes?|riddles?))"
+_POINTS = r"(?:the following|below|as follows|this(?=:)|role-?play|quote|unquote|(?:this|these|that|those) (?:[\w-]{1,20} ){0,2}(?:lines?|texts?|strings?|inputs?|examples?|samples?|snippets?|notes?|messages?|comments?|posts?|pages?|documents?|entry|entries|options?|claims?|tips?|advice|jokes?|riddles?))"
 _SPEAKS_OF_TEXT = regex(
     rf"(?<!commit )(?<!error )(?<!log )(?<!you )(?<!to )\b(?:{_TEXTS}|{_WORDING}|{_POINTS})\b", 2
 )
 _SPEAKS_OF_TEXT_ZH = regex(
-    r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧|截图|复制|剪贴板|回答(?=我?[:：\n])|转(?=[:：])"
+    r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|好评|差评|(?:这么|这样|如此)一?[段句条篇]|一段(?:话|文字)|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧|截图|复制|剪贴板|回答(?=我?[:：\n])|转(?=[:：])"
     r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
-    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:]{0,2}$"
+    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
+    r"|[写说讲]的(?=[?？])|写着(?=[《「『])"
 )
 _WRITTEN = regex(
     r"\b(?:pasted?|copied|copy|quoted?|found|got|received|saw|seen|read|heard|forwarded|translated?|says?|said|wrote|writes|hero|character|novel|story|poem|song|homework|essay)\b|贴|抄|复制|转发|收到|看到|读到|听到|刷到|小说|主角|故事|台词|歌|说|写|回|告诉|翻",
@@ -53,6 +54,9 @@ _OWN = regex(
     r"\W{0,3}(?:(?:so|and|but|well|ok(?:ay)?|yes|no|hi|hey|also|then|now|today|yesterday|actually|btw|by the way)\W{1,3}){0,3}(?:I|i|we|We|let's|Let's)\b|\W{0,3}(?:(?:嗨|你好|好的|对了|另外|其实|现在|今天|昨天)[，,]?){0,2}(?:我|咱)(?:们)?(?!们?的)"
 )
 _SELF = regex(r"\b(?:I|i|we|We|my|My|our|Our|us|me)\b|[我咱]")
+_REMARK = regex(r"[(（]([^()（）\n]{2,60})[)）]\s{0,3}(?:$|(?=\n))")
+"""What closes a line in brackets."""
+_SET_OFF = regex(r"(?:[:：]|[-=]>|→|>>)\s{0,3}")
 # Where the words of somebody begin inside a sentence.
 _BEGINS = regex(
     r"(?<![\w'])(?:I|i|we|We|my|My|our|Our)\b|\b[Ff]rom now on\b|\b[Aa]lways\b|\b[Nn]ever\b|(?<![给对向跟问叫让教劝找])[我咱]|从现在起|从今以后|以后|一律|永远"
@@ -67,8 +71,8 @@ _SOURCE = regex(
 )
 """Names where a text is from; what it asks to remember is its own words."""
 _POINTS_BACK = regex(
-    r"\bwho (?:said|says|wrote)\b|\bthe above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
-    2,
+    r"^\s{0,3}[\^↑]|^\s{0,3}(?:—{1,2}|--)\s?(?![^\n]{0,60}(?:\b[Ii]\b|我))\w|\bwho (?:said|says|wrote)\b|\bthe above\b|\bthe (?:[\w-]{1,20} )?(?:sentence|quote|text|lines?|paragraph|passage|statement|words|message|mail|section|part|bit) above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
+    2 | 8,  # IGNORECASE, MULTILINE
 )
 # A question on a line of its own is about what follows: "too harsh?", 会不会太凶？
 _HEADING = regex(r"[^\n.!。！…~)）]{3,80}$")
@@ -79,6 +83,11 @@ _SENT_FROM = regex(
     2,
 )
 """The line below a mail that a phone adds."""
+_IMPRINT = regex(
+    r"\s{0,3}[*_#]{0,3}(?:title|author|by|written by|byline|source|published|publisher|date|subject|from|标题|题目|作者|来源|出处|发布时间)[*_]{0,3}\s?[:：]\s?\S",
+    2,
+)
+"""A line at the head of a text that says what it is and whose."""
 _HANZI = regex(r"[\u3400-\u9fff]")
 _APART = regex(r"[\u3400-\u9fff”」）)][ \u3000\n]$")
 """Chinese writes no space inside a sentence: behind one, a text begins."""
@@ -110,9 +119,10 @@ def is_led_in(text: str, at: int) -> bool:
     if _POINTS_BACK.search(text, end if end >= 0 else at, at + _REACH):
         return True
     lead = _lead_of(text, at)
-    if _APART.search(lead) and len(lead) > _SHORTEST:
-        return True
-    return _brings_in(lead) or any(map(_brings_in, _pieces(text, at)))
+    apart = _APART.search(lead) is not None and len(lead) > _SHORTEST
+    remark = _REMARK.search(text, at, min(len(text), at + _REACH))
+    pieces = (lead, remark[1] if remark else "", *_pieces(text, at))
+    return apart or any(map(_brings_in, pieces))
 
 
 def _stands_below_name(text: str, at: int) -> bool:
@@ -121,6 +131,7 @@ def _stands_below_name(text: str, at: int) -> bool:
     words = text[at : at + _LEAD]
     return (
         any(is_stamped(line) or _FILE.match(line) for line in above)
+        or sum(_IMPRINT.match(line) is not None for line in above) > 1
         or any(labels_other(f"{line} {words}") for line in above if line.rstrip()[-1:] in ":：")
         or _SENT_FROM.search(text, max(at, len(text) - _LEAD)) is not None
     )
@@ -128,7 +139,11 @@ def _stands_below_name(text: str, at: int) -> bool:
 
 def _lead_of(text: str, at: int) -> str:
     """Return what of the sentence itself stands before its first words of somebody."""
-    begun = _BEGINS.search(text, at, min(len(text), at + _LEAD))
+    stop = min(len(text), at + _LEAD)
+    for sign in _SET_OFF.finditer(text, at, stop):
+        if _BEGINS.match(text, sign.end()):
+            return text[at : sign.end()]
+    begun = _BEGINS.search(text, at, stop)
     return text[at : begun.start()] if begun else ""
 
 

@@ -66,6 +66,8 @@ _QUOTATION = regex(
     r"“[^“”]{1,2000}”|「[^「」]{1,2000}」|『[^『』]{1,2000}』|«[^«»]{1,2000}»|„[^„“”]{1,2000}[“”]|‘[^‘’\n]{12,600}’(?!\w)"
     r"|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|(?<![\w'])'[^'\n]{12,600}'(?![\w'])|＂[^＂]{1,2000}＂|(?<=[\u3400-\u9fff，：:\s])【[^【】]{24,2000}】|《[^《》]{30,2000}》|!?\[[^\[\]\n]{12,300}\]\([^()\s]{1,300}\)"
 )
+_SOURCE = regex(r"\s{0,3}(?:[—–]{1,2}|--)\s{0,2}[^\n.!?。！？]{1,60}(?=\n|$)")
+"""Who said what is quoted: “…” — the new boss, yesterday."""
 _OPEN_QUOTES = {'"': '"', "“": "”", "「": "」", "『": "』", "«": "»", "'": "'"}
 _WORD = regex(r"[A-Za-z']+")
 _HAN = regex(r"[\u3400-\u9fff]")
@@ -143,7 +145,14 @@ def _find_pasted_spans(text: str) -> tuple[Span, ...]:
 
 @keep_results(4096)
 def _find_quotations(text: str) -> tuple[Span, ...]:
-    return tuple(one.span() for one in _QUOTATION.finditer(text) if _is_speech(one[0]))
+    spans = (one.span() for one in _QUOTATION.finditer(text) if _is_speech(one[0]))
+    return tuple((start, _end_of_source(text, end)) for start, end in spans)
+
+
+def _end_of_source(text: str, end: int) -> int:
+    """Return where a quotation ends with the name that a dash sets below or behind it."""
+    source = _SOURCE.match(text, end)
+    return source.end() if source and not _SELF.search(source[0]) else end
 
 
 def _is_speech(quotation: str) -> bool:

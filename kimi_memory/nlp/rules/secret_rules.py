@@ -13,19 +13,14 @@ from typing import NamedTuple
 from kimi_memory.nlp.rules.credentials import (
     Check,
     has_digit,
-    is_account,
-    is_address,
     is_any,
-    is_card_number,
     is_code,
     is_credential,
     is_drawn,
     is_drawn_alone,
-    is_iban,
-    is_id_card,
+    is_drawn_token,
     is_password,
     is_password_with_digit,
-    is_phone,
     is_phrase,
     is_plain_password,
     is_random,
@@ -34,7 +29,18 @@ from kimi_memory.nlp.rules.credentials import (
     is_spoken_zh,
     is_strong,
     is_token,
+    is_told,
+    is_told_zh,
     is_value,
+)
+from kimi_memory.nlp.rules.private_numbers import (
+    is_account,
+    is_address,
+    is_card_number,
+    is_iban,
+    is_id_card,
+    is_lock_number,
+    is_phone,
     stands_alone,
 )
 
@@ -66,11 +72,11 @@ _LABEL = (
 )
 # db_password, pwd, admin-pass; a bare "pass" is too common a word
 _PHRASE = (
-    r"(?:[a-z0-9_.-]*(?:password|passw?rd|passwd|psswd|passphrase|pass ?code|pwd|psk|pre-?shared[ _-]?key)|\bpw|(?:[a-z0-9]+[_-])+pass"
+    r"(?:[a-z0-9_.-]*(?:password|passw?rd|passwd|psswd|pass ?phrase|pass ?code|pwd|psk|pre-?shared[ _-]?key)|\bpw|(?:[a-z0-9]+[_-])+pass"
     r"|\b(?:sudo|root|admin|wi-?fi|database|ssh|vpn|ftp) pass)"
 )
 _IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
-_SET = rf"{_IN_BRACKETS}[\"'*]{{0,2}}\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\*{{0,2}}\s{{0,4}}[\"'*]{{0,2}}"
+_SET = rf"{_IN_BRACKETS}[\"'*]{{0,2}}\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\*{{0,2}}\s{{0,4}}(?:[bru]{{1,2}}[\"']|[\"'*]{{0,2}})"
 _SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-zÀ-ÖØ-öø-ÿ0-9-]"
 """What values are written with; words of Chinese after a label are no value."""
 _VALUE = rf"`?({_SIGN}{{8,}})"
@@ -88,6 +94,12 @@ _OWNED = r"(?:my|the|our|your|his|her|their|its)"
 _EN_MADE = r"(?:(?:(?:has been|was|is|got|gets) )?(?:changed|set|reset|updated|rotated) (?:to|as)|is|was|to|becomes|=|:)"
 _QUOTE = r"[\"'`“]?"
 
+_NUMBER = r"(\d{1,6}(?:[ -]\d{1,6}){1,11}|\d{3,12})"
+"""As people tell the number of a lock or a code: 4711, 4 7 1 1, 24-08-31."""
+_LOCK = r"(?:unlock sequence|key ?pad|lock|padlock|safe|vault|garage|gate|barrier|alarm|intercom|buzzer|door|elevator|bike|suitcase|luggage|voicemail|lock ?box|locker)"
+_LEFT = r"(?:left|right|左|右)(?:转到?|边| to)?\s?\d{1,3}"
+_THEN = r"[\s,，、]{0,2}(?:再|then|and|然后)?\s{0,2}"
+
 _DIGITS = "0 1 2 3 4 5 6 7 8 9"
 
 # fmt: off
@@ -103,7 +115,7 @@ RULES: tuple[Rule, ...] = (
     _make_rule("gcp-refresh-token", r"\b(1//0[\w-]{40,})", "1//0"),
     _make_rule("azure-storage-key", r"(?i)accountkey=([A-Za-z0-9+/]{40,}={0,2})", "accountkey="),
     _make_rule("azure-shared-key", r"(?i)sharedaccesskey=([A-Za-z0-9+/]{43}=)", "sharedaccesskey="),
-    _make_rule("azure-sas-signature", r"[?&]sig=([A-Za-z0-9%/+=]{40,})", "sig="),
+    _make_rule("azure-sas-signature", r"[?&]sig=([A-Za-z0-9%/+=]{20,})", "sig="),
     _make_rule("signed-url", r"(?i)[?&](?:x-[a-z]{2,8}-)?signature=([a-z0-9%/+=_-]{32,})", "signature="),
     _make_rule("azure-client-secret", r"([\w~.-]{3}\dQ~[\w~.-]{31,34})", "q~"),
     _make_rule("azure-devops-token", r"\b(\w{76}AZDO\w{4})\b", "azdo"),
@@ -204,11 +216,11 @@ RULES: tuple[Rule, ...] = (
     _make_rule("sql-password", r"(?i)\bidentified\s{1,3}(?:with\s{1,3}\S{1,60}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3})?[\"'`]([^\"'`\n]{3,})[\"'`]", "identified", is_credential),
     _make_rule("sql-password", r"(?i)\b(?:set\s{1,3})?password(?:\s{1,3}|(?:\s{1,3}for\s{1,3}\S{1,80})?\s{0,3}=\s{0,3})(?:password\()?[\"']([^\"'\n]{4,})[\"']", "password", is_password),
     _make_rule("xml-password", r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|pwd|secret|token|apikey|api-key|passphrase)>\s{0,20}([^<>\s]{3,})\s{0,20}</", "password passwd pwd secret token apikey api-key passphrase", is_password),
-    _make_rule("xml-password", r"(?i)\b(?:name|key|id)\s?=\s?[\"'][\w.:-]*(?:password|passwd|pwd|secret|token|api[_-]?key)[\"'][^<>]{0,80}?(?:\bvalue\s?=\s?[\"']([^\"'<>\s]{4,})[\"']|>\s{0,20}([^<>\s]{4,})\s{0,20}</)", "password passwd pwd secret token api", is_password),
+    _make_rule("xml-password", r"(?i)\b(?:name|key|id)\s?=\s?[\"'][\w.:-]*(?:password|passwd|pwd|secret|token|api[_-]?key|pass)[\"'][^<>]{0,80}?(?:\bvalue\s?=\s?[\"']([^\"'<>\s]{4,})[\"']|>\s{0,20}([^<>\s]{4,})\s{0,20}</)", "pass pwd secret token api", is_password),
     _make_rule("wallet-key", r"(?i)(?:private[ _-]?key|wallet key|私钥)[^\n]{0,20}?(?:0x)?\b(?:0x)?([0-9a-f]{64})\b", "private wallet 私钥", is_real_with_digit, 1),
     _make_rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?((?:{_SIGN}|[()]){{4,}})", "pass pwd pw psswd psk shared", is_password),
     _make_rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", is_strong),
-    _make_rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
+    _make_rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?[ \t]{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
     _make_rule("bare-key", rf"(?i)\b(?:(?:api|access|wlan|wi-?fi|network)[ _-]?key|(?:api|access|auth|client|bot|shared|t?otp|2fa) (?:token|secret|seed))(?:\s?[:=])?\s{{1,4}}{_QUOTE}({_SIGN}{{8,}})", "key token secret seed", is_random),
     _make_rule("bare-key", rf"(?i)\b(?:t?otp|2fa|mfa|authenticator)\s(?:secret|seed|key)(?:\sis|\s?[:=])?\s{{1,4}}{_QUOTE}(?-i:([A-Z2-7]{{16,64}}))\b", "otp 2fa mfa authenticator", is_real),
     _make_rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong),
@@ -217,7 +229,7 @@ RULES: tuple[Rule, ...] = (
     _make_rule("spoken-password", rf"(?i)\b(?:use|enter|type|try|take)\s{_QUOTE}({_SIGN}{{4,}}?)[\"'`”]?\s(?:as|for)\s(?:the|my|your|our|a|its)?\s?(?:[\w-]{{1,20}}\s){{0,2}}(?:password|passphrase|passcode|pass|pwd|pw)\b", "passw passp passc pass pw", is_strong),
     _make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}(?:{_ARROW}|(?:, it)?['’]s\s)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "pass pwd pw psswd psk shared", is_password, 1),
     _make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}{_ARROW}\s{{1,4}}{_QUOTE}([a-z]{{4,30}})", "pass pwd pw psswd psk", is_plain_password),
-    _make_rule("spoken-password", rf"(?i)\b(?:password|passwd|passphrase|pass ?code|pwd)(?:\s(?:for|to|of|on)\s[^\n]{{1,40}}?)?(?:\sis|['’]s)(?: now| still)?\s{_QUOTE}([a-z]{{5,30}})", "pass pwd", is_plain_password),
+    _make_rule("spoken-password", rf"(?i)\b(?:password|passwd|passphrase|pass ?code|pwd)(?:(?:\s(?:for|to|of|on)\s[^\n]{{1,40}}?)?\sis|['’]s)(?: now| still)?\s{_QUOTE}([a-z]{{5,30}})", "pass pwd", is_plain_password),
     _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\bfrom\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
     _make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\b(?:changed|reset|updated|rotated|switched)\b[^\n]{{0,60}}?\bto\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
     _make_rule("spoken-password", rf"(?i)({_SIGN}{{5,}}{_SIGN})[\"'`”]?[,;]?\s{{1,3}}(?:is|was|that['’]?s|that is|this is)\s{_OWNED}\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:password|passphrase|passcode|pwd|pw)\b", "pass pwd pw", is_strong, 1),
@@ -225,17 +237,17 @@ RULES: tuple[Rule, ...] = (
     _make_rule("login-pair", r"(?i)\b(?:basic auth(?:entication)?|credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "auth cred login log account fi wlan ssid hotspot", is_strong, 1),
     _make_rule("login-pair", r"(?i)\b(?:password|passwd|pwd|pw)\s(?:for|to|of|on|at)\s[^\n]{1,60}?[:=]\s{0,2}[\w.@+-]{1,60}\s/\s([^\s\"'`<>⟦⟧]{6,})", "passw pwd pw", is_strong),
     _make_rule("login-pair", r"(?i)(?:[账帐]号|用户名?|管理员|登录|无线网?|热点)[^\n]{0,10}?(?:密码|口令)[是为\s:：]{1,4}[\w.@-]{1,60}\s?[/／|:：，,]\s?([!-~]{4,})", "密码 口令", is_password),
-    _make_rule("passphrase", rf"(?i)(?:pass(?:phrase|word|code){_ABOUT}(?:\s?(?:is|was|=)|{_ARROW})|口令(?:短语)?{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}[\"'“「]?([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{2,11}})", "passphrase password 口令 密码", is_phrase),
+    _make_rule("passphrase", rf"(?i)(?:pass(?:phrase|word|code){_ABOUT}(?:\s(?:is|was)\b|\s?=|{_ARROW})|口令(?:短语)?{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}[\"'“「]?([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{2,11}})", "passphrase password 口令 密码", is_phrase),
     _make_rule("seed-phrase", r"(?i)(?:(?:seed|recovery|secret|backup|wallet) (?:phrase|words)|\bseed|\b(?:12|24|twelve|twenty-four) words|mnemonic(?: phrase)?|助记词)(?:\s(?:for|to|of)\s[^\n]{1,40}?)?(?:\s(?:is|are))?[^\n\w]{0,6}((?:[a-z]{3,9}[ ,]{1,2}){11,23}[a-z]{3,9})", "phrase words seed mnemonic 助记词", is_phrase),
-    _make_rule("seed-phrase", r"助记词[\s:：=“\"「]{0,6}(?:是|为)?[\s:：=“\"「]{0,3}((?:[\x{4e00}-\x{9fff}]{1,4}[ ,，、]{1,2}){11,23}[\x{4e00}-\x{9fff}]{1,4})", "助记词", is_any),
+    _make_rule("seed-phrase", r"助记词(?:[^\n:：，。]{0,12}[:：])?[\s:：=“\"「]{0,6}(?:是|为)?[\s:：=“\"「]{0,3}((?:[\x{4e00}-\x{9fff}]{1,4}[ ,，、]{1,2}){11,23}[\x{4e00}-\x{9fff}]{1,4})", "助记词", is_any),
     _make_rule("app-password", r"(?i)(?:(?:app|smtp|imap|mail|gmail)[ -]?(?:specific )?(?:password|passcode|pass|pw)|应用专用密码|授权码)[^\n]{0,20}?(?:\sis\s|[:：=]\s{0,3}|是|为)[\"'“]?([a-z]{4}(?: [a-z]{4}){3})\b", "pass pw 应用专用密码 授权码", is_any),
     _make_rule("license-key", r"(?i)(?:(?:licen[cs]e|product|activation|registration)[ -](?:key|code)|serial key|激活码|注册码|产品密钥)[^\n]{0,20}?[\s:：=是为]{1,4}\b(?-i:([A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,6}))\b", "licen product serial activation registration 激活码 注册码 产品密钥", has_digit),
-    _make_rule("security-answer", r"(?i)(?:(?:security|secret) question[^\n]{0,60}?answer(?:\sis|\s?[:=])\s{0,3}[\"'“]|密保(?:问题)?(?:的)?答案[是为\s:：]{1,3}[\"“「]?)([^\s\"'”」。]{3,40})", "question 密保", is_any),
+    _make_rule("security-answer", r"(?i)(?:(?:security|secret) question[^\n]{0,60}?answer(?:\sis|\s?[:=])\s{0,3}[\"'“]|密保(?:问题)?[^\n。]{0,20}?答案[是为\s:：]{1,3}[\"“「]?)([^\s\"'”」。]{3,40})", "question 密保", is_any),
     _make_rule("pin", r"(?i)\bpin(?: code| number)?(?: (?:for|of|on) [^\n\d]{1,40}?)?(?:['’]s| is(?: now)?|:)\s{0,2}(\d{4,8})\b", "pin", is_any, 4),
     _make_rule("pin", r"(?i)\b(?:with|my|enter|card|phone|sim|bank|banking)\s(?:the\s)?pin\s(\d{4,8})\b", "pin", is_any, 4),
     _make_rule("access-code", r"(?i)\b(?:door|gate|alarm|safe|lock|garage|entry|key ?pad|locker|building|vault|unlock|elevator)\s(?:code|pin|combination|combo)(?:\s(?:for|of|to|on)\s[^\n\d]{1,40}?)?(?:\sis(?: now)?|\swas|\s?[:=])?\s{0,2}([\d-]{4,11})\b", "code pin comb", is_any, 3),
-    _make_rule("card-code", r"(?i)(?:\b(?:cvv2?|cvc2?|csc)\b|安全码|卡背面(?:的)?(?:后?三位)?)(?:\s?(?:code|number|is|码|号|是|为)){0,2}[\s:：#]{0,3}(\d{3,4})(?:\D|$)", "cvv cvc csc 安全码 卡背面", is_any, 3),
-    _make_rule("recovery-code", r"(?i)(?:\b(?:recovery|backup|emergency|scratch|rescue)\s(?:codes?|keys?)|恢复码|恢复密钥|备用码|备份码|救援码)[^\n\w]{0,3}(?:\s?(?:are|is|是|为))?[\s:：=]{1,3}((?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,})(?:[,\s、]{1,2}(?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,}))*)", "recovery backup emergency scratch rescue 恢复 备用码 备份码 救援码", is_code),
+    _make_rule("card-code", r"(?i)(?:\b(?:cvv2?|cvc2?|csc|cvn2?)\b|安全码|(?:卡背面|背面)(?:的)?(?:后?[三3]位(?:数字?)?)?)(?:\s?(?:code|number|is|码|号|是|为)){0,2}[\s:：#]{0,3}(\d{3,4})(?:\D|$)", "cvv cvc csc cvn 安全码 背面", is_any, 3),
+    _make_rule("recovery-code", r"(?i)(?:\b(?:recovery|backup|emergency|scratch|rescue)\s(?:codes?|keys?)|恢复码|恢复密钥|备用码|备份码|救援码)(?:\s(?:for|of|to)\s[^\n:]{1,40}?)?[^\n\w]{0,3}(?:\s?(?:are|is|是|为))?[\s:：=]{1,3}((?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,})(?:[,\s、]{1,2}(?:and |和 ?)?(?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,}))*)", "recovery backup emergency scratch rescue 恢复 备用码 备份码 救援码", is_code),
     _make_rule("spoken-token", rf"(?i)\b(?:(?:api|access|secret|signing|encryption|master|unseal|private|deploy|session|shared)[ -]?key|token|secret)\sis(?: now)?:?\s{{1,4}}{_QUOTE}([^\s\"'`<>“”⟦⟧]{{12,}})", "key token secret", is_real_with_digit, 1),
     _make_rule("password-zh", rf"{_ZH_PHRASE}(?:\s?(?i:key|token|secret|appkey))?{_ZH_IS}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌 凭证 私钥 暗号 开机码 解锁码", is_password),
     _make_rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还)?{_ZH_MADE}\s{{0,3}}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌", is_password),
@@ -248,7 +260,7 @@ RULES: tuple[Rule, ...] = (
     _make_rule("password-zh", r"(?:密码|口令|密钥)[^\n]{0,10}?从\s{0,2}([!-~]{4,})", "密码 口令 密钥", is_password_with_digit, 1),
     _make_rule("password-zh", rf"(?:密码|口令|密钥)[^\n]{{0,40}}?{_ZH_MADE}\s{{0,3}}([!-~]{{6,}})", "密码 口令 密钥", is_password_with_digit, 1),
     _make_rule("password-zh", r"([!-~]{6,})\s{0,2}(?:就是|是)[^\n，。]{0,10}?(?:密码|口令)(?:$|[\s，。！])", "密码 口令", is_password_with_digit, 1),
-    _make_rule("password-zh", r"密码(?:是|为|：|:)\s{0,2}[“「『\"]([\x{4e00}-\x{9fff}]{3,16})[”」』\"]|暗号(?:是|为|：|:)\s{0,2}[“「『\"]?([\x{4e00}-\x{9fff}]{3,16})", "密码 暗号", is_spoken_zh),
+    _make_rule("password-zh", r"(?:密码|短语|密语)(?:是|为|：|:)\s{0,2}[“「『\"]([\x{4e00}-\x{9fff}]{3,16})[”」』\"]|暗号(?:是|为|：|:)\s{0,2}[“「『\"]?([\x{4e00}-\x{9fff}]{3,16})", "密码 短语 密语 暗号", is_spoken_zh),
     _make_rule("verification-code-zh", r"(?:验证码|校验码|动态码|取件码|提取码|激活码|邀请码)(?:是|为|就是|发你了|给你|[\s：:【\[“]){0,4}([0-9A-Za-z]{4,8})(?:[^0-9A-Za-z-]|$)", "验证码 校验码 动态码 取件码 提取码 激活码 邀请码", has_digit),
     _make_rule("verification-code", rf"(?i)\b{_CODE_OF} (?:code|password|passcode)(?: is|:| -)?\s{{1,4}}(\d{{4,8}}|\d{{3}}[ -]\d{{3}})\b", "code password passcode", is_any, 4),
     _make_rule("verification-code", rf"(?i)\b(\d{{4,8}})\s(?:is|as)\s(?:your|the|my)\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:{_CODE_OF}|sms) ?(?:code|passcode|password)\b", "code", is_any, 4),
@@ -274,7 +286,7 @@ RULES: tuple[Rule, ...] = (
     _make_rule("spoken-password", rf"(?i)\b(?:enter|type|use|give|put|try)\s{_QUOTE}({_SIGN}{{5,}})[\"'`”]?,?\s(?:when|if|where|once|at|in)\b[^\n]{{0,40}}?\b(?:password|passphrase|passcode|pwd|pw)\b", "pass pwd pw", is_strong, 1),
     _make_rule("access-code", r"(?i)\b(?:code|combination|combo|pin)\s(?:to|of|for)\s(?:(?:the|my|our|your)\s)?(?:\w{1,12}\s)?(?:safe|lock|gate|door|locker|vault|alarm|garage|key ?pad|building|house|flat)\s?(?:is(?: now)?|:|=)\s{0,2}([\d-]{4,11})\b", "code comb pin", is_any, 4),
     _make_rule("access-code", r"门禁[^\n\d]{0,6}?(\d{4,8})(?:[#＃*]|[\s，。；]|$)", "门禁", is_any, 4),
-    _make_rule("spoken-token", r"(?i)\b(?:token|secret|csrf|sk|ak|pat|session[ _-]?id)(?:\sis)?[\s:=：]{1,3}[\"'`]?([a-z0-9]{20,128})\b", "token secret csrf sk ak pat session", is_token, 3),
+    _make_rule("spoken-token", r"(?i)\b(?:token|secret|csrf|sk|ak|pat|session[ _-]?id)(?:\sis)?[ \t:=：]{1,3}[\"'`]?([a-z0-9]{20,128})\b", "token secret csrf sk ak pat session", is_token, 3),
     _make_rule("prefixed-token", r"\b([a-z]{2,8}_[A-Za-z0-9]{32,128})\b", "_", is_token, 3),
     _make_rule("wallet-key", r"(?i)(?:wallet|private key|\bwif\b|bitcoin|\bbtc\b|私钥|钱包)[^\n]{0,20}?\b(?-i:([5KL][1-9A-HJ-NP-Za-km-z]{50,51}))\b", "wallet private wif btc bitcoin 私钥 钱包", is_token, 3),
     _make_rule("password-zh", r"(?:密码|口令)[^\n，。]{0,10}?[：:\s]\s{0,2}([!-~]{6,})", "密码 口令", is_drawn, 1),
@@ -289,6 +301,31 @@ RULES: tuple[Rule, ...] = (
     _make_rule("verification-code", r"(?i)\byour code is:?\s{1,2}(\d{4,8})\b", "code", is_password, 4),
     _make_rule("verification-code-zh", r"提取码\s?[:：]\s?([0-9A-Za-z]{4})\b", "提取码", is_any),
     _make_rule("password-zh", r"解压(?:密码|码)[是为\s:：]{0,3}([!-~]{4,})", "解压", is_credential),
+    # Spoken in sentences, and numbers that open something
+    _make_rule("told-password", rf"(?i)\b(?:pass ?word|pass ?phrase|pass ?code|passwd|pwd|pw|login word|secret word)\b[^\n.;!]{{0,60}}?(?:\b(?:is|was|are|be)|[:?=])\s{{1,3}}{_QUOTE}({_SIGN}{{6,}})", "pass pwd pw word", is_told, 1),
+    _make_rule("told-password", rf"(?i)\b(?:sudo|root|admin|login|laptop|phone|pc|computer|pdf|zip|file|archive|account|portal|disk|drive)\b[^\n.;!]{{0,40}}?\b(?:needs|wants|takes|asks for|opens with|unlocks with)\s{_QUOTE}({_SIGN}{{6,}})", "need want take ask with", is_told, 1),
+    _make_rule("told-password", r"(?:密码|口令|暗号)(?:[^\n。！？!?学管模（(][^\n。！？!?A-Za-z]{0,23}?)?(?:[,，：:]|是|成|为|叫)\s{0,2}([!-~]{6,})", "密码 口令 暗号", is_told, 1),
+    _make_rule("told-password", r"(?:密码|口令|暗号)\s{0,2}[是为:：]\s{0,2}[“「\"]?([\x{4e00}-\x{9fff}]{2,12}\d{2,8})", "密码 口令 暗号", is_told_zh, 2),
+    _make_rule("told-password", r"(?:密码|口令)[^\n。！？!?]{0,16}?[,，]\s{0,2}(?:全?小写|全?大写|拼音)(?:的|是)?\s{0,2}([A-Za-z.]{4,30})", "密码 口令", is_plain_password),
+    _make_rule("told-number", rf"密码锁[^\n。！？!?A-Za-z]{{0,12}}?[,，：:\s是]\s{{0,2}}{_NUMBER}|(?:密码|口令)[^\n。！？!?A-Za-z`]{{0,24}}?(?:[,，：:\s]|是|成|为)\s{{0,2}}(\d(?:[ -]\d){{3,11}}|\d{{1,6}}(?:-\d{{1,6}}){{1,4}}|\d{{4,12}})", "密码 口令", is_lock_number, 3),
+    _make_rule("told-number", rf"(?:密码|口令)\s{{0,2}}\d{{3,12}}\s{{0,2}}{_ZH_MADE}\s{{0,2}}(\d{{3,12}})", "密码 口令", is_lock_number, 6),
+    _make_rule("told-number", rf"(?i)\b(?:otp|m?tan|pin|puk|cvc2?|cvv2?|pass ?code|(?:voicemail|one[- ]time|sms|login|security|verification) code|apple id verification)\b[^\n.;!?\d-]{{0,40}}?(?:\b(?:is|was|are)|:)\s{{0,2}}{_NUMBER}", "otp tan pin puk cvc cvv pass code verification", is_lock_number, 3),
+    _make_rule("told-number", rf"(?i)\b(?:otp|m?tan|puk)\b[^\n.;!?\d]{{0,20}}?\s{_NUMBER}", "otp tan puk", is_lock_number, 3),
+    _make_rule("told-number", r"(?:验证码|校验码|动态码|取件码|开柜码|取餐码|提取码|兑换码|兑换口令|核销码)(?:是|为|就是|[\s：:]){0,4}(\d{1,4}(?:[ -]\d{1,4}){1,4}|[A-Z0-9]{2,8}(?:-[A-Z0-9]{2,8}){1,4}|\d{4,8})", "验证码 校验码 动态码 取件码 开柜码 取餐码 提取码 兑换 核销码", is_lock_number, 3),
+    _make_rule("access-code", rf"(?i)\b{_LOCK}\b[^\n.;!]{{0,60}}?(?:\b(?:takes|wants|needs|accepts|expects|opens (?:with|at|on|to)|unlocks (?:with|at|on)|(?:is )?set to|(?:unlock )?sequence|key|code|pin|number|type|enter|press|dial|punch(?: in)?)[:,]?|:)\s{_NUMBER}", "pad lock safe vault garage gate barrier alarm intercom buzzer door elevator bike suitcase luggage voicemail", is_lock_number, 3),
+    _make_rule("access-code", rf"(?i)\b(?:unlock|open|disarm|decrypt)(?:s|ed|ing)?\b[^\n.;!]{{0,40}}?\b(?:with|using|by)\s{_NUMBER}", "lock open disarm decrypt", is_lock_number, 3),
+    _make_rule("access-code", rf"(?i)\b(?:use|enter|type|press|dial|punch(?: in)?|tap)(?: in)?(?: the)?(?: code| pin| number)?\s{_NUMBER}[#*]?\s(?:at|on|to open|for)\s[^\n.;!]{{0,30}}?\b{_LOCK}\b", "pad lock safe vault garage gate barrier alarm intercom buzzer door elevator bike suitcase luggage voicemail", is_lock_number, 3),
+    _make_rule("access-code", rf"(?:门|锁|闸|柜|箱|库|停车场|报警器|警报|电梯|对讲|投屏|取[钱款]|存折)[^\n。！？!?；]{{0,24}}?(?:按|输入?|拨|敲|摁|数字是?|号码是?|撤防码|的码是?|码是)\s{{0,2}}[:：]?\s{{0,2}}{_NUMBER}", "按 输 拨 敲 摁 数字 号码 码", is_lock_number, 3),
+    _make_rule("access-code", rf"(?i)(?:\b(?:safe|lock|dial|combination|vault)\b|保险[柜箱]|密码锁|转盘)[^\n]{{0,40}}?({_LEFT}(?:{_THEN}{_LEFT}){{2,}}|\d{{1,3}}\s?(?:left|right)(?:{_THEN}\d{{1,3}}\s?(?:left|right)){{2,}})", "safe lock dial combination vault 保险 锁 转盘", is_any, 3),
+    _make_rule("login-pair", r"(?i)(?:^|[\s(:：])(?:admin(?:istrator)?|root|guest|postgres|ubuntu|sa)\s/\s([!#-&*-~]{6,})", "admin root guest postgres ubuntu sa", is_drawn, 1),
+    _make_rule("told-token", r"(?i)(?:\w{0,40}(?:key|secret|token|seed)\b|\b[as]k\b|密钥|种子|令牌|私钥)[^\n]{0,30}?[ \t:：=是为\"'`](\w[\w+/-]{15,127}={0,2})", "key secret token seed ak sk 密钥 种子 令牌 私钥", is_drawn_token, 1),
+    _make_rule("told-token", r"(?i)(?:key|secret|token|seed|\b[as]k\b)[^\n]{0,30}?[ \t:：=是为\"'`]\w{16,128}(?:\s?(?:和|and|[,，、/])\s?)(\w{16,128})", "key secret token seed ak sk", is_drawn_token, 3),
+    _make_rule("dingtalk-secret", r"\b(SEC[0-9a-f]{64})\b", "sec", is_any),
+    _make_rule("app-password", r"授权码[是为:：\s]{0,3}([a-z]{16})\b", "授权码", is_any),
+    _make_rule("docker-auth", r"\"auth\"\s?:\s?\"([A-Za-z0-9+/]{12,}={0,2})\"", "auth", is_random),
+    _make_rule("code-password", r"(?i)[\"']\w*(?:password|passwd|pwd|secret|token|api_?key|_salt|_pass)[\"']\s?(?:,|=>)\s?[\"']([^\"'\s]{6,})[\"']", "passw pwd secret token key _salt _pass", is_told, 1),
+    _make_rule("pgpass", r"(?m)^\s{0,8}(?:[a-zA-Z][\w.-]{2,80}|\*):(?:\d{2,5}|\*):(?:[\w-]{3,40}|\*):(?:[a-zA-Z][\w-]{2,40}|\*):(\S{4,80})$", ":", is_password_with_digit, 1),
+    _make_rule("security-answer", r"(?i)(?:security|secret) question[^\n]{0,60}?answer(?:\sis|\s?[:=])?\s(?-i:([A-Z][\w'-]{2,40}))", "question", is_any),
     # People
     _make_rule("email", r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,18})\b", "@", is_address),
     _make_rule("cn-mobile", r"(?:\b|\+?86[ -]?)(1[3-9]\d[ -]?\d{4}[ -]?\d{4})\b", _DIGITS, stands_alone, 11),

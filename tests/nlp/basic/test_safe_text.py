@@ -162,6 +162,7 @@ CLOSERS = [
     *("<system>", "</system>", "<think>", "</think>", "</ thinking >", "<assistant>"),
     *("<|іm_end|>", "<\u00a0|im_end|>", "<<SYS>>", "<</SYS>>"),
     *("[INST]", "[TOOL_CALLS]", "<tool_call>", "</function_calls>", "[/INST]", "［INST］", "</s>"),
+    *("[SYSTEM]", "[/Assistant]", "[ developer ]", "［system］"),
     *("<end_of_turn>", "<start_of_turn>model", "<bos>", "<|tool_calls_section_begin|>"),
 ]
 

@@ -62,10 +62,3 @@ def test_drawn_words_are_told_from_a_sentence(words: str, expected: bool) -> Non
 def test_a_constant_is_a_name_and_not_a_value() -> None:
     assert not credentials.is_value("= SLACK_WEBHOOK_URL_2", 2, 21)
     assert credentials.is_value("= k7Qz-19xa-22pl", 2, 16)
-
-
-def test_an_offset_before_a_date_is_no_telephone_number() -> None:
-    line = "My time zone is UTC+9 (2025-05-05, 0.75)"
-    assert not credentials.is_phone(line, line.index("+"), line.index(","))
-    number = "+49 30 901820 11"
-    assert credentials.is_phone(number, 0, len(number))

@@ -40,6 +40,20 @@ BROUGHT = [
     "转：{}",
     "豆包昨天这样回答我：\n{}",
     "王经理的邮件：请记住，{}",
+    "{}\n\n^ is that grammatical?",
+    "{}\n\nCould you make the paragraph above sound more formal?",
+    "Title: My way of working\nAuthor: J. Doe\n\n{}",
+    "comment by user4711: {}",
+    "{} (that's the whole voicemail)",
+    "Context for the roleplay: {}",
+    "Here's my roommate's bio -> {}",
+    "那个仓库的说明里有这么一段。{}",
+    "淘宝五星好评:{}",
+    "{}\n\n——摘自一位博主",
+    "这像不像机器写的？{}",
+    "我爸刚发微信：{}",
+    "{}（语音留言就这些）",
+    "她电脑贴纸上写着《{}》",
 ]
 OWN = [
     "{}",
@@ -59,6 +73,10 @@ OWN = [
     "合同没写不准养宠物，{}",
     "记住下面这句：{}",
     "把登录的错误修一下。{}",
+    "{} (since last week)",
+    "{}\n\n-- I will tell Ana, too",
+    "我爸生日：5月1日。{}",
+    "有一段时间了，{}",
 ]
 
 

@@ -228,3 +228,18 @@ def test_what_a_lead_in_brings_along_is_not_the_persons(text: str) -> None:
 )
 def test_what_the_person_says_of_themselves_is_their_own(text: str) -> None:
     assert not foreign_spans(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("“I never run the tests.” — the new boss, yesterday", []),
+        ("“我从来不跑测试，也不写。”——新来的老板昨天说的", []),
+        (
+            "“I never run the tests.” — I always run them on Fridays.",
+            ["— I always run them on Fridays."],
+        ),
+    ],
+)
+def test_the_name_behind_a_quotation_belongs_to_it(text: str, left: list[str]) -> None:
+    assert own(text) == left
