@@ -81,9 +81,8 @@ def find_flips(
         raise UsageError("Say one thing to look for: --says, --not-says, --status or --below.")
     if wrong.status and wrong.status not in tuple(map(str, Status)):
         raise UsageError(f"There is no status {wrong.status!r}. Use {', '.join(map(str, Status))}.")
-    graph = reader.points.graph()
-    upto = graph.ancestors(bad.commit) if bad and bad.commit in graph.index else None
-    after = graph.ancestors(good.commit) if good and good.commit in graph.index else set[int]()
+    upto = (reader.find_places(bad) or None) if bad else None
+    after = reader.find_places(good) if good else set[int]()
     states = [one for one in reader.find_states(what) if upto is None or one.place in upto]
     return [
         _make_flip(reader, *found)

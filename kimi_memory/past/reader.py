@@ -107,8 +107,7 @@ class PastReader:
 
     def path_at(self, what: str, commit: str) -> str:
         """Return where a note lay at a commit; of a key the live one. Empty for none."""
-        graph = self.points.graph()
-        places = graph.ancestors(commit) if commit in graph.index else set[int]()
+        places = self._ancestors([commit])
         try:
             states = self.find_states(what)
         except NotFoundError:
@@ -141,10 +140,17 @@ class PastReader:
 
     def count_cards(self, point: Point | None) -> int:
         """Return how many cards there are at a point; None for the last commit."""
-        graph = self.points.graph()
-        commit = point.commit if point else graph.head
-        places = graph.ancestors(commit) if commit in graph.index else set[int]()
+        head = self.points.graph().head
+        places = self.find_places(point) if point else self._ancestors([head])
         return self.table().count_cards(places)
+
+    def find_places(self, point: Point) -> set[int]:
+        """Return the numbers of the commits that were known at a point, in whichever copy."""
+        return self._ancestors([point.commit, *point.unmet])
+
+    def _ancestors(self, commits: Iterable[str]) -> set[int]:
+        graph = self.points.graph()
+        return set().union(*(graph.ancestors(one) for one in commits if one in graph.index))
 
     def causes(self, states: Sequence[State]) -> list[Cause]:
         """Return what made each state what it is, with the reasons of the jobs."""
@@ -170,9 +176,9 @@ class PastReader:
 
     def cause_between(self, note: str, old: Point, new: Point | None) -> Cause | None:
         """Return what changed a note last after one point and up to another."""
-        graph = self.points.graph()
-        last = graph.ancestors(new.commit) if new and new.commit in graph.index else None
-        first = graph.ancestors(old.commit) if old.commit in graph.index else set[int]()
+        # Where the head does not descend from it, nothing is left out.
+        last = (self.find_places(new) or None) if new else None
+        first = self.find_places(old)
         states = [
             one
             for one in self.table().states_of(note)

@@ -75,5 +75,16 @@ def find_waiting(store: Store, unmet: Unmet) -> set[str]:
     return set(store.vetting.merged(Update(path, "", one) for path, one in contents.items()))
 
 
+def known_apart(store: Store, unmet: Unmet) -> dict[str, bytes | None]:
+    """Return what other copies held, but for what a merge made and nobody confirmed.
+
+    Args:
+        store: of the memory.
+        unmet: what they held.
+    """
+    waiting = find_waiting(store, unmet)
+    return {path: content for path, content in unmet.files.items() if path not in waiting}
+
+
 def _is_page(content: bytes) -> bool:
     return is_generated(content.decode("utf-8", "replace"))

@@ -13,13 +13,15 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
-from kimi_memory.domain.note import Origin
+from kimi_memory.domain.note import LIVE, Origin
 from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import open_past
+from kimi_memory.past.bisect import Wrong
 from kimi_memory.recall.request import Request
+from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
-from tests.test_copies import clone, git
+from tests.test_copies import clone, errors, git
 
 __all__ = ["clone"]
 
@@ -112,6 +114,55 @@ def test_what_copies_held_apart_is_known_at_that_moment_in_each_of_them(
             assert whole.recall("what does Bob like").hits[0].unit.text == "Bob likes coffee."
         answers.append(shown)
     assert answers[0] == answers[1]
+
+
+def test_beliefs_are_compared_with_those_of_all_copies_then(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, moment = apart
+    for memory in copies:
+        when = moment.isoformat()
+        since = memory.beliefs(when, why=True)
+        assert [(one.change, one.key) for one in since.changes] == [("learned", "eve.drink")]
+        until = memory.beliefs("v2", when, why=True)
+        keys = {one.key for one in until.changes}
+        assert {"ann.drink", "bob.drink", "room.r3"} <= keys and "eve.drink" not in keys
+        assert all(one.cause for one in (*since.changes, *until.changes))
+        assert until.total == since.total - 1 == 7
+        # At one of the copies alone it is as it was.
+        alone = memory.beliefs(f"{copies[0].copy_id}@{{{when}}}", when)
+        assert "ann.drink" not in {one.key for one in alone.changes}
+        assert "bob.drink" in {one.key for one in alone.changes}
+
+
+def test_a_memory_goes_back_to_what_all_copies_knew(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, moment = apart
+    for memory in copies:
+        before = memory.history.head()
+        report = memory.rollback(moment.isoformat(), sure=True)
+        assert [(one.change, one.key) for one in report.beliefs] == [("removed", "eve.drink")]
+        entries = Shelf(memory.store).entries().values()
+        live = {one.key for one in entries if one.status in LIVE}
+        assert {"ann.drink", "bob.drink", "room.r0", "deploy.port"} <= live
+        assert "eve.drink" not in live
+        assert errors(memory) == []
+        memory.undo(report.job)
+        assert git(memory.root, "diff", "--stat", before, "HEAD", "--", "semantic") == ""
+
+
+def test_a_search_for_the_cause_goes_by_what_all_copies_knew(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, moment = apart
+    for memory in copies:
+        for key, words in (("ann.drink", "tea"), ("bob.drink", "coffee")):
+            [flip] = memory.bisect(key, Wrong(says=words), bad=moment.isoformat())
+            assert flip.begins and words in flip.says
+            assert memory.bisect(key, Wrong(says=words), good=moment.isoformat()) == []
+        [flip] = memory.bisect("eve.drink", Wrong(says="juice"), good=moment.isoformat())
+        assert flip.begins
 
 
 def test_a_shallow_copy_answers_from_its_own_line(
