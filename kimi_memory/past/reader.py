@@ -158,10 +158,10 @@ class PastReader:
         contents = self.history.contents(records.values())
         found = []
         for one in states:
-            op, why = _find_reason(contents.get(records.get(one, ("", ""))), one.note)
+            op, why, prompt = _find_reason(contents.get(records.get(one, ("", ""))), one.note)
             merged = bool(one.merged)  # SQLite has no booleans
-            about = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, merged)
-            found.append(Cause(one.commit, one.version, self.on_clocks(one.known), *about))
+            by = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, merged, prompt)
+            found.append(Cause(one.commit, one.version, self.on_clocks(one.known), *by))
         return found
 
     def commits(self, names: Iterable[str]) -> list[Cause]:
@@ -218,13 +218,13 @@ def make_reader(
     return PastReader(store, history, points, key)
 
 
-def _find_reason(record: bytes | None, note: str) -> tuple[str, str]:
-    """Return what a job did to a note, and why; empty where its record does not say."""
+def _find_reason(record: bytes | None, note: str) -> tuple[str, str, str]:
+    """Return what a job did to a note, why, and its prompt; empty where its record has none."""
     if record is None:
-        return "", ""
+        return "", "", ""
     try:
         job = job_of(record)
     except (ValueError, FormatError):
-        return "", ""
+        return "", "", ""
     done = next((one for one in job.operations if one.target == note), None)
-    return (str(done.op), done.why) if done else ("", "")
+    return (str(done.op), done.why, job.prompt) if done else ("", "", job.prompt)
