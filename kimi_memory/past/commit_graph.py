@@ -67,6 +67,23 @@ class CommitGraph:
         there = 1 <= version <= len(self.line)
         return self.rows[self.line[version - 1]].commit if there else ""
 
+    def parents(self, commit: str) -> list[str]:
+        """Return the commits that a commit followed, as far as they are here."""
+        return [self.rows[one].commit for one in self._parents[self.index[commit]]]
+
+    def branch(self, commit: str, known: set[int]) -> dict[int, str]:
+        """Return the line to a commit since one of those that are known, by version.
+
+        The known one is the first; empty where there is none.
+        """
+        number, found = self.index[commit], dict[int, str]()
+        while number not in known:
+            found[self.versions[number]] = self.rows[number].commit
+            if not (parents := self._parents[number]):
+                return {}
+            number = max(parents, key=lambda one: self.versions[one])
+        return found | {self.versions[number]: self.rows[number].commit}
+
     def ancestors(self, commit: str) -> set[int]:
         """Return the numbers of a commit and of all it descends from."""
         found, waiting = set[int](), [self.index[commit]]

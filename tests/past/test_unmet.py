@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import open_past
 from kimi_memory.past.bisect import Wrong
+from kimi_memory.past.bisect_versions import Verdict, find_version_flips
+from kimi_memory.past.points import Point
 from kimi_memory.recall.request import Request
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
@@ -163,6 +166,26 @@ def test_a_search_for_the_cause_goes_by_what_all_copies_knew(
             assert memory.bisect(key, Wrong(says=words), good=moment.isoformat()) == []
         [flip] = memory.bisect("eve.drink", Wrong(says="juice"), good=moment.isoformat())
         assert flip.begins
+
+
+def has_card(memory: Memory, key: str, asked: list[str], point: Point) -> Verdict:
+    asked.append(point.commit)
+    listed = git(memory.root, "ls-tree", "-r", "--name-only", point.commit)
+    return Verdict(f"/{key}.md" in listed)
+
+
+def test_a_test_that_a_merge_made_fail_is_followed_into_the_copy_it_came_from(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, _ = apart
+    for memory in copies:
+        for key in ("ann.drink", "bob.drink", "room.r2", "eve.drink"):
+            asked: list[str] = []
+            [flip] = find_version_flips(memory.past, partial(has_card, memory, key, asked))
+            [first] = memory.timeline(key)[:1]
+            assert flip.cause.commit == first.cause.commit
+            assert [one.key for one in flip.changes] == [key]
+            assert len(asked) == len(set(asked)) <= 9
 
 
 def test_a_shallow_copy_answers_from_its_own_line(
