@@ -8,7 +8,7 @@ stands on it once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from math import inf
 
 from kimi_memory.store.git.read import GraphRow
@@ -83,6 +83,12 @@ class CommitGraph:
                 return {}
             number = max(parents, key=lambda one: self.versions[one])
         return found | {self.versions[number]: self.rows[number].commit}
+
+    def known_to(self, commit: str) -> Container[int]:
+        """Return the numbers of a commit and of all it descends from, as a set or a range."""
+        # Where nothing ever forked, nothing need be followed.
+        forked = len(self.line) < len(self.rows)
+        return self.ancestors(commit) if forked else range(self.index[commit] + 1)
 
     def ancestors(self, commit: str) -> set[int]:
         """Return the numbers of a commit and of all it descends from."""

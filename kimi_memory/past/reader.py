@@ -84,14 +84,22 @@ class PastReader:
 
     def notes_of(self, states: Iterable[State]) -> list[Note | None]:
         """Return the note of each state; None where it was removed or cannot be read."""
-        listed = list(states)
-        contents = self.history.blobs({one.blob for one in listed if one.blob})
-        files = [(one.path, contents.get(one.blob, b"")) for one in listed]
+        files = self._read_files(list(states))
         waiting = self.find_unconfirmed(set(files))
         return [
             read_note(*one) if one[1] and one[0].endswith(".md") and one not in waiting else None
             for one in files
         ]
+
+    def find_waiting(self, states: Sequence[State]) -> set[State]:
+        """Return the states that came from outside and that nobody confirmed."""
+        files = self._read_files(states)
+        waiting = self.find_unconfirmed({one for one in files if one[1]})
+        return {state for state, file in zip(states, files, strict=True) if file in waiting}
+
+    def _read_files(self, states: Sequence[State]) -> list[OldFile]:
+        contents = self.history.blobs({one.blob for one in states if one.blob})
+        return [(one.path, contents.get(one.blob, b"")) for one in states]
 
     def is_barred(self, note: Note) -> bool:
         """Whether a person asked to forget what a note says."""
