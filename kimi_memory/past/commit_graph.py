@@ -84,6 +84,20 @@ class CommitGraph:
             number = max(parents, key=lambda one: self.versions[one])
         return found | {self.versions[number]: self.rows[number].commit}
 
+    def follows(self, number: int, old: int) -> bool:
+        """Whether the commit of a number descends from that of a lower one, or is it."""
+        if len(self.line) == len(self.rows):
+            return number >= old
+        seen, waiting = set[int](), [number]
+        while waiting:
+            if (one := waiting.pop()) == old:
+                return True
+            # Parents stand before children: below the old one it cannot be found.
+            if one > old and one not in seen:
+                seen.add(one)
+                waiting += self._parents[one]
+        return False
+
     def known_to(self, commit: str) -> Container[int]:
         """Return the numbers of a commit and of all it descends from, as a set or a range."""
         # Where nothing ever forked, nothing need be followed.

@@ -168,6 +168,26 @@ def test_a_search_for_the_cause_goes_by_what_all_copies_knew(
         assert flip.begins
 
 
+def test_a_timeline_holds_each_state_against_what_its_own_copy_knew(
+    apart: tuple[Memory, Memory, datetime], clock: Clock
+) -> None:
+    one, other, moment = apart
+    for memory in (one, other):
+        assert memory.timeline("ann.drink", until=moment.isoformat())
+        assert memory.timeline("bob.drink", until=moment.isoformat())
+    say(one, clock, "The deploy port is 8443 now.", "deploy.port")
+    # Surer of it, in the copy that does not know that it was let go.
+    [page] = (other.root / "semantic").rglob("deploy.port.md")
+    text = page.read_text("utf-8")
+    page.write_text(text.replace("confidence: 0.9", "confidence: 0.95"), encoding="utf-8")
+    clock.move(hours=1)
+    other.batch.note()
+    other.batch.flush()
+    merge_copy(one, str(other.root))
+    entries = [entry for entry in one.timeline("deploy.port") if "8080" in entry.says]
+    assert [entry.change for entry in entries[:3]] == ["learned", "let go", "surer"]
+
+
 def has_card(memory: Memory, key: str, asked: list[str], point: Point) -> Verdict:
     asked.append(point.commit)
     listed = git(memory.root, "ls-tree", "-r", "--name-only", point.commit)
