@@ -85,6 +85,7 @@ LAWS: dict[str, tuple[str, ...]] = {
         "past/test_blame.py::test_the_commit_is_the_newest_whose_parent_lacks_the_value",
         f"{UNMET}::test_beliefs_are_compared_with_those_of_all_copies_then",
         f"{UNMET}::test_a_timeline_holds_each_state_against_what_its_own_copy_knew",
+        f"{UNMET}::test_a_field_is_blamed_on_the_copy_that_gave_it_its_value",
     ),
     "L15: bisect finds a point at which the answer changes": (
         "past/test_bisect.py::test_every_flip_is_one_in_the_trees_on_both_sides",

@@ -300,3 +300,23 @@ def test_what_a_copy_of_ones_own_signed_and_replaced_was_known(
     assert "Bern" in past.get("office.town").text
     hits = past.recall("key:office.town").hits
     assert {hit.unit.status for hit in hits} == {"active"}
+
+
+def test_a_field_is_blamed_on_the_copy_that_gave_it_its_value(
+    apart: tuple[Memory, Memory, datetime], clock: Clock
+) -> None:
+    one, other, _ = apart
+    [page] = (other.root / "semantic").rglob("deploy.port.md")
+    say(one, clock, "The deploy port is 8443 now.", "deploy.port")
+    let_go = one.history.head()
+    text = page.read_text("utf-8")
+    page.write_text(text.replace("confidence: 0.9", "confidence: 0.95"), encoding="utf-8")
+    clock.move(hours=1)
+    other.batch.note()
+    other.batch.flush()
+    surer = other.history.head()
+    merge_copy(one, str(other.root))
+    note = next(entry.note for entry in one.timeline("deploy.port") if "8080" in entry.says)
+    causes = {field: one.blame(note, field=field)[0].cause for field in ("status", "confidence")}
+    assert causes["status"].commit == let_go
+    assert causes["confidence"].commit == surer
