@@ -19,6 +19,7 @@ MACHINE = (
 FORKED = "faults/test_forked_evidence.py"
 MERGE, SYNC = "operations/test_merge_copy.py", "operations/test_sync_remotes.py"
 BACK, PAST = "operations/test_rollback.py", "past/test_past_memory.py"
+UNMET = "past/test_unmet.py"
 
 LAWS: dict[str, tuple[str, ...]] = {
     "L1: either side may be called ours: the merged files have the same bytes": (WHOLE, KINDS),
@@ -74,6 +75,7 @@ LAWS: dict[str, tuple[str, ...]] = {
     "L13: a question of the past is answered by the files of then": (
         f"{PAST}::test_a_question_is_answered_by_the_tree_of_the_point",
         f"{PAST}::test_it_finds_what_a_copy_of_that_day_finds",
+        f"{UNMET}::test_what_copies_held_apart_is_known_at_that_moment_in_each_of_them",
         "past/test_bisect_versions.py::test_a_memory_laid_out_at_a_point_answers_as_it_did",
     ),
     "L14: as of now is now; differences add up; timeline and blame say what the trees say": (
@@ -81,9 +83,14 @@ LAWS: dict[str, tuple[str, ...]] = {
         "past/test_beliefs.py::test_differences_add_up",
         "past/test_timeline.py::test_what_it_says_is_what_the_tree_of_the_commit_says",
         "past/test_blame.py::test_the_commit_is_the_newest_whose_parent_lacks_the_value",
+        f"{UNMET}::test_beliefs_are_compared_with_those_of_all_copies_then",
+        f"{UNMET}::test_a_timeline_holds_each_state_against_what_its_own_copy_knew",
+        f"{UNMET}::test_a_field_is_blamed_on_the_copy_that_gave_it_its_value",
     ),
     "L15: bisect finds a point at which the answer changes": (
         "past/test_bisect.py::test_every_flip_is_one_in_the_trees_on_both_sides",
+        "past/test_bisect.py::test_every_flip_is_one_for_the_copy_in_which_it_happened",
+        f"{UNMET}::test_a_test_that_a_merge_made_fail_is_followed_into_the_copy_it_came_from",
         "past/test_bisect_versions.py::test_every_change_is_found_where_all_are_tested",
     ),
     "L16: the import of an export is the memory; a flipped byte is refused": (
@@ -93,6 +100,7 @@ LAWS: dict[str, tuple[str, ...]] = {
     "L17: going back keeps turns, tombstones and records; undoing it is where it began": (
         f"{BACK}::test_to_whatever_point_what_is_never_rolled_back_stays",
         f"{BACK}::test_what_was_known_then_is_known_again_and_what_was_said_stays",
+        f"{UNMET}::test_a_memory_goes_back_to_what_all_copies_knew",
         MACHINE,
     ),
     "L18: without the table of the past every answer is the same": (

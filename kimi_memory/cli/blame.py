@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import fields
 
 from kimi_memory.cli.listed import find_in_history
 from kimi_memory.cli.point_options import add_copy, named_point
@@ -13,6 +14,8 @@ from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew, Since
 from kimi_memory.past.copies import HERE
 
 _LONGEST = 200
+_OF_COMMIT = ("commit", "version", "at", "copy", "author", "merged")
+_OF_JOB = ("kind", "model", "prompt", "op", "why")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,11 +45,27 @@ def run(arguments: Namespace) -> int:
             copies=arguments.copies,
         )
     if arguments.json:
-        show_json(found)
+        show_json([_describe(one) for one in found])
         return 0
     for one in found:
         _show(one, every=arguments.all)
     return 0
+
+
+def _describe(one: BlameLine) -> dict[str, object]:
+    """Return a line for programs, with its commit beside it and the job apart."""
+    before = [{"says": earlier.says, **_describe_cause(earlier.cause)} for earlier in one.before]
+    about = {f.name: getattr(one, f.name) for f in fields(one) if f.name != "cause"}
+    return {**about, **_describe_cause(one.cause), "before": before}
+
+
+def _describe_cause(cause: Cause | None) -> dict[str, object]:
+    """Return a commit and its job; null where there is none."""
+    if cause is None:
+        return dict.fromkeys(("commit", "version", "at", "copy", "author", "merged", "job"))
+    job = {"id": cause.job, **{name: getattr(cause, name) for name in _OF_JOB}}
+    commit = {name: getattr(cause, name) for name in _OF_COMMIT}
+    return {**commit, "job": job if cause.job else None}
 
 
 def _show(one: BlameLine, *, every: bool) -> None:

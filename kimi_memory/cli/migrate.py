@@ -7,12 +7,14 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.shared import PERSON, open_memory, show_result
 from kimi_memory.cli.words import say
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.operations.migrate import Migrated, migrate, take_back
+from kimi_memory.operations.migrate import Migrated, Place, migrate, take_back
+from kimi_memory.operations.migrate_remote import RemotePlace, find_remote
 from kimi_memory.operations.migrate_ssh import read_place
 from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.operations.take_in import read_stream, take_in
@@ -23,8 +25,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "to",
         nargs="?",
-        help="a new or empty folder, another copy of this memory, ssh://host/path for either on "
-        "another machine, or with --drop a drop folder",
+        help="the name of a remote, a new or empty folder, another copy of this memory, "
+        "ssh://host/path for either on another machine, or with --drop a drop folder",
     )
     parser.add_argument(
         "--keep-source", action="store_true", help="both go on as copies; nothing is closed here"
@@ -72,17 +74,28 @@ def run(arguments: Namespace) -> int:
             line = say(text, place=place)
         else:
             dry_run = arguments.dry_run or not (arguments.yes or arguments.keep_source)
+            to, drop = _read_place(memory, arguments)
             found = moved = migrate(
                 memory,
-                read_place(arguments.to, arguments.program) or Path(arguments.to).expanduser(),
+                to,
                 since=arguments.since,
-                drop=arguments.drop,
+                drop=drop,
                 keep_source=arguments.keep_source,
                 dry_run=dry_run,
             )
             line = _describe(moved, dry_run=dry_run)
     show_result(arguments, found, line)
     return 0
+
+
+def _read_place(memory: Memory, arguments: Namespace) -> tuple[Place, bool]:
+    """Return where to, and whether that is a drop folder."""
+    remote = find_remote(memory, arguments.to)
+    if remote is not None:
+        place = Path(remote.url) if remote.drop else RemotePlace(remote)
+        return place, remote.drop or arguments.drop
+    found = read_place(arguments.to, arguments.program) or Path(arguments.to).expanduser()
+    return found, arguments.drop
 
 
 def _receive(folder: Path, *, dry_run: bool) -> int:

@@ -60,20 +60,21 @@ def run(arguments: Namespace) -> int:
     """Search and print; finding nothing is no failure."""
     with open_memory(arguments, follow=True) as memory:
         query = _build_query(arguments, memory)
-        found = _ask_exactly(memory, query) if arguments.exact else _ask(memory, query)
-        leave(memory)
-        if arguments.json:
-            show_json(found.members(explain=arguments.explain))
-        else:
-            found.show(explain=arguments.explain)
+        # What stands beside a hit is asked for again and again.
+        with memory.index.hold():
+            found = _ask_exactly(memory, query) if arguments.exact else _ask(memory, query)
+            leave(memory)
+            if arguments.json:
+                show_json(found.members(explain=arguments.explain))
+            else:
+                found.show(explain=arguments.explain)
     return 1 if arguments.exit_code and found.empty else 0
 
 
 def _ask(memory: Memory, query: Query) -> _Found:
     # Who reads on a terminal looks around; programs that ask for an agent use what they get.
-    with memory.index.hold():
-        answer = memory.recall(query, looking=sys.stdout.isatty())
-        return _Found(query, answer, memory, _quoting_notes(memory, query, answer))
+    answer = memory.recall(query, looking=sys.stdout.isatty())
+    return _Found(query, answer, memory, _quoting_notes(memory, query, answer))
 
 
 def _ask_exactly(memory: Memory, query: Query) -> _Found:

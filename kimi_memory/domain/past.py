@@ -30,6 +30,8 @@ class Cause:
     """The copy of the memory in which it was made, where that is known."""
     merged: bool = False
     """Whether it is a merge of two copies."""
+    prompt: str = ""
+    """What the job told its model, as a hash; empty where no model took part."""
 
     @property
     def short(self) -> str:

@@ -21,7 +21,7 @@ from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Overlay, Progress, Sync
 from kimi_memory.index.units import Split
-from kimi_memory.index.verify import IndexReport, IndexStatus
+from kimi_memory.index.verify import IndexReport, IndexStatus, compare, damaged, unreadable
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.dates.zone import Zone
 from kimi_memory.store.files.paths import PRIVATE
@@ -207,8 +207,6 @@ class Index:
     def verify(self) -> list[Finding]:
         """Compare the index on disk with the files, word by word."""
         with self.guard:
-            from kimi_memory.index.verify import compare, damaged, unreadable
-
             self._open_current()
             found = self._sync.compare_folder(self._base_table)
             findings = [damaged(self._why, INDEX)] if self._why else []

@@ -5,7 +5,7 @@ What was said, forgotten, purged or done since is never taken back: sessions, to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kimi_memory.config import MARKER
@@ -39,6 +39,8 @@ class Target(NamedTuple):
     """What people call it, such as ``v12``."""
     only: tuple[str, ...] = ()
     """Paths, keys, ids or ``agent:NAME``; everything if empty."""
+    apart: Mapping[str, bytes | None] = {}
+    """What copies had otherwise that had not met then; None for what one of them had deleted."""
 
     def selects(self, path: str, note: Note | None = None) -> bool:
         """Whether a file, with the note in it, goes back."""
@@ -73,7 +75,9 @@ class Rollback:
         """Return the plan over the files as they are."""
         merger, self._left_out = self._context.history.merger(), list[str]()
         then, here = merger.read([self._target.commit, merger.ours]).trees
-        paths = sorted({*then, *here})
+        paths = sorted({*then, *here, *self._target.apart})
+        known = {**then, **self._target.apart}
+        then = {path: content for path, content in known.items() if content is not None}
         now = {path: self._store.read(path) for path in paths if self._store.exists(path)}
         changes = list_changes(now, self._return_files(now, then))
         if not self._sure:

@@ -17,14 +17,21 @@ from kimi_memory.operations.bundles import export_bundle
 from kimi_memory.operations.copy_state import describe_copy, find_differences
 from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.encrypted_drops import check_dropped
-from kimi_memory.operations.migrate_ssh import SshPlace, send_memory
+from kimi_memory.operations.migrate_remote import (
+    RemotePlace,
+    describe_remote,
+    refuse_rest,
+    send_memory,
+)
+from kimi_memory.operations.migrate_ssh import SshPlace
+from kimi_memory.operations.migrate_ssh import send_memory as send_over_ssh
 from kimi_memory.operations.new_folders import beside, borrow_folder
 from kimi_memory.operations.take_in import Asked, TakenIn, take_in
 from kimi_memory.operations.verify_index import sample_questions
 from kimi_memory.store.files.outside import check_outside
 
-Place = Path | SshPlace
-"""A folder here, or on another machine."""
+Place = Path | SshPlace | RemotePlace
+"""A folder here or on another machine, or a repository that copies sync with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ def migrate(
 
     Args:
         memory: opened for writing.
-        to: a new or empty folder, another copy of the memory, or a drop folder.
+        to: a new or empty folder, another copy of the memory, a drop folder, or a remote.
         since: a point in the history, where the copy there has what was before.
         drop: the folder is one for bundles, which something else carries on.
         keep_source: both go on as copies.
@@ -71,13 +78,10 @@ def migrate(
     """
     # What would be refused is refused when it is tried, too.
     _check_movable(memory, closes=not keep_source)
-    place = to if isinstance(to, SshPlace) else to.absolute()
-    if memory.is_secret(str(place)):
-        raise UsageError("The name of the folder holds a secret, which git would keep. Rename it.")
-    if isinstance(place, Path):
-        check_outside(memory.root, place)
-    elif drop:
-        raise UsageError("A drop folder lies on this machine. Name a folder, or leave out --drop.")
+    place = to.absolute() if isinstance(to, Path) else to
+    _check_place(memory, place, since=since, drop=drop)
+    if isinstance(place, RemotePlace):
+        send_memory(memory, place, dry_run=dry_run)
     # As a bundle and not as a copied folder: it has the whole history, and nothing that is derived.
     with borrow_folder() as work:
         path = work / "memory.bundle"
@@ -103,6 +107,17 @@ def _check_movable(memory: Memory, *, closes: bool) -> None:
         memory.refuse_if_deployed("a move", "Use 'kimi-memory deploy migrate NAME --to NODE'")
 
 
+def _check_place(memory: Memory, place: Place, *, since: str, drop: bool) -> None:
+    if memory.is_secret(str(place)):
+        raise UsageError("The name of the folder holds a secret, which git would keep. Rename it.")
+    if isinstance(place, Path):
+        check_outside(memory.root, place)
+    elif drop:
+        raise UsageError("A drop folder lies on this machine. Name a folder, or leave out --drop.")
+    elif since and isinstance(place, RemotePlace):
+        raise UsageError("A remote is sent what it lacks. Leave out --since.")
+
+
 def _carry(memory: Memory, path: Path, place: Place, *, dry_run: bool) -> tuple[str, ...]:
     """Have a bundle taken in elsewhere, and hold the copy against this memory."""
     now = memory.clock()
@@ -125,7 +140,12 @@ def _carry(memory: Memory, path: Path, place: Place, *, dry_run: bool) -> tuple[
 
 def _deliver(memory: Memory, path: Path, place: Place, asked: Asked, *, dry_run: bool) -> TakenIn:
     if isinstance(place, SshPlace):
-        return send_memory(path, place, asked, dry_run=dry_run)
+        return send_over_ssh(path, place, asked, dry_run=dry_run)
+    if isinstance(place, RemotePlace):
+        if not dry_run:
+            return TakenIn(False, describe_remote(memory, place, asked))
+        # A remote keeps what it is sent: it is tried here.
+        place = path.with_name("copy")
     return take_in(path, place, beside(memory), asked, dry_run=dry_run)
 
 
@@ -162,6 +182,8 @@ def _carry_rest(memory: Memory, place: Place, carried: str, *, drop: bool) -> No
     if drop and isinstance(place, Path):
         drop_news(memory, place)
         return
+    if isinstance(place, RemotePlace):
+        refuse_rest(place)
     with borrow_folder() as work:
         path = work / "rest.bundle"
         export_bundle(memory, path, since=carried)

@@ -7,6 +7,7 @@ from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.past import BeliefChange
 from kimi_memory.jobs.rollback import Returned, Rollback, Target
 from kimi_memory.past.beliefs import LIVE, RollbackReport, describe_change, statement_of
+from kimi_memory.past.unmet import known_apart, merge_unmet
 
 
 def roll_back(
@@ -37,7 +38,9 @@ def roll_back(
         found = memory.points.find(point)
         # Of a date people want to read which version it was.
         name = f"v{found.version}" if found.version else found.short
-        job = Rollback(memory, Target(found.commit, name, only), sure=sure or dry_run)
+        apart = known_apart(memory.store, merge_unmet(memory.history, found))
+        target = Target(found.commit, name, only, apart)
+        job = Rollback(memory, target, sure=sure or dry_run)
         report = memory.run(job, dry_run=dry_run)
     beliefs = (_describe_belief(id, one) for id, one in sorted(job.notes.items()))
     return RollbackReport(

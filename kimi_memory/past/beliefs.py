@@ -10,6 +10,7 @@ from kimi_memory.domain.past import BeliefChange, BeliefDiff, Cause
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
+from kimi_memory.past.unmet import known_apart, merge_unmet
 
 LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED})
 SIGNS = {
@@ -75,9 +76,9 @@ def compare_beliefs(
         why: whether to look up which commit changed each last.
     """
     sides: dict[str, list[Card | None]] = {}
-    for pair in reader.history.pairs(old.commit, new.commit if new else ""):
-        for side, content in enumerate((pair.old, pair.new)):
-            note = reader.read(pair.path, content)
+    for path, contents in _pair_files(reader, old, new).items():
+        for side, content in enumerate(contents):
+            note = reader.read(path, content)
             if isinstance(note, Card) and wanted.wants(note):
                 sides.setdefault(note.id, [None, None])[side] = note
     found, gone, forgotten = [], 0, reader.table().forgotten()
@@ -93,6 +94,25 @@ def compare_beliefs(
             found.append(_make_change(change, before, after, cause))
     changes = _list_changes(found, {id: new for id, (_, new) in sides.items() if new})
     return BeliefDiff(changes, gone, reader.count_cards(new))
+
+
+def _pair_files(
+    reader: PastReader, old: Point, new: Point | None
+) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """Return the files in which two points differ, with what copies held that had not met."""
+    differing = reader.history.pairs(old.commit, new.commit if new else "")
+    found = {one.path: (one.old, one.new) for one in differing}
+    before, after = (
+        known_apart(reader.store, merge_unmet(reader.history, one)) if one else {}
+        for one in (old, new)
+    )
+    apart = sorted({*before, *after})
+    alike = reader.history.contents((old.commit, path) for path in apart if path not in found)
+    for path in apart:
+        same = alike.get((old.commit, path))
+        one, other = found.get(path, (same, same))
+        found[path] = before.get(path, one), after.get(path, other)
+    return found
 
 
 def compare_cards(old: Mapping[str, Card], new: Mapping[str, Card]) -> tuple[BeliefChange, ...]:

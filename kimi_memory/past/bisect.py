@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.past import BlameTurn, Cause
@@ -81,9 +81,8 @@ def find_flips(
         raise UsageError("Say one thing to look for: --says, --not-says, --status or --below.")
     if wrong.status and wrong.status not in tuple(map(str, Status)):
         raise UsageError(f"There is no status {wrong.status!r}. Use {', '.join(map(str, Status))}.")
-    graph = reader.points.graph()
-    upto = graph.ancestors(bad.commit) if bad and bad.commit in graph.index else None
-    after = graph.ancestors(good.commit) if good and good.commit in graph.index else set[int]()
+    upto = (reader.find_places(bad) or None) if bad else None
+    after = reader.find_places(good) if good else set[int]()
     states = [one for one in reader.find_states(what) if upto is None or one.place in upto]
     return [
         _make_flip(reader, *found)
@@ -95,25 +94,42 @@ def find_flips(
 def _yield_flips(
     reader: PastReader, states: list[State], wrong: Wrong
 ) -> Iterator[tuple[State, bool, dict[str, Note]]]:
-    """Yield the states at which the answer changed, with what there was before."""
-    there: dict[str, Note] = {}
-    notes = dict(zip(states, reader.notes_of(states), strict=True))
-    was = False
+    """Yield the states at which the answer changed, with what there was before.
+
+    Each is held against the commits that its own followed: what another copy said meanwhile was
+    not there before. A merge changes the answer where it is that of no side.
+    """
+    # What nobody confirmed took the place of nothing.
+    waiting = reader.find_waiting(states)
+    states = [one for one in states if one not in waiting]
+    read = dict(zip(states, reader.notes_of(states), strict=True))
+    notes = {one: None if n is None or reader.is_barred(n) else n for one, n in read.items()}
+    graph = reader.points.graph()
     for place in dict.fromkeys(one.place for one in states):
-        before = dict(there)
-        changed = [one for one in states if one.place == place]
-        for state in changed:
-            note = notes[state]
-            there.pop(state.note, None)
-            if note is not None and not reader.is_barred(note):
-                there[state.note] = note
-        now = bool(there) and wrong.holds(list(there.values()))
-        if now != was:
-            yield _choose(changed, notes, wrong if now else None), now, before
-        was = now
+        commit = graph.rows[place].commit
+        after, *before = (
+            _notes_at(states, notes, known)
+            for known in (graph.known_to(commit), *map(graph.known_to, graph.parents(commit)))
+        )
+        now, was = _holds(after, wrong), [_holds(one, wrong) for one in before or [{}]]
+        if now not in was:
+            changed = [one for one in states if one.place == place]
+            yield _choose(changed, notes, wrong if now else None), now, before[0] if before else {}
 
 
-def _choose(changed: list[State], notes: dict[State, Note | None], wrong: Wrong | None) -> State:
+def _notes_at(
+    states: list[State], notes: Mapping[State, Note | None], known: Container[int]
+) -> dict[str, Note]:
+    """Return the notes that some commits have, by id."""
+    found = {one.note: notes[one] for one in states if one.place in known}
+    return {id: note for id, note in found.items() if note is not None}
+
+
+def _holds(notes: dict[str, Note], wrong: Wrong) -> bool:
+    return bool(notes) and wrong.holds(list(notes.values()))
+
+
+def _choose(changed: list[State], notes: Mapping[State, Note | None], wrong: Wrong | None) -> State:
     """Return which of several notes that one commit changed is shown for it."""
     if wrong is not None and wrong.status:
         found = [one for one in changed if (note := notes[one]) and wrong.holds([note])]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from itertools import pairwise
 
 from kimi_memory.domain.past import BeliefChange, Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.beliefs import compare_beliefs
+from kimi_memory.past.commit_graph import CommitGraph
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 
@@ -53,7 +54,7 @@ def find_version_flips(
 
     The search halves what is left between a version that passes and one that fails, so it tests
     few of them. The find is a real change, though not the only one where the test failed and
-    passed in turns.
+    passed in turns. Where a merge brought it from another copy, it is searched for there.
 
     Args:
         reader: of the memory.
@@ -71,17 +72,49 @@ def find_version_flips(
         raise UsageError("The good point has to come before the bad one, on one line of versions.")
 
     @cache
-    def test(version: int) -> Verdict:
-        return judge(reader.points.find_by_commit(graph.numbered(version)))
+    def ask(commit: str) -> Verdict:
+        return judge(reader.points.find_by_commit(commit))
 
+    line = {version: graph.numbered(version) for version in range(first, last + 1)}
+    test = partial(_test, ask, line)
     if every:
-        pairs = list(_yield_changes(test, first, last))
-    else:
-        pairs = _halve(test, first, last, given=good is not None)
-    return [_make_flip(reader, graph.numbered, test, *pair) for pair in pairs]
+        return [_make_flip(reader, line, ask, pair) for pair in _yield_changes(test, first, last)]
+    pairs = _halve(test, first, last, given=good is not None)
+    return [_make_flip(reader, *_follow_merges(graph, ask, line, pair)) for pair in pairs]
 
 
+Ask = Callable[[str], Verdict]
 Tested = Callable[[int], Verdict]
+Line = Mapping[int, str]
+"""Commits that follow each other, by version."""
+
+
+def _test(ask: Ask, line: Line, version: int) -> Verdict:
+    return ask(line[version])
+
+
+def _follow_merges(
+    graph: CommitGraph, ask: Ask, line: Line, pair: tuple[int, int]
+) -> tuple[Line, Ask, tuple[int, int]]:
+    """Return the line on which a test began to fail, and the versions between which it did."""
+    while side := _find_side(graph, ask, line, pair):
+        found = _halve(partial(_test, ask, side), min(side), max(side), given=True)
+        line, pair = side, found[0]
+    return line, ask, pair
+
+
+def _find_side(graph: CommitGraph, ask: Ask, line: Line, pair: tuple[int, int]) -> Line:
+    """Return the line of the copy that a merge brought a failure from; empty where none did."""
+    before, after = pair
+    # Between them may lie versions of which the test tells nothing.
+    if after - before > 1:
+        return {}
+    known = graph.ancestors(line[before])
+    for other in graph.parents(line[after]):
+        side = graph.branch(other, known)
+        if len(side) > 1 and ask(other).failed and ask(side[min(side)]).failed is False:
+            return side
+    return {}
 
 
 def _yield_changes(test: Tested, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -130,11 +163,10 @@ def _find_judged(test: Tested, between: range) -> int:
     return next((version for version in near if test(version).failed is not None), 0)
 
 
-def _make_flip(
-    reader: PastReader, numbered: Callable[[int], str], test: Tested, before: int, after: int
-) -> VersionFlip:
-    verdict, commit = test(after), numbered(after)
-    [cause] = reader.commits([commit])
-    old, new = (reader.points.find_by_commit(numbered(one)) for one in (before, after))
+def _make_flip(reader: PastReader, line: Line, ask: Ask, pair: tuple[int, int]) -> VersionFlip:
+    before, after = pair
+    verdict = ask(line[after])
+    [cause] = reader.commits([line[after]])
+    old, new = (reader.points.find_by_commit(line[one]) for one in pair)
     changes = compare_beliefs(reader, old, new).changes
     return VersionFlip(bool(verdict.failed), cause, verdict.why, before, changes)

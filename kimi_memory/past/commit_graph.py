@@ -8,7 +8,7 @@ stands on it once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from math import inf
 
 from kimi_memory.store.git.read import GraphRow
@@ -66,6 +66,43 @@ class CommitGraph:
         """Return the commit of a version on the line; empty where there is none."""
         there = 1 <= version <= len(self.line)
         return self.rows[self.line[version - 1]].commit if there else ""
+
+    def parents(self, commit: str) -> list[str]:
+        """Return the commits that a commit followed, as far as they are here."""
+        return [self.rows[one].commit for one in self._parents[self.index[commit]]]
+
+    def branch(self, commit: str, known: set[int]) -> dict[int, str]:
+        """Return the line to a commit since one of those that are known, by version.
+
+        The known one is the first; empty where there is none.
+        """
+        number, found = self.index[commit], dict[int, str]()
+        while number not in known:
+            found[self.versions[number]] = self.rows[number].commit
+            if not (parents := self._parents[number]):
+                return {}
+            number = max(parents, key=lambda one: self.versions[one])
+        return found | {self.versions[number]: self.rows[number].commit}
+
+    def follows(self, number: int, old: int) -> bool:
+        """Whether the commit of a number descends from that of a lower one, or is it."""
+        if len(self.line) == len(self.rows):
+            return number >= old
+        seen, waiting = set[int](), [number]
+        while waiting:
+            if (one := waiting.pop()) == old:
+                return True
+            # Parents stand before children: below the old one it cannot be found.
+            if one > old and one not in seen:
+                seen.add(one)
+                waiting += self._parents[one]
+        return False
+
+    def known_to(self, commit: str) -> Container[int]:
+        """Return the numbers of a commit and of all it descends from, as a set or a range."""
+        # Where nothing ever forked, nothing need be followed.
+        forked = len(self.line) < len(self.rows)
+        return self.ancestors(commit) if forked else range(self.index[commit] + 1)
 
     def ancestors(self, commit: str) -> set[int]:
         """Return the numbers of a commit and of all it descends from."""

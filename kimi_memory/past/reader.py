@@ -84,14 +84,22 @@ class PastReader:
 
     def notes_of(self, states: Iterable[State]) -> list[Note | None]:
         """Return the note of each state; None where it was removed or cannot be read."""
-        listed = list(states)
-        contents = self.history.blobs({one.blob for one in listed if one.blob})
-        files = [(one.path, contents.get(one.blob, b"")) for one in listed]
+        files = self._read_files(list(states))
         waiting = self.find_unconfirmed(set(files))
         return [
             read_note(*one) if one[1] and one[0].endswith(".md") and one not in waiting else None
             for one in files
         ]
+
+    def find_waiting(self, states: Sequence[State]) -> set[State]:
+        """Return the states that came from outside and that nobody confirmed."""
+        files = self._read_files(states)
+        waiting = self.find_unconfirmed({one for one in files if one[1]})
+        return {state for state, file in zip(states, files, strict=True) if file in waiting}
+
+    def _read_files(self, states: Sequence[State]) -> list[OldFile]:
+        contents = self.history.blobs({one.blob for one in states if one.blob})
+        return [(one.path, contents.get(one.blob, b"")) for one in states]
 
     def is_barred(self, note: Note) -> bool:
         """Whether a person asked to forget what a note says."""
@@ -107,8 +115,7 @@ class PastReader:
 
     def path_at(self, what: str, commit: str) -> str:
         """Return where a note lay at a commit; of a key the live one. Empty for none."""
-        graph = self.points.graph()
-        places = graph.ancestors(commit) if commit in graph.index else set[int]()
+        places = self._ancestors([commit])
         try:
             states = self.find_states(what)
         except NotFoundError:
@@ -141,10 +148,17 @@ class PastReader:
 
     def count_cards(self, point: Point | None) -> int:
         """Return how many cards there are at a point; None for the last commit."""
-        graph = self.points.graph()
-        commit = point.commit if point else graph.head
-        places = graph.ancestors(commit) if commit in graph.index else set[int]()
+        head = self.points.graph().head
+        places = self.find_places(point) if point else self._ancestors([head])
         return self.table().count_cards(places)
+
+    def find_places(self, point: Point) -> set[int]:
+        """Return the numbers of the commits that were known at a point, in whichever copy."""
+        return self._ancestors([point.commit, *point.unmet])
+
+    def _ancestors(self, commits: Iterable[str]) -> set[int]:
+        graph = self.points.graph()
+        return set().union(*(graph.ancestors(one) for one in commits if one in graph.index))
 
     def causes(self, states: Sequence[State]) -> list[Cause]:
         """Return what made each state what it is, with the reasons of the jobs."""
@@ -152,10 +166,10 @@ class PastReader:
         contents = self.history.contents(records.values())
         found = []
         for one in states:
-            op, why = _find_reason(contents.get(records.get(one, ("", ""))), one.note)
+            op, why, prompt = _find_reason(contents.get(records.get(one, ("", ""))), one.note)
             merged = bool(one.merged)  # SQLite has no booleans
-            about = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, merged)
-            found.append(Cause(one.commit, one.version, self.on_clocks(one.known), *about))
+            by = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, merged, prompt)
+            found.append(Cause(one.commit, one.version, self.on_clocks(one.known), *by))
         return found
 
     def commits(self, names: Iterable[str]) -> list[Cause]:
@@ -170,9 +184,9 @@ class PastReader:
 
     def cause_between(self, note: str, old: Point, new: Point | None) -> Cause | None:
         """Return what changed a note last after one point and up to another."""
-        graph = self.points.graph()
-        last = graph.ancestors(new.commit) if new and new.commit in graph.index else None
-        first = graph.ancestors(old.commit) if old.commit in graph.index else set[int]()
+        # Where the head does not descend from it, nothing is left out.
+        last = (self.find_places(new) or None) if new else None
+        first = self.find_places(old)
         states = [
             one
             for one in self.table().states_of(note)
@@ -212,13 +226,13 @@ def make_reader(
     return PastReader(store, history, points, key)
 
 
-def _find_reason(record: bytes | None, note: str) -> tuple[str, str]:
-    """Return what a job did to a note, and why; empty where its record does not say."""
+def _find_reason(record: bytes | None, note: str) -> tuple[str, str, str]:
+    """Return what a job did to a note, why, and its prompt; empty where its record has none."""
     if record is None:
-        return "", ""
+        return "", "", ""
     try:
         job = job_of(record)
     except (ValueError, FormatError):
-        return "", ""
+        return "", "", ""
     done = next((one for one in job.operations if one.target == note), None)
-    return (str(done.op), done.why) if done else ("", "")
+    return (str(done.op), done.why, job.prompt) if done else ("", "", job.prompt)

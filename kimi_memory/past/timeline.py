@@ -10,6 +10,8 @@ from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.table import State
 
+_Seen = tuple[State, Note | None]
+
 
 def list_states(
     reader: PastReader,
@@ -33,19 +35,17 @@ def list_states(
     """
     states = reader.find_states(what)
     wanted = _make_window(reader, since, until)
-    last: dict[str, tuple[State, Note]] = {}
-    shown: list[tuple[State, Note | None, tuple[State, Note] | None]] = []
+    graph, earlier = reader.points.graph(), dict[str, list[_Seen]]()
+    shown: list[tuple[State, Note | None, _Seen | None]] = []
     for state, note in zip(states, reader.notes_of(states), strict=True):
-        before = last.get(state.note)
-        if note is None:
-            if before is not None and not state.blob:
-                shown.append((state, None, before))
-                del last[state.note]
+        seen = earlier.setdefault(state.note, [])
+        # What another copy made of it meanwhile was not there before.
+        before = next((o for o in reversed(seen) if graph.follows(state.place, o[0].place)), None)
+        gone = before is None or before[1] is None
+        if (state.blob or gone) if note is None else reader.is_barred(note) or not sees(note):
             continue
-        if reader.is_barred(note) or not sees(note):
-            continue
-        shown.append((state, note, before))
-        last[state.note] = state, note
+        shown.append((state, note, None if gone else before))
+        seen.append((state, note))
     if not shown:
         raise NotFoundError("note or key", what)
     # Only now, as the first state in the window is compared with the one before it.
@@ -60,15 +60,16 @@ def _make_window(reader: PastReader, since: Point | None, until: Point | None) -
     graph = reader.points.graph()
     found = set(range(len(graph.rows)))
     if until is not None and until.commit in graph.index:
-        found &= graph.ancestors(until.commit)
+        found &= reader.find_places(until)
     if since is not None and since.commit in graph.index:
-        # The commit at which the window begins belongs to it.
-        found -= graph.ancestors(since.commit) - {graph.index[since.commit]}
+        # The commits at which the window begins belong to it.
+        begins = {graph.index[one] for one in (since.commit, *since.unmet)}
+        found -= reader.find_places(since) - begins
     return found
 
 
 def _make_entry(
-    state: State, note: Note | None, before: tuple[State, Note] | None, cause: Cause
+    state: State, note: Note | None, before: _Seen | None, cause: Cause
 ) -> TimelineEntry:
     old = before[1] if before else None
     change = describe_change(old, note)

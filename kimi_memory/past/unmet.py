@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from kimi_memory.domain.change import Update
 from kimi_memory.errors import HistoryError
 from kimi_memory.formats.page_lines import is_generated
-from kimi_memory.merge.trees import Tree, join
 from kimi_memory.store.files.paths import is_truth
 
 if TYPE_CHECKING:
+    from kimi_memory.merge.trees import Tree
     from kimi_memory.past.points import Point
     from kimi_memory.store.git.history import History
     from kimi_memory.store.store import Store
@@ -37,6 +37,8 @@ def merge_unmet(history: History, point: Point) -> Unmet:
     """Return the files of a point as they would have been had the copies met then."""
     if not point.unmet:
         return Unmet()
+    from kimi_memory.merge.trees import join  # nearly every question is of one line
+
     try:
         merger = history.merger(begun=True)
     except HistoryError:
@@ -73,6 +75,17 @@ def find_waiting(store: Store, unmet: Unmet) -> set[str]:
     if store.vetting is None:
         return set()
     return set(store.vetting.merged(Update(path, "", one) for path, one in contents.items()))
+
+
+def known_apart(store: Store, unmet: Unmet) -> dict[str, bytes | None]:
+    """Return what other copies held, but for what a merge made and nobody confirmed.
+
+    Args:
+        store: of the memory.
+        unmet: what they held.
+    """
+    waiting = find_waiting(store, unmet)
+    return {path: content for path, content in unmet.files.items() if path not in waiting}
 
 
 def _is_page(content: bytes) -> bool:

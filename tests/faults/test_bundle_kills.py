@@ -122,11 +122,10 @@ def test_a_kill_at_any_step_leaves_all_or_nothing(
             sys.setprofile(None)
 
     shutil.copytree(swift / "0", swift / "count")
-    counting = KillAtCall(steps=STEPS)
+    counting = KillAtCall(0, STEPS, None if kills else swift / "count")
     work(swift / "count", counting)
     assert counting.count > 20
-    every = counting.count // kills if kills else 1
-    for at in range(1, counting.count + 1, every):
+    for at in counting.choose(kills):
         root = swift / str(at)
         shutil.copytree(swift / "0", root)
         kill = KillAtCall(at, STEPS)

@@ -79,12 +79,11 @@ def test_a_kill_at_any_step_of_a_repair_is_made_good(
 ) -> None:
     make_merge(swift / "0", opening)
     shutil.copytree(swift / "0", swift / "count")
-    counting = KillAtCall(steps=WHERE)
+    counting = KillAtCall(0, WHERE, None if kills else swift / "count")
     repair(swift / "count", opening, counting)
     whole = check(swift / "count", opening)
     assert counting.count > 100
-    every = counting.count // kills if kills else 1
-    for at in range(1, counting.count + 1, every):
+    for at in counting.choose(kills):
         root = swift / str(at)
         shutil.copytree(swift / "0", root)
         act = KillAtCall(at, WHERE)

@@ -12,7 +12,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
-from kimi_memory.errors import GateError, MovedError, UsageError
+from kimi_memory.errors import GateError, MovedError, RemoteError, UsageError
 from kimi_memory.operations import migrate as migration
 from kimi_memory.operations import take_in as taking_in
 from kimi_memory.operations.bundles import export_bundle, import_bundle
@@ -21,7 +21,10 @@ from kimi_memory.operations.doctor import doctor, fix
 from kimi_memory.operations.drop_folders import meet_in_folder
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.migrate import migrate, take_back
+from kimi_memory.operations.migrate_remote import RemotePlace, find_remote
 from kimi_memory.operations.migrate_ssh import read_place
+from kimi_memory.operations.remotes import add_remote
+from kimi_memory.operations.sync_remotes import sync_memory
 from tests.operations.test_bundles import TEXTS, same
 from tests.operations.test_merge_copy import values
 from tests.test_copies import clone, errors, git
@@ -282,3 +285,94 @@ def test_a_person_moves_a_memory_and_takes_it_back(
     assert run(["remember", "In time.", *root]) == 0
     assert run(["migrate", *root]) == 2
     assert run(["migrate", "x", "--back", *root]) == 2
+
+
+def make_hub(memory: Memory, tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
+    add_remote(memory, "hub", f"file://{tmp_path}/hub.git")
+    return tmp_path / "hub.git"
+
+
+def test_a_memory_moves_to_a_remote_and_a_clone_of_it_is_the_same(
+    memory: Memory, opening: Opening, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(memory)
+    hub = make_hub(memory, tmp_path)
+    at = ["--memory", str(memory.root)]
+    assert run(["remote", "add", "hub", f"file://{hub}", *at]) == 0
+    assert run(["migrate", "hub", *at]) == 0
+    assert "Would carry" in capsys.readouterr().out
+    assert git(hub, "for-each-ref") == ""
+    assert run(["migrate", "hub", "--yes", *at]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Moved ") and str(hub) in said and "sha256" in said
+    assert "moved" not in git(hub, "show", "main:memory.toml")
+    git(tmp_path, "clone", "-q", "hub.git", "new")
+    with Memory.open(memory.root, opening) as again, Memory.open(tmp_path / "new", opening) as new:
+        with pytest.raises(MovedError, match="hub"):
+            again.remember("Too late.")
+        for question in TEXTS:
+            assert values(new, question) == values(again, question)
+        assert git(again.root, "rev-parse", "HEAD^") == git(hub, "rev-parse", "main")
+        new.remember("Cleo likes water.", key="cleo.drink")
+        new.batch.flush()
+        git(new.root, "push", "-q", "origin", "main")
+        take_back(again)
+        [report] = sync_memory(again)
+        assert not report.failed and "moved" not in git(hub, "show", "main:memory.toml")
+        assert errors(new) == []
+
+
+def test_a_memory_is_not_closed_where_a_remote_has_not_all_of_it(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory)
+    hub = make_hub(memory, tmp_path)
+    place = RemotePlace(find_remote(memory, "hub"))
+    with pytest.raises(UsageError, match="since"):
+        migrate(memory, place, since="v1")
+    hub.rename(tmp_path / "away")
+    for dry_run in (True, False):
+        with pytest.raises(RemoteError):
+            migrate(memory, place, dry_run=dry_run)
+    (tmp_path / "away").rename(hub)
+    # Somebody writes when it was looked at, and once it is marked.
+    describe = migration.describe_remote
+
+    def write_after(*given: object) -> CopyState:
+        found = describe(*given)
+        memory.remember("Eve likes juice.", key="eve.drink")
+        return found
+
+    monkeypatch.setattr(migration, "describe_remote", write_after)
+    with pytest.raises(GateError):
+        migrate(memory, place)
+    assert memory.store.moved == ""
+    memory.remember("It still takes writes.")
+    assert errors(memory) == []
+
+
+def test_what_waits_for_a_word_keeps_a_memory_from_a_remote(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.drink")
+    other = clone("b")
+    other.remember("Bob likes coffee.", key="bob.drink")
+    other.batch.flush()
+    merge_copy(memory, str(other.root))
+    hub = make_hub(memory, tmp_path)
+    with pytest.raises(UsageError, match="waits for your word"):
+        migrate(memory, RemotePlace(find_remote(memory, "hub")))
+    assert git(hub, "for-each-ref") == ""
+
+
+def test_a_remote_that_is_a_drop_folder_gets_a_bundle(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "drop").mkdir()
+    memory.remember("Ann likes tea.", key="ann.drink")
+    at = ["--memory", str(memory.root)]
+    assert run(["remote", "add", "usb", str(tmp_path / "drop"), "--drop", *at]) == 0
+    assert run(["migrate", "usb", "--yes", *at]) == 0
+    assert "is whole" in capsys.readouterr().out
+    assert list((tmp_path / "drop").rglob("*.bundle"))

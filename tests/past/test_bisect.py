@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.forget import forget
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.past.beliefs import LIVE
 from kimi_memory.past.bisect import Wrong
 from kimi_memory.past.note_states import read_note
 from tests.conftest import Clock
-from tests.past.conftest import Past
+from tests.past.conftest import Past, git
+from tests.test_copies import clone
+
+__all__ = ["clone"]
+
+Clone = Callable[[str], Memory]
 
 
 def holds_at(memory: Memory, version: int, text: str) -> bool:
@@ -89,3 +97,56 @@ def test_the_command_names_job_turn_and_remedy(
     assert run(["bisect", "deploy.port", "--says", "1234", *at]) == 1
     assert "It never was so." in capsys.readouterr().out
     assert run(["bisect", "deploy.port", "--says", "8443", "--all", "--json", *at]) == 0
+
+
+def says_at(memory: Memory, commit: str, text: str) -> bool:
+    """Whether a live card of the tree of a commit says a text."""
+    listed = git(memory, "ls-tree", "-r", "--name-only", commit, "--", "semantic").splitlines()
+    files = memory.history.contents([(commit, path) for path in listed])
+    notes = [read_note(path, content) for (_, path), content in files.items()]
+    return any(isinstance(n, Card) and n.status in LIVE and text in n.value for n in notes)
+
+
+@pytest.mark.parametrize("order", ["here first", "there first", "turns"])
+def test_every_flip_is_one_for_the_copy_in_which_it_happened(
+    order: str, memory: Memory, clone: Clone, clock: Clock, opening: Opening
+) -> None:
+    """Two copies that change one belief apart: neither's word is what the other had before."""
+    settings = memory.root / "memory.toml"
+    text = f'{settings.read_text("utf-8")}\n[consolidation]\nexternal_edits = "trust"\n'
+    settings.write_text(text, encoding="utf-8")
+    memory.batch.note()
+    memory.batch.flush()
+    # The settings count for who opens it anew.
+    with Memory.open(memory.root, opening) as here:
+        here.remember("The deploy port is 8080.", key="deploy.port")
+        here.batch.flush()
+        there = clone("b")
+        # What is said without "now" is a dispute, in which both live on.
+        acts = [(here, "8443 now"), (here, "7777 now"), (there, "9090"), (there, "7070 now")]
+        order_of = {"here first": (0, 1, 2, 3), "there first": (2, 3, 0, 1), "turns": (2, 0, 3, 1)}
+        for one, port in (acts[number] for number in order_of[order]):
+            clock.move(hours=1)
+            one.remember(f"The deploy port is {port}.", key="deploy.port")
+            one.batch.flush()
+        clock.move(hours=1)
+        merge_copy(here, str(there.root))
+        for text in ("8080", "8443", "7777", "9090", "7070"):
+            flips = here.bisect("deploy.port", Wrong(says=text))
+            assert flips and flips[0].begins
+            for flip in flips:
+                commit = flip.cause.commit
+                assert says_at(here, commit, text) is flip.begins
+                for parent in git(here, "rev-parse", f"{commit}^@").split():
+                    assert says_at(here, parent, text) is not flip.begins, (text, flip)
+
+
+def test_what_waits_for_a_word_ends_nothing(memory: Memory, clone: Clone) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.batch.flush()
+    other = clone("b")
+    other.remember("The deploy port is 9090 now.", key="deploy.port")
+    other.batch.flush()
+    merge_copy(memory, str(other.root))
+    assert [one.begins for one in memory.bisect("deploy.port", Wrong(says="8080"))] == [True]
+    assert memory.bisect("deploy.port", Wrong(says="9090")) == []

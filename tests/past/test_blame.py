@@ -174,3 +174,13 @@ def test_the_command_shows_it(
     assert "by      " in capsys.readouterr().out
     assert run(["blame", "deploy.port", "--json", "--as-of", past.first, "--all", *at]) == 0
     assert json.loads(capsys.readouterr().out)[0]["text"] == "The deploy port is 8080."
+    assert run(["blame", "deploy.port", "--json", *at]) == 0
+    [found] = json.loads(capsys.readouterr().out)
+    assert found.keys() >= {"line", "text", "note", "field", "commit", "version", "at", "copy"}
+    assert found["job"].keys() == {"id", "kind", "model", "prompt", "op", "why"}
+    assert (found["job"]["id"], found["job"]["op"]) == (past.second, "ADD")
+    assert found["commit"] == memory.points.find(past.second).commit
+    [turn] = found["turns"]
+    assert turn.keys() >= {"source", "speaker", "at", "text", "path", "line", "verified"}
+    [earlier] = found["before"]
+    assert (earlier["says"], earlier["job"]["id"]) == ("The deploy port is 8080.", past.first)

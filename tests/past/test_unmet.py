@@ -7,19 +7,24 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
-from kimi_memory.domain.note import Origin
+from kimi_memory.domain.note import LIVE, Origin
 from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import open_past
+from kimi_memory.past.bisect import Wrong
+from kimi_memory.past.bisect_versions import Verdict, find_version_flips
+from kimi_memory.past.points import Point
 from kimi_memory.recall.request import Request
+from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
-from tests.test_copies import clone, git
+from tests.test_copies import clone, errors, git
 
 __all__ = ["clone"]
 
@@ -114,6 +119,95 @@ def test_what_copies_held_apart_is_known_at_that_moment_in_each_of_them(
     assert answers[0] == answers[1]
 
 
+def test_beliefs_are_compared_with_those_of_all_copies_then(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, moment = apart
+    for memory in copies:
+        when = moment.isoformat()
+        since = memory.beliefs(when, why=True)
+        assert [(one.change, one.key) for one in since.changes] == [("learned", "eve.drink")]
+        until = memory.beliefs("v2", when, why=True)
+        keys = {one.key for one in until.changes}
+        assert {"ann.drink", "bob.drink", "room.r3"} <= keys and "eve.drink" not in keys
+        assert all(one.cause for one in (*since.changes, *until.changes))
+        assert until.total == since.total - 1 == 7
+        # At one of the copies alone it is as it was.
+        alone = memory.beliefs(f"{copies[0].copy_id}@{{{when}}}", when)
+        assert "ann.drink" not in {one.key for one in alone.changes}
+        assert "bob.drink" in {one.key for one in alone.changes}
+
+
+def test_a_memory_goes_back_to_what_all_copies_knew(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, moment = apart
+    for memory in copies:
+        before = memory.history.head()
+        report = memory.rollback(moment.isoformat(), sure=True)
+        assert [(one.change, one.key) for one in report.beliefs] == [("removed", "eve.drink")]
+        entries = Shelf(memory.store).entries().values()
+        live = {one.key for one in entries if one.status in LIVE}
+        assert {"ann.drink", "bob.drink", "room.r0", "deploy.port"} <= live
+        assert "eve.drink" not in live
+        assert errors(memory) == []
+        memory.undo(report.job)
+        assert git(memory.root, "diff", "--stat", before, "HEAD", "--", "semantic") == ""
+
+
+def test_a_search_for_the_cause_goes_by_what_all_copies_knew(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, moment = apart
+    for memory in copies:
+        for key, words in (("ann.drink", "tea"), ("bob.drink", "coffee")):
+            [flip] = memory.bisect(key, Wrong(says=words), bad=moment.isoformat())
+            assert flip.begins and words in flip.says
+            assert memory.bisect(key, Wrong(says=words), good=moment.isoformat()) == []
+        [flip] = memory.bisect("eve.drink", Wrong(says="juice"), good=moment.isoformat())
+        assert flip.begins
+
+
+def test_a_timeline_holds_each_state_against_what_its_own_copy_knew(
+    apart: tuple[Memory, Memory, datetime], clock: Clock
+) -> None:
+    one, other, moment = apart
+    for memory in (one, other):
+        assert memory.timeline("ann.drink", until=moment.isoformat())
+        assert memory.timeline("bob.drink", until=moment.isoformat())
+    say(one, clock, "The deploy port is 8443 now.", "deploy.port")
+    # Surer of it, in the copy that does not know that it was let go.
+    [page] = (other.root / "semantic").rglob("deploy.port.md")
+    text = page.read_text("utf-8")
+    page.write_text(text.replace("confidence: 0.9", "confidence: 0.95"), encoding="utf-8")
+    clock.move(hours=1)
+    other.batch.note()
+    other.batch.flush()
+    merge_copy(one, str(other.root))
+    entries = [entry for entry in one.timeline("deploy.port") if "8080" in entry.says]
+    assert [entry.change for entry in entries[:3]] == ["learned", "let go", "surer"]
+
+
+def has_card(memory: Memory, key: str, asked: list[str], point: Point) -> Verdict:
+    asked.append(point.commit)
+    listed = git(memory.root, "ls-tree", "-r", "--name-only", point.commit)
+    return Verdict(f"/{key}.md" in listed)
+
+
+def test_a_test_that_a_merge_made_fail_is_followed_into_the_copy_it_came_from(
+    apart: tuple[Memory, Memory, datetime],
+) -> None:
+    *copies, _ = apart
+    for memory in copies:
+        for key in ("ann.drink", "bob.drink", "room.r2", "eve.drink"):
+            asked: list[str] = []
+            [flip] = find_version_flips(memory.past, partial(has_card, memory, key, asked))
+            [first] = memory.timeline(key)[:1]
+            assert flip.cause.commit == first.cause.commit
+            assert [one.key for one in flip.changes] == [key]
+            assert len(asked) == len(set(asked)) <= 9
+
+
 def test_a_shallow_copy_answers_from_its_own_line(
     apart: tuple[Memory, Memory, datetime], tmp_path: Path, opening: Opening
 ) -> None:
@@ -206,3 +300,23 @@ def test_what_a_copy_of_ones_own_signed_and_replaced_was_known(
     assert "Bern" in past.get("office.town").text
     hits = past.recall("key:office.town").hits
     assert {hit.unit.status for hit in hits} == {"active"}
+
+
+def test_a_field_is_blamed_on_the_copy_that_gave_it_its_value(
+    apart: tuple[Memory, Memory, datetime], clock: Clock
+) -> None:
+    one, other, _ = apart
+    [page] = (other.root / "semantic").rglob("deploy.port.md")
+    say(one, clock, "The deploy port is 8443 now.", "deploy.port")
+    let_go = one.history.head()
+    text = page.read_text("utf-8")
+    page.write_text(text.replace("confidence: 0.9", "confidence: 0.95"), encoding="utf-8")
+    clock.move(hours=1)
+    other.batch.note()
+    other.batch.flush()
+    surer = other.history.head()
+    merge_copy(one, str(other.root))
+    note = next(entry.note for entry in one.timeline("deploy.port") if "8080" in entry.says)
+    causes = {field: one.blame(note, field=field)[0].cause for field in ("status", "confidence")}
+    assert causes["status"].commit == let_go
+    assert causes["confidence"].commit == surer

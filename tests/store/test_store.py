@@ -94,6 +94,29 @@ def test_names_that_differ_in_case_are_refused(store: Store, actor: Actor) -> No
     assert store.files() == ["Notes/Straße.md"]
 
 
+def test_new_names_of_one_set_that_differ_in_case_are_refused(store: Store, actor: Actor) -> None:
+    store.apply([Create("notes/a.md", ONE)], actor)
+    with pytest.raises(UnsafePathError, match="only in case"):
+        store.apply([Create("notes/Oslo.md", ONE), Create("notes/oslo.md", TWO)], actor)
+    assert store.files() == ["notes/a.md"]
+
+
+def test_a_folder_is_listed_as_often_for_many_new_files_as_for_two(
+    store: Store, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[int] = []
+    names = Disk.names
+    monkeypatch.setattr(Disk, "names", lambda *given: listed.append(given[1]) or names(*given))
+
+    def write(first: int, last: int) -> int:
+        listed.clear()
+        store.apply([Create(f"notes/{n}.md", ONE) for n in range(first, last)], actor)
+        return len(listed)
+
+    write(0, 1)
+    assert write(1, 3) == write(3, 40)
+
+
 def test_links_and_odd_files_are_not_opened(
     store: Store, folder: Path, tmp_path: Path, actor: Actor
 ) -> None:

@@ -116,6 +116,8 @@ def _bad_name(part: str) -> str:
 
 def fold(name: str) -> str:
     """Return the form under which names meet on systems that ignore case."""
+    if name.isascii():  # Most names are, of the thousands in a folder.
+        return name.casefold()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 

@@ -31,6 +31,10 @@ _ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
 """How a folder answers that is not there for us."""
 
 
+Names = dict[str, dict[str, str]]
+"""The names in each folder, by the form under which they meet; see `fold`."""
+
+
 class Place(NamedTuple):
     """A name in an open folder."""
 
@@ -119,16 +123,24 @@ class Tree:
             self.disk.close(above)
         return self._open_existing(parts)
 
-    def refuse_twin(self, place: Place, path: str) -> None:
+    def refuse_twin(self, place: Place, path: str, known: Names | None = None) -> None:
         """Refuse a new name that another system would take for one that is there.
+
+        Args:
+            place: of the new name.
+            path: the same, as a person reads it.
+            known: what stands in folders that were listed for other names already; every name
+                that was let through stands there, too.
 
         Raises:
             UnsafePathError: the two names differ only in case or Unicode form.
         """
-        wanted = fold(place.name)
-        for name in self.disk.names(place.folder):
-            if name != place.name and fold(name) == wanted:
-                raise UnsafePathError(path, f"it differs from {name!r} only in case")
+        above, folders = path.rpartition("/")[0], {} if known is None else known
+        if above not in folders:
+            folders[above] = {fold(name): name for name in self.disk.names(place.folder)}
+        there = folders[above].setdefault(fold(place.name), place.name)
+        if there != place.name:
+            raise UnsafePathError(path, f"it differs from {there!r} only in case")
 
     def open_file(self, place: Place, flags: int, path: str) -> int:
         """Open a plain file; one that is written to has no other name afterwards.

@@ -263,3 +263,29 @@ class RemoteCopy:
             return call_remote(self._git, self._folder, self._deadline, *arguments)
         except TimeoutError as error:
             raise late_remote(self._remote.name, self._deadline) from error
+
+
+def clone_branch(git: Git, folder: Path, remote: Remote, ref: str, deadline: Deadline) -> None:
+    """Give a new repository a branch of a remote, with its history, as its current one.
+
+    Args:
+        git: the repository.
+        folder: of it.
+        remote: whose branch.
+        ref: the branch.
+        deadline: when the call ends.
+
+    Raises:
+        RemoteError: it cannot be reached, or what it sends is damaged.
+    """
+    upload, _ = local_programs(remote.url)
+    how = ("-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-head-ok")
+    where = (upload, remote.url) if upload else (remote.url,)
+    try:
+        done = call_remote(git, folder, deadline, "fetch", *how, *where, f"+{ref}:{ref}")
+    except TimeoutError as error:
+        raise late_remote(remote.name, deadline) from error
+    if done.code != 0:
+        raise describe_failure(remote.name, done.err)
+    git.run("symbolic-ref", "HEAD", ref)
+    git.run("read-tree", ref)

@@ -14,7 +14,7 @@ from kimi_memory.domain.change import Append, Change, Create, Effect, Move, Upda
 from kimi_memory.domain.ids import new_session_id
 from kimi_memory.errors import ChangedOnDiskError
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.tree import Place, Tree
+from kimi_memory.store.files.tree import Names, Place, Tree
 from kimi_memory.store.wal.append_log import check_lines, is_torn, last_line, repair_tail
 from kimi_memory.store.wal.records import Entry
 
@@ -61,35 +61,37 @@ def plan(tree: Tree, changes: Sequence[Change], stamp: str) -> list[Step]:
         ChangedOnDiskError: a file is not what the change was made for.
         UnsafePathError: a place is not safe.
     """
-    steps = [_plan_step(tree, change, stamp) for change in changes]
+    # Each folder is listed once, however many files are new in it.
+    names: Names = {}
+    steps = [_plan_step(tree, change, stamp, names) for change in changes]
     # Writing the same bytes anew would make every cache read the file again.
     return [step for step in steps if step.kind != "update" or step.before != step.after]
 
 
-def _plan_step(tree: Tree, change: Change, stamp: str) -> Step:
+def _plan_step(tree: Tree, change: Change, stamp: str, names: Names) -> Step:
     match change:
         case Create(path, content):
-            _refuse_taken(tree, path)
+            _refuse_taken(tree, path, names)
             return Step("create", path, after=digest(content), content=content)
         case Update(path, base, content):
             mode = _expect_content(tree, path, base)
             return Step("update", path, "", base, digest(content), 0, mode, content)
         case Append(path, lines):
-            return _plan_append(tree, path, lines, stamp)
+            return _plan_append(tree, path, lines, stamp, names)
         case Move(path, to, base):
             _expect_content(tree, path, base)
-            _refuse_taken(tree, to)
+            _refuse_taken(tree, to, names)
             return Step("move", path, to, base, base)
     _expect_content(tree, change.path, change.base)
     return Step("delete", change.path, before=change.base)
 
 
-def _refuse_taken(tree: Tree, path: str) -> None:
+def _refuse_taken(tree: Tree, path: str, names: Names) -> None:
     try:
         with tree.place(path) as place:
             # On macOS and Windows two names that differ in case are one file, and the second write
             # would take the first away.
-            tree.refuse_twin(place, path)
+            tree.refuse_twin(place, path, names)
             tree.disk.stat(place.name, place.folder)
     except FileNotFoundError:
         return
@@ -108,14 +110,14 @@ def _expect_content(tree: Tree, path: str, base: str) -> int:
     raise ChangedOnDiskError(path)
 
 
-def _plan_append(tree: Tree, path: str, lines: Sequence[bytes], stamp: str) -> Step:
+def _plan_append(tree: Tree, path: str, lines: Sequence[bytes], stamp: str, names: Names) -> Step:
     added = check_lines(lines)
     try:
         with tree.place(path) as place:
             _mend_torn(tree, place, path, stamp)
             old = tree.read_place(place, path)
     except FileNotFoundError:
-        _refuse_taken(tree, path)
+        _refuse_taken(tree, path, names)
         return Step("create", path, after=digest(added), content=added)
     # A person's editor left the last line open.
     if old and not old.endswith(b"\n"):
