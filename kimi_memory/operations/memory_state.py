@@ -82,11 +82,11 @@ class _Tally(NamedTuple):
     """Its type or status, or why it cannot be parsed."""
     temperature: float | None = None
     """Of a live card."""
-    links: list[str] = []  # noqa: RUF012  never changed
+    links: tuple[str, ...] = ()
     """The relations that it states."""
 
 
-# Whoever reads a file reads all that is soon asked of it.
+# A file that is read is asked for all that others soon want of it.
 _BESIDE = {"entry": read_entry, "head": read_head}
 
 
@@ -97,17 +97,10 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
     shelf = Shelf(memory.store, progress)
     places = list(sessions.places(memory.store))
     counts: dict[str, Counter[str]] = {}
-    broken: list[str] = []
-    links: Counter[str] = Counter()
-    temperatures: list[float] = []
-    for tally in _yield_tallies(shelf, progress):
-        if tally.kind:
-            counts.setdefault(tally.kind, Counter())[tally.type] += 1
-        else:
-            broken.append(tally.type)
-        if tally.temperature is not None:
-            temperatures.append(tally.temperature)
-            links.update(tally.links)
+    tallies = list(_yield_tallies(shelf, progress))
+    for tally in (one for one in tallies if one.kind):
+        counts.setdefault(tally.kind, Counter())[tally.type] += 1
+    temperatures = [value for one in tallies if (value := one.temperature) is not None]
     # As their files say, which is what counts: no card turns cold before an introspection says so.
     hot = memory.settings.temperature.hot
     bands = Counter(str(band_of(value, hot)) for value in temperatures)
@@ -124,9 +117,9 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         index=_describe_index(memory),
         history=_describe_history(memory),
         external=external,
-        broken=tuple(broken),
+        broken=tuple(one.type for one in tallies if not one.kind),
         failing=(*(line for line, _ in failing), *unnoted),
-        links=links,
+        links=Counter(rel for one in tallies for rel in one.links),
         bands={str(band): bands[band] for band in Band},
         temperatures=histogram(temperatures),
         asks=asking(memory, shelf),
@@ -177,7 +170,7 @@ def _read_tally(path: str, content: bytes) -> _Tally:
     named = str(getattr(note, "type", note.status))
     if not isinstance(note, Card) or note.status not in LIVE:
         return _Tally(note.kind, named)
-    rels = [str(link.rel) for link in links_of(note)]
+    rels = tuple(str(link.rel) for link in links_of(note))
     return _Tally(note.kind, named, note.temperature, rels)
 
 

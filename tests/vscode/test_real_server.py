@@ -1,7 +1,7 @@
 """The extension in a real VS Code server and Chromium: ``make test-vscode``.
 
-`KIMI_VSCODE` names the folder ``lib/vscode`` of an installed code-server; ``install.sh`` beside this
-file installs one. Without it, the .vsix or Chromium, everything here is skipped and says so.
+`KIMI_VSCODE` names the folder ``lib/vscode`` of an installed code-server; ``install.sh`` here
+installs one. Without it, the .vsix or Chromium, everything here is skipped and says so.
 """
 
 from __future__ import annotations
