@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+VSCODE ?= $(HOME)/.cache/kimi-memory-tests/vscode
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # The tests start hundreds of programs: each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -77,7 +78,9 @@ vscode:                    ## the extension for VS Code, as a .vsix; needs Node 
 
 test-vscode: $(VENV)/.dev vscode ## the extension in a real VS Code server and Chromium; needs npm, minutes
 	$(BIN)/pip install -q -e '.[browser,lsp]'
-	$(BIN)/python -m pytest -m vscode -rs tests/vscode
+	@command -v rg >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q ripgrep
+	sh tests/vscode/install.sh $(VSCODE)
+	KIMI_VSCODE=$(VSCODE)/node_modules/code-server/lib/vscode $(BIN)/python -m pytest -m vscode -rs tests/vscode
 
 test-cluster: $(VENV)/.dev ## nodes that are killed, paused, cut off; installs PostgreSQL where root may; minutes
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || [ "$$(id -u)" != 0 ] || apt-get install -y -q postgresql

@@ -21,6 +21,7 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
 from kimi_memory.formats import codec, frontmatter
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import turn_of
 from kimi_memory.nlp.dates.timestamps import moment
@@ -83,6 +84,7 @@ def _make_memo(note: Note) -> Memo:
             project=note.project,
             scope=note.scope,
             live=note.status not in _PAST,
+            stands=Head.of(note).stands,
         )
     assert isinstance(note, Event)  # other kinds are pages
     return Memo(

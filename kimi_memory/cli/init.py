@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -95,6 +96,8 @@ def _make(arguments: Namespace, folder: Path, *, is_new: bool) -> None:
             show(say("{folder} is a memory already; it stays as it is.", folder=memory.root))
         for note in memory.notes:
             show(note)
+        if memory.root != Path.cwd():  # A command finds its memory in the folder it is called in.
+            show(say("First: cd {folder}", folder=shlex.quote(str(folder))))
         # An empty folder shows nobody what the program is for.
         show(say("Next: kimi-memory remember, ingest FILE, or hook install; then recall."))
         show(say("Jobs: kimi-memory schedule --install lets the daily and the weekly job run"))

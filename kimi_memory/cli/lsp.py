@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -24,6 +25,9 @@ def run(arguments: Namespace) -> int:
     """Serve until the editor goes."""
     if serve is None:
         raise UsageError("An editor needs the library pygls: kimi-memory[lsp].")
+    if sys.stdin.isatty():
+        # It would wait for messages that nobody types.
+        raise UsageError("An editor starts 'lsp' and talks to it: see docs/editors.md.")
     root: Path | None
     try:
         root = find_memory(arguments)

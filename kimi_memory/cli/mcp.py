@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.namespace import add_space, space_of
@@ -29,6 +30,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Serve until the client goes."""
+    if sys.stdin.isatty() and not arguments.http:
+        # It would wait for messages that nobody types.
+        raise UsageError("An agent program starts 'mcp' and talks to it: see docs/agents.md.")
     # MCP over HTTP knows no tokens here. Who wants remote access uses 'serve', which has them.
     if arguments.host not in LOOPBACK:
         raise UsageError(

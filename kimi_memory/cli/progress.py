@@ -25,23 +25,25 @@ class Progress:
     def add(self, count: int) -> None:
         """Count some more of an unknown total."""
         self._count += count
-        self._print_line(f"{self._count} {say(self._unit)}")
+        if self._is_due():
+            self._print_line(f"{self._count} {say(self._unit)}")
 
     def set(self, done: int, total: int) -> None:
         """Show a bar: so many done of so many."""
+        if not self._is_due(last=done == total):
+            return
         filled = _WIDTH * done // max(1, total)
         bar = "█" * filled + "░" * (_WIDTH - filled)
         left = (time.monotonic() - self._began) * (total - done) / max(1, done)
-        self._print_line(
-            f"{bar} {done}/{total} {say(self._unit)} · {_format_left(left)}", last=done == total
-        )
+        self._print_line(f"{bar} {done}/{total} {say(self._unit)} · {_format_left(left)}")
 
-    def _print_line(self, text: str, *, last: bool = False) -> None:
-        now = time.monotonic()
-        # Writing to a terminal for each of 100,000 files would take longer than the files.
-        if self._visible and (last or now - self._shown > _PAUSE):
-            self._shown = now
-            print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)
+    def _is_due(self, *, last: bool = False) -> bool:
+        # To write a line for each of 100,000 files would take longer than the files.
+        return self._visible and (last or time.monotonic() - self._shown > _PAUSE)
+
+    def _print_line(self, text: str) -> None:
+        self._shown = time.monotonic()
+        print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Self:
         return self

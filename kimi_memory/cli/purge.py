@@ -169,6 +169,7 @@ def _show_lines(lines: Sequence[DoomedLine]) -> None:
 def _print_report(report: PurgeReport) -> None:
     if report.empty and not report.done:
         show(say("Not found: nothing in files, history or index holds it."))
+        _print_longer(report)
         return
     done = "Purged, and proven by a scan of every byte:"
     show(say(done if report.done else "Would be destroyed:"))
@@ -186,5 +187,15 @@ def _print_report(report: PurgeReport) -> None:
         show(f"  {said}")
     if report.done:
         show(f"  {say('receipt {id}', id=report.id)}")
+        _print_longer(report)
     else:
+        _print_longer(report)
         show(say("Nothing was changed. It cannot be undone; add --yes to do it."))
+
+
+def _print_longer(report: PurgeReport) -> None:
+    if report.longer:
+        words = ", ".join(report.longer[:_SHOWN])
+        more = "" if len(report.longer) <= _SHOWN else " …"
+        text = "Longer words that hold it stay; name them, too, if they are to go: {words}"
+        show(say(text, words=words + more))

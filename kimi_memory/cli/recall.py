@@ -157,7 +157,8 @@ class _Found:
     def show(self, *, explain: bool) -> None:
         """Print for people."""
         # First, as who reads through `head` closes the pipe early.
-        keep_list(self._memory, [hit.unit.id for hit in self._answer.hits])
+        if self._answer.hits:  # Else the numbers go on to mean what was listed before.
+            keep_list(self._memory, [hit.unit.id for hit in self._answer.hits])
         if explain:
             self._print_lanes()
         point, notes = _split_point(self._answer.notes)

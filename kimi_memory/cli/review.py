@@ -20,7 +20,7 @@ from kimi_memory.cli.shared import (
     show_json,
     show_title,
 )
-from kimi_memory.cli.words import say
+from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import UsageError
@@ -161,7 +161,7 @@ def _print_waiting(number: str, one: Waiting, zone: Zone) -> None:
     show_fields(
         {
             say("to"): place,
-            say("because"): one.reason,
+            say("because"): translate(one.reason),
             say("since"): f"{in_zone(one.created, zone):%Y-%m-%d}  {one.id}",
         }
     )

@@ -93,6 +93,8 @@ def _show_temperatures(found: Status) -> None:
     """Print how many cards are in each band, and a bar for each step of temperature."""
     whole = sum(found.bands.values())
     _show("Warmth", ", ".join(f"{count} {say(band)}" for band, count in found.bands.items()))
+    if sum(map(bool, found.temperatures.values())) < 2:
+        return  # One full bar among empty ones tells no more than the line above.
     for step, count in found.temperatures.items():
         bar = "█" * round(_BAR * count / whole)
         show(f"  {step}  {bar:░<{_BAR}} {count / whole:4.0%}")

@@ -45,3 +45,5 @@ class Memo:
     """Whether it is held true now, not superseded or archived."""
     past: bool = False
     """Whether it tells what was said or happened, and claims nothing about today."""
+    stands: bool = False
+    """Whether it holds until somebody says otherwise, however long nobody speaks of it."""

@@ -122,7 +122,7 @@ class Introspect:
         hot = self._settings.temperature.hot
         order = list(Band)
         for card in sorted(ledger.live(), key=lambda card: _coldness_order(card, found)):
-            heat, was = found[card.id], band_of(card, hot)
+            heat, was = found[card.id], band_of(card.temperature, hot)
             if heat.band is was:
                 continue
             why = f"{was} → {heat.band}: temperature {heat.value:.2f}"

@@ -33,6 +33,11 @@ _GAP = b"(?:%s)" % b"|".join(
         *(rb"(?i:\\u%04x)" % ord(space) for space in _SPACES),
     ]
 )
+# What is escaped ends in a letter or digit, and is no part of the word behind it.
+_BORDER = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4}))"
+_END = rb"(?![0-9A-Za-z])"
+_FRONT, _BACK = re.compile(_BORDER), re.compile(_END)
+_LONGEST_WORD = 40
 _JOINT = rb"[-_. ]+"
 _CODE = re.compile(r"[0-9A-Fa-f]{1,12}|[0-9A-Za-z]{1,5}")
 _SLUG_LIMITS = (40, 60)
@@ -46,21 +51,46 @@ SESSION_FILE = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|m
 
 
 def spellings(texts: Sequence[str]) -> re.Pattern[bytes]:
-    """Return what finds any of the texts: any case, width, spacing, escaped, or as a slug."""
+    """Return what finds any of the texts: any case, width, spacing, escaped, or as a slug.
+
+    A text that begins or ends with a Latin letter or digit is found as a word, not within one.
+    """
     found = {part for text in texts for part in _yield_patterns(text)}
     # The longest first: what is cut short must not hide the whole.
     ordered = sorted(found, key=lambda part: (-len(part), part))
     return re.compile(b"|".join(ordered) or rb"(?!)")
 
 
+def find_longer_words(texts: Sequence[str], content: bytes) -> set[str]:
+    """Return the words of a file's text of which a text is only a part, and which thus stay."""
+    whole, found = spellings(texts), set[str]()
+    for text in texts:
+        # Bare digits and letters stand in hashes and ids by chance.
+        code = bool(_CODE.fullmatch(text))
+        for part in re.finditer(_match_words(" ".join(text.split())), content):
+            word = b"" if whole.match(content, part.start()) else _widen(content, *part.span())
+            if word and not (code and any(48 <= byte < 58 for byte in word)):
+                found.add(word.decode("utf-8", "replace"))
+    return found
+
+
+def _widen(content: bytes, first: int, last: int) -> bytes:
+    """Return a part of a text with the rest of its word; nothing where it is too long for one."""
+    most = last - first + _LONGEST_WORD
+    while not _FRONT.match(content, first) and last - first < most:
+        first -= 1
+    while not _BACK.match(content, last) and last - first < most:
+        last += 1
+    return content[first:last] if last - first < most else b""
+
+
 def _yield_patterns(text: str) -> Iterator[bytes]:
     plain = " ".join(unicodedata.normalize("NFC", text).split())
     for form in {plain, " ".join(text.split())}:
-        # Bare digits and letters stand in hashes and ids by chance.
-        yield _bound_pattern(_match_words(form)) if _CODE.fullmatch(form) else _match_words(form)
+        yield _at_borders(form, _match_words(form))
     name = slug(plain, limit=400)
     if any(ch.isalnum() for ch in plain) and not _CODE.fullmatch(plain):
-        yield _match_slug(name)
+        yield _at_borders(name, _match_slug(name))
     for limit in _SLUG_LIMITS:
         if len(plain) > limit:
             yield _match_words(plain[:limit].rstrip())
@@ -69,9 +99,15 @@ def _yield_patterns(text: str) -> Iterator[bytes]:
             yield _match_slug(cut)
 
 
-def _bound_pattern(pattern: bytes) -> bytes:
-    before = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf]))"
-    return before + pattern + rb"(?![0-9A-Za-z])"
+def _at_borders(text: str, pattern: bytes) -> bytes:
+    """Return a pattern that begins and ends where a word does; Chinese has no such borders."""
+    before = _BORDER if is_latin(text[:1]) else b""
+    return before + pattern + (_END if is_latin(text[-1:]) else b"")
+
+
+def is_latin(char: str) -> bool:
+    """Whether a character is a Latin letter or digit, whose words end at borders."""
+    return char.isascii() and char.isalnum()
 
 
 def _match_words(text: str) -> bytes:

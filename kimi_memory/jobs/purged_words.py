@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED
-from kimi_memory.jobs.purge_file import SESSION_FILE, spellings
+from kimi_memory.jobs.purge_file import SESSION_FILE, is_latin, spellings
 from kimi_memory.store.git.purged_pairs import Washed
 
 _MOST_MARKS = 20
@@ -94,7 +94,19 @@ def _align(text: _Text) -> Iterator[str]:
     if not 1 < len(parts) <= _MOST_MARKS or len(text.old) > _LONGEST:
         return
     found = re.fullmatch("(.+?)".join(map(re.escape, parts)), text.old, re.DOTALL)
-    yield from (one.strip() for one in (found.groups() if found else ()) if one.strip())
+    spans = map(found.span, range(1, len(parts))) if found else ()
+    words = (_widen(text.old, *span).strip() for span in spans)
+    yield from filter(None, words)
+
+
+def _widen(text: str, first: int, last: int) -> str:
+    """Return a part of a text with the rest of the words that it begins or ends within."""
+    # A purge of an earlier version took parts of words; ours takes whole ones.
+    while first and is_latin(text[first - 1]) and is_latin(text[first]):
+        first -= 1
+    while last < len(text) and is_latin(text[last]) and is_latin(text[last - 1]):
+        last += 1
+    return text[first:last]
 
 
 def _yield_texts(washed: Washed) -> Iterator[_Text]:

@@ -267,11 +267,11 @@ class Heat:
         return round(max(low, min(self.value, inside)), 3)
 
 
-def band_of(card: Card, hot: float) -> Band:
-    """Return the band that a card's file says it is in."""
-    if card.temperature >= hot:
+def band_of(temperature: float, hot: float) -> Band:
+    """Return the band of a temperature."""
+    if temperature >= hot:
         return Band.HOT
-    return Band.COLD if card.temperature < COLD_BELOW else Band.WARM
+    return Band.COLD if temperature < COLD_BELOW else Band.WARM
 
 
 def temperature(card: Card, use: Use, now: datetime, table: TemperatureTable) -> float:

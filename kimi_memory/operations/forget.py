@@ -19,7 +19,7 @@ from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
 from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
 from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
-from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets
+from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets, find_longer_words
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
@@ -61,6 +61,8 @@ class PurgeReport:
     commit: str = ""
     shown: tuple[DoomedLine, ...] = ()
     """The lines whose words would go; none once they are gone. Ids and hashes are not shown."""
+    longer: tuple[str, ...] = ()
+    """Words that stay, although a text is a part of them; they go when they are named."""
 
     @property
     def empty(self) -> bool:
@@ -179,7 +181,7 @@ class _Purge:
             self._rewrite.check()
         seen, removal = self._find_targets()
         if seen.empty and not removal.found and not (self._memory.root / SIDE).exists():
-            return PurgeReport(done=False, commit=self._commit_late())
+            return PurgeReport(done=False, commit=self._commit_late(), longer=seen.longer)
         if self._memory.history.ready():
             self._memory.batch.flush("Before purge")
         indexed = (self._memory.root / INDEX).exists()
@@ -200,7 +202,7 @@ class _Purge:
             commit = self._file_proof(id, found)
         return PurgeReport(
             True, id, seen.files, seen.notes, seen.lines, seen.private, seen.objects,
-            seen.commits, seen.remotes, commit,
+            seen.commits, seen.remotes, commit, longer=seen.longer,
         )  # fmt: skip
 
     def _find_targets(self) -> tuple[PurgeReport, Removal]:
@@ -218,9 +220,13 @@ class _Purge:
         private = [path for path in places(self._memory.root, self._scrub) if path not in truth]
         notes = tuple(one.target for one in removal.operations if one.op is Op.FORGET)
         files = tuple(path for path in removal.paths if path in truth) if removal.found else ()
+        longer: set[str] = set()
+        for path in truth:
+            longer |= find_longer_words(self._targets.texts, self._store.read(path))
         report = PurgeReport(
             False, "", files, notes, len(removal.lines), len(private), found.objects,
             found.commits, remotes, shown=tuple(line for line in removal.lines if line.said),
+            longer=tuple(sorted(longer, key=str.casefold)),
         )  # fmt: skip
         return report, removal
 

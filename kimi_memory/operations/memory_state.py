@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import unknown_settings
 from kimi_memory.domain.graph import links_of
-from kimi_memory.domain.note import LIVE, Card, Note
+from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.errors import FormatError, StoreError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.job_file import FOLDER as JOBS
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.undistilled import undistilled
@@ -22,6 +26,7 @@ from kimi_memory.operations.health_checks import sizes
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.operations.remotes import describe_remotes
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.note_index import may_be_note, read_entry, read_head
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import WHY
 from kimi_memory.store.wal.reconcile import Progress
@@ -68,6 +73,23 @@ class Status:
     """One line a name in a settings file that no setting has, with the nearest one."""
 
 
+class _Tally(NamedTuple):
+    """What is counted of a note; kept beside what else is known of its file."""
+
+    kind: str
+    """Empty where the file cannot be parsed."""
+    type: str
+    """Its type or status, or why it cannot be parsed."""
+    temperature: float | None = None
+    """Of a live card."""
+    links: tuple[str, ...] = ()
+    """The relations that it states."""
+
+
+# A file that is read is asked for all that others soon want of it.
+_BESIDE = {"entry": read_entry, "head": read_head}
+
+
 def status(memory: Memory, progress: Progress = lambda done, total: None) -> Status:
     """Count what is in a memory; tell how many of all files were looked at and read."""
     # First, as what is noted of a file spares the judging of it.
@@ -75,15 +97,13 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
     shelf = Shelf(memory.store, progress)
     places = list(sessions.places(memory.store))
     counts: dict[str, Counter[str]] = {}
-    broken: list[str] = []
-    cards: list[Card] = []
-    for note in _yield_notes(shelf, broken, progress):
-        kind = getattr(note, "type", note.status)
-        counts.setdefault(note.kind, Counter())[str(kind)] += 1
-        if isinstance(note, Card) and note.status in LIVE:
-            cards.append(note)
+    tallies = list(_yield_tallies(shelf, progress))
+    for tally in (one for one in tallies if one.kind):
+        counts.setdefault(tally.kind, Counter())[tally.type] += 1
+    temperatures = [value for one in tallies if (value := one.temperature) is not None]
     # As their files say, which is what counts: no card turns cold before an introspection says so.
-    bands = Counter(str(band_of(card, memory.settings.temperature.hot)) for card in cards)
+    hot = memory.settings.temperature.hot
+    bands = Counter(str(band_of(value, hot)) for value in temperatures)
     waiting = shelf.waiting()
     failing = Breaker(memory.store, memory.settings.gates).failing(memory.clock())
     return Status(
@@ -97,11 +117,11 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         index=_describe_index(memory),
         history=_describe_history(memory),
         external=external,
-        broken=tuple(broken),
+        broken=tuple(one.type for one in tallies if not one.kind),
         failing=(*(line for line, _ in failing), *unnoted),
-        links=Counter(str(link.rel) for card in cards for link in links_of(card)),
+        links=Counter(rel for one in tallies for rel in one.links),
         bands={str(band): bands[band] for band in Band},
-        temperatures=histogram(card.temperature for card in cards),
+        temperatures=histogram(temperatures),
         asks=asking(memory, shelf),
         sizes=sizes(memory.root),
         unconfirmed=tuple(f"{path}: {why}" for path, why in waiting.items() if why != WHY),
@@ -128,14 +148,30 @@ def _count_external_edits(memory: Memory, progress: Progress) -> tuple[int, list
         return 0, [f"changes from outside cannot be noted: {error}"]
 
 
-def _yield_notes(shelf: Shelf, broken: list[str], progress: Progress) -> Iterator[Note]:
-    entries = shelf.entries().values()
-    for number, entry in enumerate(entries, 1):
-        progress(number, len(entries))
-        try:
-            yield shelf.file(entry.path).note
-        except FormatError as error:
-            broken.append(str(error))
+def _yield_tallies(shelf: Shelf, progress: Progress) -> Iterator[_Tally]:
+    survey = shelf.survey
+    paths = [path for path in survey.looks if may_be_note(path)]
+    found = {}
+    for number, path in enumerate(paths, 1):
+        progress(number, len(paths))
+        make = partial(_read_tally, path)
+        found[path] = survey.fact(path, "tally", make, _Tally._make, served=True, beside=_BESIDE)
+    # Of files that share an id, one counts.
+    yield from (found[entry.path] for entry in shelf.entries().values())
+    if survey.due:
+        survey.keep()
+
+
+def _read_tally(path: str, content: bytes) -> _Tally:
+    try:
+        note = codec.parse(decode(content, path), path)
+    except FormatError as error:
+        return _Tally("", str(error))
+    named = str(getattr(note, "type", note.status))
+    if not isinstance(note, Card) or note.status not in LIVE:
+        return _Tally(note.kind, named)
+    rels = tuple(str(link.rel) for link in links_of(note))
+    return _Tally(note.kind, named, note.temperature, rels)
 
 
 def _count_turns(memory: Memory, place: sessions.Place) -> int:

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from kimi_memory.tui.rows import Part
-from kimi_memory.tui.two_panes import draw_parts
+from kimi_memory.tui.two_panes import Parts
 
 
 class Confirm(ModalScreen[bool]):
@@ -33,10 +33,10 @@ class Confirm(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """Build the box."""
         with Vertical(id="confirm"):
-            yield Static(draw_parts([(self._question, "bold")]), markup=False)
+            yield Static(Parts([(self._question, "bold")]), markup=False)
             with VerticalScroll():
-                yield Static(draw_parts(self._parts), markup=False)
-            yield Static(draw_parts([(self._sure, "reverse")]), id="sure", markup=False)
+                yield Static(Parts(self._parts), markup=False)
+            yield Static(Parts([(self._sure, "reverse")]), id="sure", markup=False)
 
     def action_scroll(self, lines: int) -> None:
         """Move the diff."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.nlp.basic.columns import cut, pad, wrap
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.tui.desk import Desk
 from kimi_memory.tui.rows import Page, Part, Row, Source
@@ -155,7 +156,7 @@ class TwoPanes(Vertical):
             self.app.call_from_thread(self._show_detail, parts)
 
     def _show_detail(self, parts: Iterable[Part]) -> None:
-        self.query_one(".card", Static).update(draw_parts(parts))
+        self.query_one(".card", Static).update(Parts(parts))
 
 
 def _draw_row(row: Row) -> Text:
@@ -169,16 +170,23 @@ def _draw_row(row: Row) -> Text:
 
 def _fit(text: str, width: int) -> str:
     """Return a text of so many columns; one that is longer ends in dots."""
-    return (
-        set_cell_size(text, width)
-        if cell_len(text) <= width
-        else f"{set_cell_size(text, width - 1)}…"
-    )
+    return pad(cut(text, width), width)
 
 
-def draw_parts(parts: Iterable[Part]) -> Text:
-    """Return lines as the terminal shows them: nothing in them is markup, nothing hidden."""
-    drawn = Text()
-    for text, style in parts:
-        drawn.append(f"{printable(text)}\n", style)
-    return drawn
+class Parts:
+    """Lines as the terminal shows them: nothing in them is markup, nothing hidden.
+
+    Args:
+        parts: the lines, each with its style.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts = [(printable(text), style) for text, style in parts]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for text, style in self._parts:
+            # Not as the library breaks them: no line of Chinese begins with a full stop.
+            for whole in text.split("\n"):
+                hang = len(whole) - len(whole.lstrip())
+                for line in wrap(whole, options.max_width, hang):
+                    yield Text(line, style, overflow="fold")

@@ -215,6 +215,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "files": ("files", "个文件"),
     "objects": ("objects of the history", "个历史对象"),
     "receipt": ("Receipt", "收据"),
+    "longer": (
+        "Longer words that hold it stay; destroy them by themselves:",
+        "含有它的更长的词保留，需要时单独销毁：",
+    ),
     "shared_with": (
         "The history was shared; purge it there as well:",
         "历史曾分享到，也要在那里销毁：",

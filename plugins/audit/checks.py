@@ -105,7 +105,7 @@ def _why_stale(placed: Placed, now: datetime, days: int) -> tuple[str, str]:
         if until is not None and until + timedelta(days=1) < now:
             return f"it names {until:%Y-%m-%d} as its end", "Archive it, or confirm it anew."
     age = (now - placed.at).days
-    if age > days:
+    if age > days and not memo.stands:
         dated = "last confirmed" if memo.updated or memo.created else "its file last changed"
         return f"{dated} {age} days ago", "Confirm it, or let it go."
     return "", ""

@@ -14,16 +14,16 @@ from datetime import UTC, datetime
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from kimi_memory import Memory, Opening, hookimpl
-from kimi_memory.cli.words import find_locale
+from kimi_memory.cli.shared import show
+from kimi_memory.cli.words import find_locale, say
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.basic.safe_text import printable
 
 from .time_story import WORDS, tell_story
 
@@ -88,7 +88,7 @@ def _run_demo(arguments: Namespace) -> int:
 
 def _print_lines(lines: Iterable[str]) -> int:
     for line in lines:
-        print(printable(line), flush=True)  # noqa: T201  a command talks to a person
+        show(line)
     return 0
 
 
@@ -108,29 +108,37 @@ def _is_demo(folder: Path) -> bool:
 
 def _show_steps(memory: Memory) -> Iterator[str]:
     """Run the main job and tell what happens."""
-    yield f"1 · A new memory in {memory.root}"
-    yield "2 · Two conversations come in; secrets are masked before the first byte is written"
+    yield say("1 · A new memory in {folder}", folder=memory.root)
+    yield say("2 · Two conversations come in; secrets are masked before the first byte is written")
     for report in memory.ingest(_load_transcripts()):
         masked = sum(captured.turn.masked for captured in report.captured)
-        yield f"    {report.session}: {report.stored} turns stored, secrets masked: {masked}"
-        distilled = memory.end(report.session)
-        yield f"    … ended and distilled: {_format_counts(distilled.counts)}"
+        stored = say(
+            "{turns} turns stored, secrets masked: {count}", turns=report.stored, count=masked
+        )
+        yield f"    {report.session}: {stored}"
+        counts = _format_counts(memory.end(report.session).counts)
+        yield f"    {say('… ended and distilled: {counts}', counts=counts)}"
     again = sum(report.stored for report in memory.ingest(_load_transcripts()))
-    yield f"    the same files once more: {again} new turns"
-    for number, period in ((3, "daily"), (4, "weekly")):
-        yield f"{number} · The {period} job"
-        for job in memory.consolidate("daily" if period == "daily" else "weekly"):
-            yield f"    {job.subject}: {_format_counts(job.counts)}"
-            yield from (f"      {o.op} {o.key or o.target}: {o.why}" for o in job.operations[:3])
-    yield "5 · Three questions"
+    yield f"    {say('the same files once more: {count} new turns', count=again)}"
+    yield say("3 · The daily job")
+    yield from _run_period(memory, "daily")
+    yield say("4 · The weekly job")
+    yield from _run_period(memory, "weekly")
+    yield say("5 · Three questions")
     for question in QUESTIONS:
         yield from _show_answers(memory, question)
-    yield "6 · Where a belief comes from"
+    yield say("6 · Where a belief comes from")
     yield from _show_trace(memory)
-    yield "7 · What an agent is given when a session about the club's app begins"
+    yield say("7 · What an agent is given when a session about the club's app begins")
     given = memory.context("start", project="trailhead", budget=GIVEN_TOKENS)
     yield from (f"    {line}" for line in given.text.splitlines())
-    yield f"Look around: {memory.root}/MEMORY.md, episodic/, semantic/, git log"
+    yield say("Look around: {folder}/MEMORY.md, episodic/, semantic/, git log", folder=memory.root)
+
+
+def _run_period(memory: Memory, period: Literal["daily", "weekly"]) -> Iterator[str]:
+    for job in memory.consolidate(period):
+        yield f"    {job.subject}: {_format_counts(job.counts)}"
+        yield from (f"      {o.op} {o.key or o.target}: {o.why}" for o in job.operations[:3])
 
 
 def _load_transcripts() -> Iterator[TranscriptFile]:
@@ -147,7 +155,9 @@ def _transcript_file(resource: Traversable) -> TranscriptFile:
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {op}" for op, count in sorted(counts.items())) or "nothing to do"
+    return ", ".join(f"{count} {op}" for op, count in sorted(counts.items())) or say(
+        "nothing to do"
+    )
 
 
 def _show_answers(memory: Memory, question: str) -> Iterator[str]:
@@ -164,11 +174,14 @@ def _show_trace(memory: Memory) -> Iterator[str]:
     trace = memory.trace(card.id)
     yield f"    {card.key}: {card.text.strip().splitlines()[0][:100]}"
     for evidence in trace.evidence:
-        mark = "stands there" if evidence.verified else "does NOT stand there"
-        yield f"    quote “{evidence.quote[:80]}” {mark}"
+        mark = "quote “{words}” stands there"
+        if not evidence.verified:
+            mark = "quote “{words}” does NOT stand there"
+        yield f"    {say(mark, words=evidence.quote[:80])}"
         for turn in evidence.turns:
             at = turn.at.astimezone(memory.now().tzinfo)
-            yield f"    said {at:%Y-%m-%d %H:%M} by {turn.speaker or turn.role}"
-        yield f"    in {evidence.path}#L{evidence.line}"
+            who = turn.speaker or turn.role
+            yield f"    {say('said {at} by {who}', at=f'{at:%Y-%m-%d %H:%M}', who=who)}"
+        yield f"    {say('in {place}', place=f'{evidence.path}#L{evidence.line}')}"
     for commit in trace.commits:
-        yield f"    commit {commit.hash[:10]} {commit.subject}"
+        yield f"    {say('commit {hash}', hash=commit.hash[:10])} {commit.subject}"

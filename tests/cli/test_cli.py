@@ -364,3 +364,13 @@ def test_who_is_waited_for_is_told_so(folder: Path, screen, capsys) -> None:
     with screen.taken():
         assert run(["remember", "--key", "train.oslo"]) == 0
     assert "Ctrl D on a line of its own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["lsp", "mcp"])
+def test_a_server_for_programs_does_not_wait_for_a_person(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pygls")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    assert run([name]) == 2
+    assert "talks to it" in capsys.readouterr().err

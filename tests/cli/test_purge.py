@@ -102,3 +102,13 @@ def test_follow_alone_does_what_any_known_copy_purged(told, tmp_path, capsys) ->
     assert done["report"]["done"]
     assert run(["purge", "--follow", *where]) == 0
     assert f"Nothing to follow: {told}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "left"), [("anna", "Annabelle"), ("annabelle", "")])
+def test_a_word_is_no_part_of_a_longer_one(told, capsys, text: str, left: str) -> None:
+    run(["remember", "Anna met Annabelle.", "--key", "met"])
+    capsys.readouterr()
+    assert run(["purge", "--text", text]) == 0
+    shown = capsys.readouterr().out
+    assert left in shown
+    assert ("Longer words that hold it stay" in shown) == bool(left)

@@ -15,7 +15,13 @@ from kimi_memory.domain.session import Session, Turn
 from kimi_memory.domain.tombstone import hash_of
 from kimi_memory.formats.checksum import is_whole, unseal
 from kimi_memory.formats.jsonl import context_of, session_line, state_line, turn_line
-from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of, spellings
+from kimi_memory.jobs.purge_file import (
+    Scrub,
+    Targets,
+    find_longer_words,
+    literals_of,
+    spellings,
+)
 
 KEYED = hash_of
 """A hash with no key is one, too."""
@@ -37,6 +43,12 @@ NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
         ("1234", b'"pin 1234."'),
         ("1234", rb'"a\n1234"'),
         ("😀 smile", rb'"\ud83d\ude00 smile"'),
+        ("payload1", "暗号payload1是".encode()),
+        ("payload1", rb'"\u6697payload1\u662f"'),
+        ("payload1", rb'"a\npayload1"'),
+        ("payload1", b"note.my-payload1_is.md"),
+        ("payload1", b"payload1's"),
+        ("小灶 v2", "用小灶 v2，".encode()),
     ],
 )
 def test_every_spelling_is_found(text: str, content: bytes) -> None:
@@ -50,10 +62,23 @@ def test_every_spelling_is_found(text: str, content: bytes) -> None:
         ("beef", b"deadbeef01"),
         ("蓝鲸码头", "蓝鲸的码头".encode()),
         ("Violet Harbor", b"violet harvest"),
+        ("Violet Harbor", b"ultraviolet harbor"),
+        ("payload1", b"payload10 and payload11"),
+        ("13800138000", b"1380013800012"),
     ],
 )
 def test_what_is_not_the_text_is_left(text: str, content: bytes) -> None:
     assert not spellings([text]).search(content)
+
+
+def test_longer_words_are_named_but_for_codes_and_hashes() -> None:
+    said = (
+        rb"payload10, my-payload1, Payload1a\npayload12 \u6697xpayload1; 1234567, annabelle, anna1"
+    )
+    longer = {"payload10", "Payload1a", "payload12", "xpayload1"}
+    assert find_longer_words(["payload1", "1234"], said) == longer
+    assert find_longer_words(["anna"], said) == {"annabelle"}
+    assert find_longer_words(["蓝鲸", "payload10"], "蓝鲸码头".encode() + said) == set()
 
 
 def test_the_slug_of_a_long_text_is_found_though_it_was_cut() -> None:

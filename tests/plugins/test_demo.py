@@ -37,19 +37,36 @@ def test_the_story_of_a_belief_is_told_by_real_commands(
     assert "one folder too many" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("page", "locale"), [("README.md", "C.UTF-8"), ("README.zh.md", "zh_CN.UTF-8")]
+)
 def test_the_readme_shows_what_the_demonstration_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    page: str,
+    locale: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", locale)
     assert run(["demo"]) == 0
     printed = capsys.readouterr().out.splitlines()
     given = [line for line in printed if line.startswith("    | ")]
     assert len(given) > 10
-    pages = (ROOT / name for name in ("README.md", "README.zh.md"))
-    quoted = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    quoted = (ROOT / page).read_text(encoding="utf-8")
     kept = Path("demo-memory/MEMORY.md").read_text(encoding="utf-8")
     for line in quoted.splitlines():
-        if line.startswith(("    | ", "    xiaozao-", "    … ended", "    quote ")):
+        starts = (
+            "    | ",
+            "    xiaozao-",
+            "    … ",
+            "    quote ",
+            "    引文",
+            "5 · ",
+            "6 · ",
+            "7 · ",
+        )
+        if line.startswith(starts):
             assert line in printed
         if line.startswith("- ") and line.endswith(("0.80)", "0.80）", "0.85）")):
             assert line in kept

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 
 import pytest
+from rich.console import Console
 from textual.pilot import Pilot
 
 from kimi_memory import Memory
@@ -16,7 +18,7 @@ from kimi_memory.recall.browse import ListQuery
 from kimi_memory.tui.held_rows import PAGE
 from kimi_memory.tui.panel import TABS, Panel
 from kimi_memory.tui.rows import Cell, Row
-from kimi_memory.tui.two_panes import _draw_row
+from kimi_memory.tui.two_panes import Parts, _draw_row
 from tests.tui.conftest import check_screen, screen_of, until
 
 
@@ -262,3 +264,18 @@ def test_a_long_list_is_read_page_by_page(memory: Memory, visit: Callable[..., N
 def test_a_name_that_is_cut_ends_in_dots() -> None:
     cells = (Cell("preference.answer-style", "bold", 22), Cell("短的回答", "", 8), Cell("x"))
     assert _draw_row(Row("card-1", cells)).plain == "preference.answer-st… 短的回… x"
+
+
+def test_no_line_beside_a_row_begins_with_a_full_stop() -> None:
+    console = Console(width=12, file=io.StringIO())
+    parts = [("我们决定用数据。", ""), ("  一家人的数据很小，断网", "bold"), ("- x", "")]
+    console.print(Parts(parts))
+    shown = console.file.getvalue().splitlines()
+    assert [line.rstrip() for line in shown] == [
+        "我们决定用数",
+        "据。",
+        "  一家人的数",
+        "  据很小，断",
+        "  网",
+        "- x",
+    ]

@@ -1,10 +1,7 @@
 """The extension in a real VS Code server and Chromium: ``make test-vscode``.
 
-`KIMI_VSCODE` names the folder ``lib/vscode`` of an installed code-server: ``npm i --ignore-scripts
-code-server@4.100.3``, in ``lib/vscode`` ``npm i --omit=dev --ignore-scripts``, and there ``node-gyp
-rebuild --nodedir=/usr`` in its native modules (@vscode/spdlog, native-watchdog, node-pty,
-@vscode/deviceid, @parcel/watcher, kerberos). Without it, the .vsix or Chromium, everything here is
-skipped and says so.
+`KIMI_VSCODE` names the folder ``lib/vscode`` of an installed code-server; ``install.sh`` here
+installs one. Without it, the .vsix or Chromium, everything here is skipped and says so.
 """
 
 from __future__ import annotations

@@ -49,6 +49,7 @@ def test_expired_and_old_memos_are_stale() -> None:
     old = datetime(2025, 1, 1, tzinfo=UTC)
     assert "valid until 2025-01-01" in why("tea", expires=old)
     assert why("tea", updated=old) == "last confirmed 422 days ago"
+    assert why("tea", updated=old, stands=True) == ""
     file = replace(FILE, modified=old)
     [rot] = stale(Placed(memo("tea"), file), NOW, 180)
     assert (rot.check, rot.why) == (Check.STALE, "its file last changed 422 days ago")

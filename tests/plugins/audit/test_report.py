@@ -80,6 +80,8 @@ def test_a_memory_in_use_is_not_touched(memory: Memory, host: Host) -> None:
     assert tree(memory.root) == before
     assert report.systems["kimi"] == 3
     assert report.turns >= 4
+    # A decision and what people say of themselves hold until somebody says otherwise.
+    assert report.counts[Check.STALE] == 0
     assert not {"secret", "duplicate", "re-captured", "unreadable"} & set(found(report))
     [page] = memory.root.glob("semantic/*/decision*.md")
     page.write_text(page.read_text(encoding="utf-8").replace("> ", "> nobody said "), "utf-8")
