@@ -73,6 +73,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "log_folder": ("open_log trylast",),
     "log_postgres": ("open_log trylast",),
     "log_s3": ("open_log trylast",),
+    "log_nats": ("open_log trylast",),
     "runtime_process": ("open_runtime trylast",),
     "runtime_sandbox": ("open_runtime trylast",),
     "runtime_ssh": ("open_runtime trylast",),

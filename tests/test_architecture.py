@@ -90,6 +90,7 @@ HEAVY = {
     *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
     "strands",
     "obstore",
+    "nats",
     "psycopg",
     "cedarpy",
     "jwt",
