@@ -6,9 +6,9 @@ can be there. Who leads is a message too, changed only by who has seen its last 
 nothing rests on that, as over an S3 store: a new leader has its first record in the log before it
 writes another one, so that a deposed one meets a number that is taken.
 
-JetStream acknowledges before it syncs unless its settings say otherwise, and loses what it acknowledged
-with the power. A server that does not say ``sync_interval: always`` is refused; its monitoring
-port is asked for that. The clock of the server decides when a leadership is over.
+JetStream acknowledges before it syncs unless its settings say otherwise, and loses what it
+acknowledged with the power. A server that does not say ``sync_interval: always`` is refused; its
+monitoring port is asked for that. The clock of the server decides when a leadership is over.
 """
 
 from __future__ import annotations
