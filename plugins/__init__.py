@@ -76,6 +76,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "log_nats": ("open_log trylast",),
     "runtime_process": ("open_runtime trylast",),
     "runtime_sandbox": ("open_runtime trylast",),
+    "runtime_gvisor": ("open_runtime trylast",),
     "runtime_ssh": ("open_runtime trylast",),
     "pool_process": ("open_pool trylast",),
     "pool_ray": ("open_pool trylast",),
