@@ -82,3 +82,17 @@ def test_a_memory_that_is_gone_is_named_and_the_others_answer(
     assert run(["space", "recall", "harbour", "--member", "lin", "--json"]) == 1
     body = json.loads(capsys.readouterr().out)
     assert body["hits"][0]["memory"] == "rum" and [*body["refused"]] == ["ink"]
+
+
+def test_the_log_has_the_words_of_questions_where_the_space_says_so(space: SpaceFolder) -> None:
+    recall_space(space, "harbour master", member="bo")
+    assert not any("harbour" in one.query for one in space.log.records())
+    about = space.root / "space.toml"
+    about.write_text(about.read_text() + '\n[audit]\nqueries = "text"\n')
+    recall_space(space, "harbour sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD", member="bo")
+    words = [one.query for one in space.log.records() if "harbour" in one.query]
+    assert len(words) == 3 and not any("abcdefghij" in one for one in words)
+    space.add("mei", ["reader"])  # What a person wrote there stays.
+    space.share("memory-01other", "other", space.root.parent / "other")
+    assert space.about.queries == "text" and 'queries = "text"' in about.read_text()
+    assert space.log.verify().faults == ()
