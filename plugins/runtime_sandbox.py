@@ -15,12 +15,10 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.agent_run import Isolation, RunSpec, Runtime, Started
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.processes import start_process, stop_process
-from kimi_memory.runs.roots import check_root, split_root
+from kimi_memory.runs.roots import NOBODY, check_root, give_away, split_root
 from kimi_memory.runs.syscall_filter import open_content, open_filter
 
 _INSIDE = "/box"
-_NOBODY = 65534
-"""Root starts sandboxes as this user: root outside would be root for files of the kernel."""
 _USER = "1000"
 _PROCESSES = 128
 _PASSING_BYTES = 256 * 1024 * 1024
@@ -50,9 +48,9 @@ class SandboxRuntime:
                     f"There is no {program} on this machine, so no sandbox. Install bubblewrap and "
                     "util-linux, or choose the runtime process."
                 )
-        user = _NOBODY if os.geteuid() == 0 else None
+        user = NOBODY if os.geteuid() == 0 else None
         if user is not None:
-            _give_away(spec, user)
+            give_away(spec, user)
         with open_filter() as handle, open_content(_list_variables(spec)) as more:
             argv = ["bwrap", *_isolate(), "--seccomp", str(handle), "--args", str(more)]
             argv += [*_mount(spec), "--", *_limit(spec)]
@@ -112,22 +110,6 @@ def _list_variables(spec: RunSpec) -> bytes:
 def _limit(spec: RunSpec) -> Iterator[str]:
     # Counted inside of the sandbox: outside, the user's other processes would count as well.
     yield from ("prlimit", f"--nproc={_PROCESSES}:{_PROCESSES}", "--", *spec.argv)
-
-
-def _give_away(spec: RunSpec, user: int) -> None:
-    """Give the passing folder of a run to the user of sandboxes.
-
-    Raises:
-        UsageError: it is a folder that a person named, which keeps its owner.
-    """
-    if not spec.passing:
-        raise UsageError(
-            "Root has a sandbox run as nobody, who may not enter that folder. Leave --folder out, "
-            "or start the agent as another user."
-        )
-    for path in (spec.work, *spec.work.iterdir()):
-        # Never through a link: an earlier call may have left one to a file of root.
-        os.chown(path, user, user, follow_symlinks=False)
 
 
 @hookimpl(trylast=True)

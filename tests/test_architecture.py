@@ -90,6 +90,7 @@ HEAVY = {
     *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
     "strands",
     "obstore",
+    "nats",
     "psycopg",
     "cedarpy",
     "jwt",
@@ -164,6 +165,7 @@ WRITERS = {
         "folders and programs of runs, outside of every memory, which a person started"
     ),
     "plugins/log_folder.py": "change logs, outside of every memory folder",
+    "plugins/runtime_gvisor.py": "what a container is, in a passing folder, and its removal",
     "plugins/demo/*.py": "a folder that it made for its demonstration, and commands run there",
 }
 """Modules that may change files, and why."""

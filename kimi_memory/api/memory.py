@@ -348,6 +348,7 @@ class Memory(PastReading, Syncing, ChatWindow):
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
             query=query, session=session, beside=beside, within=within, project=project,
             zone=self.zone, bound=narrowed, valid_at=moment,
+            shown_from=None if as_of else self.settings.ttl.shown_from(self.now()),
         )  # fmt: skip
         if as_of:
             return self.at(as_of).context(request)

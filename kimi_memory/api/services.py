@@ -20,11 +20,13 @@ from kimi_memory.merge.marks import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies, read_copies
 from kimi_memory.store.files.paths import DEPLOYED
-from kimi_memory.store.git.autocommit import Batch
+from kimi_memory.store.git.autocommit import BATCH, Batch
 from kimi_memory.store.git.head_log import list_unexamined
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from kimi_memory.api.signing import Signing
     from kimi_memory.capture.screen import Screen
     from kimi_memory.index.index import Index
@@ -154,8 +156,12 @@ class Parts:
             self.settings.history,
             clock=self.clock,
             trailers=lambda: checkpoint(self.store) if self.copy_id else {},
-            lock=lambda: self.store.lock("git"),
+            lock=self._lock_batches,
         )
+
+    def _lock_batches(self) -> AbstractContextManager[None]:
+        # Commits of a log use git in their turn: who waits for the turn must not hold git.
+        return self.store.lock("git" if self.store.relay is None else BATCH)
 
     @cached_property
     def copy_id(self) -> str:

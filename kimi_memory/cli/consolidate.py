@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from kimi_memory.cli.introspection import run_introspection
+from kimi_memory.cli.purge import purge_on_nodes
 from kimi_memory.cli.shared import day_argument, finish_reports, open_memory, show
 from kimi_memory.domain.job_registry import find_job, followers, scheduled
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.planner import load_planner
+from kimi_memory.operations.expired import purge_expired
+from kimi_memory.operations.forget import Doomed, PurgeReport, purge
+
+if TYPE_CHECKING:
+    from kimi_memory.api.memory import Memory
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,6 +43,13 @@ def run(arguments: Namespace) -> int:
             # A user who disables a plugin wants nothing of it, also not behind another job.
             if memory.host.has(follower.plugin):
                 reports.append(memory.run(load_planner(follower)(memory), dry_run=dry_run))
+        if job.name == "daily" and not dry_run:
+            reports += purge_expired(memory, _destroy)
     if not reports and not arguments.json:
         show(f"{job.name}: nothing to do")
     return finish_reports(arguments, reports)
+
+
+def _destroy(memory: Memory, doomed: Doomed) -> PurgeReport:
+    shared = memory.store.relay is not None
+    return purge_on_nodes(memory, doomed).report if shared else purge(memory, doomed, yes=True)

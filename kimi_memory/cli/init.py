@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -25,6 +26,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         choices=["auto", "zh", "en"],
         default="auto",
         help="of generated pages; default: auto",
+    )
+    parser.add_argument(
+        "--by", default="", metavar="NAME", help="who makes it, as they want to be called"
     )
     parser.add_argument(
         "--timezone",
@@ -81,9 +85,8 @@ def _make(arguments: Namespace, folder: Path, *, is_new: bool) -> None:
         locale=find_locale(),
         opening=opening,
     ) as memory:
-        if arguments.timezone:
-            before = memory.store.read(MARKER).decode()
-            change_memory(memory, set_value(before, "memory.timezone", f'"{arguments.timezone}"'))
+        _note(memory, "timezone", arguments.timezone)
+        _note(memory, "created_by", arguments.by if is_new else "")
         if arguments.json:
             files = memory.store.files()
             show_json({"memory": memory.root, "files": files, "notes": memory.notes})
@@ -101,3 +104,11 @@ def _make(arguments: Namespace, folder: Path, *, is_new: bool) -> None:
         # An empty folder shows nobody what the program is for.
         show(say("Next: kimi-memory remember, ingest FILE, or hook install; then recall."))
         show(say("Jobs: kimi-memory schedule --install lets the daily and the weekly job run"))
+
+
+def _note(memory: Memory, name: str, value: str) -> None:
+    """Write what was said of a memory into its settings, if anything was."""
+    if value:
+        text = memory.store.read(MARKER).decode()
+        quoted = json.dumps(value, ensure_ascii=False)
+        change_memory(memory, set_value(text, f"memory.{name}", quoted))

@@ -18,6 +18,7 @@ from kimi_memory.operations.purge_everywhere import purge_everywhere
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
+    from kimi_memory.cluster.purging import SharedPurge
 
 # The whole list stands in the JSON; on a terminal the counts would scroll away behind it.
 _SHOWN = 20
@@ -83,12 +84,17 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
-    """Purge on every node; 1 where it did not reach all of them."""
+def purge_on_nodes(memory: Memory, doomed: Doomed) -> SharedPurge:
+    """Purge a memory that several machines have on each of them."""
     # What reaches other nodes is not loaded for a memory of this machine alone.
     from kimi_memory.cluster.purging import purge_shared
 
-    found = purge_shared(memory, doomed)
+    return purge_shared(memory, doomed)
+
+
+def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
+    """Purge on every node; 1 where it did not reach all of them."""
+    found = purge_on_nodes(memory, doomed)
     left = any(one.state == "left" for one in found.nodes)
     if arguments.json:
         show_json(found)

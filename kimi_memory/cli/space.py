@@ -12,6 +12,7 @@ from kimi_memory.api.options import Home, user_host, utcnow
 from kimi_memory.capture.screen import Screen
 from kimi_memory.cli.shared import find_memory, open_memory, show, show_json, show_result
 from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
+from kimi_memory.cli.space_recall import add_recall_step, recall_memories
 from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say, say_finding, translate
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
@@ -37,6 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     log.add_argument("--denied", action="store_true", help="only what was refused")
     log.add_argument("-n", type=int, default=50, metavar="N", help="the last N; default: 50")
     steps.add_parser("verify", help="check that no line of the log was changed")
+    add_recall_step(steps)
     add_issuer_steps(steps)
     listed = steps.add_parser("list", help="list spaces, or the members and memories of one")
     listed.add_argument("name", nargs="?", default="", help="of a space")
@@ -106,7 +108,7 @@ def run(arguments: Namespace) -> int:
     steps = {
         "add": _add, "grant": _grant, "remove": _remove, "share": _share, "unshare": _unshare,
         "issuer": set_issuer, "login": log_in, "who": _who, "check": _check, "log": _log,
-        "verify": _verify, "list": _list_members,
+        "verify": _verify, "list": _list_members, "recall": recall_memories,
     }  # fmt: skip
     return steps[arguments.step](arguments, space)
 

@@ -11,12 +11,15 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
+from kimi_memory.cluster.purging import purge_shared
 from kimi_memory.config import MARKER
 from kimi_memory.domain.fleet import Pool, Unit, UnitResult
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.job_registry import find_job, followers
 from kimi_memory.errors import KimiMemoryError, NotPrimaryError
 from kimi_memory.jobs.planner import load_planner
+from kimi_memory.operations.expired import purge_expired
+from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 
 _SKIPPED = frozenset({".git", ".kimi", "node_modules"})
 
@@ -92,9 +95,16 @@ def _consolidate(unit: Unit, began: float) -> UnitResult:
             # A user who disables a plugin wants nothing of it, also not behind another job.
             if memory.host.has(follower.plugin):
                 reports.append(memory.run(load_planner(follower)(memory)))
+        if job.name == "daily":
+            reports += purge_expired(memory, _destroy)
         with suppress(KimiMemoryError):  # What waits is committed by the next one who opens it.
             memory.batch.flush()
     return _sum_up(unit, reports)
+
+
+def _destroy(memory: Memory, doomed: Doomed) -> PurgeReport:
+    shared = memory.store.relay is not None
+    return purge_shared(memory, doomed).report if shared else purge(memory, doomed, yes=True)
 
 
 def _distil(memory: Memory, unit: Unit, began: float) -> tuple[list[JobReport], bool]:

@@ -67,9 +67,11 @@ class Proposer:
         waiting = self.registry.proposals(self._of.partition("/")[0])
         for _, path in kept:
             content = self._memory.store.read(path)
+            answer = answers.get(self._of + path, {})
             if self._is_open(path, digest(content), answers, waiting):
                 self._put_turns(path, digest(content))
-            elif self._is_here(answers.get(self._of + path)):
+            # An answer to an earlier proposal says nothing of what was kept since.
+            elif answer.get("after") == digest(content) and self._is_here(answer):
                 self._let_go(path, content)
         if edits:
             self._propose_edits(answers, waiting)

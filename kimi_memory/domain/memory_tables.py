@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 _SPAN = re.compile(r"(\d{1,5})([hdw])")
@@ -46,10 +47,26 @@ class TtlTable(NamedTuple):
     """A card of a preference expires after so long."""
     relationship: str = _NEVER
     """A card of a person or thing that links to others expires after so long."""
-    context: str = _NEVER
-    """A card of the state of a task expires after so long."""
+    context: str = "7d"
+    """Task and variables of an open session are shown so long after its last turn."""
+    todos: str = _NEVER
+    """A card of something to do expires after so long."""
     skill_progress: str = "365d"
     """Runs of agents count for their skills so long."""
+    purge_on_expiry: bool = False
+    """Whether the words of an expired card are destroyed, a day after it was archived."""
+
+    @property
+    def spans(self) -> Mapping[str, timedelta | None]:
+        """How long each kind is kept, None for ever; a value that is no time raises ValueError."""
+        return {
+            name: parse_span(text) for name, text in self._asdict().items() if isinstance(text, str)
+        }
+
+    def shown_from(self, now: datetime) -> datetime | None:
+        """Return the moment before which a session was last heard whose state is not shown."""
+        span = parse_span(self.context)
+        return now - span if span else None
 
 
 def parse_span(text: str) -> timedelta | None:

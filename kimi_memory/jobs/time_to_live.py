@@ -6,12 +6,12 @@ one that a person wrote into the card stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kimi_memory.domain.job import Op, Step
-from kimi_memory.domain.memory_tables import TtlTable, parse_span
+from kimi_memory.domain.memory_tables import TtlTable
 from kimi_memory.domain.note import LIVE, Card, CardType
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.store.notes.notes import Shelf
@@ -19,22 +19,22 @@ from kimi_memory.store.notes.notes import Shelf
 
 def with_expiry(steps: Iterable[Step], shelf: Shelf, table: TtlTable) -> list[Step]:
     """Return steps whose cards say until when they are kept."""
-    kept = {name: parse_span(span) for name, span in table._asdict().items()}
-    cards = any(kept[name] for name in ("knowledge", "preference", "relationship", "context"))
+    kept = table.spans
+    cards = any(kept[name] for name in ("knowledge", "preference", "relationship", "todos"))
     return [_with_expiry(step, shelf, kept) if cards else step for step in steps]
 
 
 def kind_of(card: Card) -> str:
     """Return the setting that says how long a card is kept."""
     if card.type is CardType.TASK_STATE:
-        return "context"
+        return "todos"
     if card.type is CardType.PREFERENCE:
         return "preference"
     linked = card.type is CardType.ENTITY and card.links
     return "relationship" if linked else "knowledge"
 
 
-def _with_expiry(step: Step, shelf: Shelf, kept: dict[str, timedelta | None]) -> Step:
+def _with_expiry(step: Step, shelf: Shelf, kept: Mapping[str, timedelta | None]) -> Step:
     card = step.note
     if not isinstance(card, Card) or card.status not in LIVE:
         return step

@@ -195,7 +195,8 @@ def _yield_recent_lines(searcher: Searcher, request: Request) -> Iterator[Line]:
     except FormatError:
         return
     id = transcript.session.id
-    if transcript.task:
+    current = request.shown_from is None or transcript.latest >= request.shown_from
+    if transcript.task and current:
         yield _session_line(f"session:{id}#task", path, f"task: {_format_values(transcript.task)}")
     wanted = {f"session:{id}#{turn.n}" for turn in last_rounds(transcript.turns)}
     ids = searcher.column("id")
@@ -205,7 +206,7 @@ def _yield_recent_lines(searcher: Searcher, request: Request) -> Iterator[Line]:
     latest = sorted(searcher.units(rows).values(), key=lambda unit: unit.n, reverse=True)
     # Below what was found: the talk goes on where the block ends.
     yield from (line_of(unit, unit.text, request.zone)._replace(place=1) for unit in latest)
-    if transcript.variables:
+    if transcript.variables and current:
         told = f"variables: {_format_values(transcript.variables)}"
         yield _session_line(f"session:{id}#variables", path, told)
 

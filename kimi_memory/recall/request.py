@@ -31,6 +31,8 @@ class Request(NamedTuple):
     """Find what was held to be true at this moment; what is shown in any case is of now."""
     zone: Zone = UTC
     """The zone of shown days."""
+    shown_from: datetime | None = None
+    """What an open session says of its task is not shown where it was last heard before."""
     bound: Callable[[Query], Query] | None = None
     """Returns a query that finds only what the caller may see; None for an owner."""
 

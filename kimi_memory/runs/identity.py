@@ -62,6 +62,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
         seq=relay.position.place.seq if relay else 0,
         epoch=state.epoch if state else 0,
         primary=state.holder if state and state.held else "",
+        created_by=table.created_by,
         created=stamp(page[1].created) if page else "",
         updated=stamp(page[1].updated) if page else "",
         last_active=begun[-1] if begun else "",

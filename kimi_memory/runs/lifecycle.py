@@ -271,7 +271,9 @@ def choose_runtime(host: Host, name: str) -> Runtime:
     except PluginError as error:
         raise UsageError(f"The runtime {name} cannot be used here: {error}") from error
     if found is None:
-        raise UsageError(f"There is no runtime {name!r}. Choose process, sandbox or ssh:HOST.")
+        raise UsageError(
+            f"There is no runtime {name!r}. Choose process, sandbox, gvisor or ssh:HOST."
+        )
     return found
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from kimi_memory.config import MARKER
+from kimi_memory.domain.agent_run import RunSpec
 from kimi_memory.errors import UsageError
 
 _WHOLE = ("/", "/etc", "/proc", "/sys", "/dev", "/run", "/var", "/home", "/root", "/box", "/tmp")  # noqa: S108  refused
+
+NOBODY = 65534
+"""Root starts sandboxes as this user: root outside would be root for files of the kernel."""
 
 
 def split_root(text: str) -> tuple[Path, bool]:
@@ -43,3 +48,19 @@ def keep_out(path: Path, kept: Sequence[Path]) -> None:
     for one in kept:
         if path == one or path in one.parents or one in path.parents:
             raise UsageError(f"A sandbox cannot show {path}: {one} would be seen. Name another.")
+
+
+def give_away(spec: RunSpec, user: int) -> None:
+    """Give the passing folder of a run to the user of sandboxes.
+
+    Raises:
+        UsageError: it is a folder that a person named, which keeps its owner.
+    """
+    if not spec.passing:
+        raise UsageError(
+            "Root has a sandbox run as nobody, who may not enter that folder. Leave --folder out, "
+            "or start the agent as another user."
+        )
+    for path in (spec.work, *spec.work.iterdir()):
+        # Never through a link: an earlier call may have left one to a file of root.
+        os.chown(path, user, user, follow_symlinks=False)

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kimi_memory.api.options import Home
+from kimi_memory.api.options import Home, user_host
+from kimi_memory.capture.screen import Screen
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.search_types import Answer, Context
 from kimi_memory.errors import DeniedError, FormatError, UsageError
@@ -48,7 +49,7 @@ WHOLE = frozenset({"distil", "consolidate", "undo", "status", "measure"})
 _NAMED = ("what", "path", "id", "key", "note", "session")
 """Parameters by which a request names what it wants."""
 _LONGEST = 300
-"""Letters of such a name that the log keeps."""
+"""Letters of such a name, and of a question, that the log keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +175,16 @@ class Guard:
         line = decision_record(
             self._space.name, who, request.action, ruling.decision, self._memory,
             via=request.via, resource=named[:_LONGEST], hits=hits, count=len(hits),
-            query=self._space.log.hide(words), scope=" ".join(sorted(scopes)),
+            query=self._show_words(words), scope=" ".join(sorted(scopes)),
         )  # fmt: skip
         self._space.note(line)
+
+    def _show_words(self, words: str) -> str:
+        """Return what the log has of a question: a keyed hash, or words without secrets."""
+        space = self._space
+        if space.about.queries == "hash":
+            return space.log.hide(words)
+        return Screen(user_host(space.home), space.home.key()).mask(words[:_LONGEST])[0]
 
     def narrow(self, caller: Caller) -> Caller:
         """Return who chats, with the scopes that policies leave: to get a block, to be stored.

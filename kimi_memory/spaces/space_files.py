@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from kimi_memory.agent_hooks.user_files import put, text_at
 from kimi_memory.api.options import Home
@@ -95,11 +95,18 @@ def read_about(root: Path) -> Space:
             str(about["id"]), str(about["name"]), datetime.fromisoformat(about["created"]),
             str(about.get("issuer", "")), str(about.get("audience", "")),
             str(about.get("claim", "sub")), str(about.get("groups", "groups")),
-            str(about.get("client", "")), memories,
+            str(about.get("client", "")), memories, _read_queries(found.get("audit", {})),
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = f"it does not say what the space is ({describe(error)})"
         raise FormatError(str(path), 1, why, "Restore it from the history of the space") from error
+
+
+def _read_queries(audit: Mapping[str, object]) -> Literal["hash", "text"]:
+    said = audit.get("queries", "hash")
+    if said not in ("hash", "text"):
+        raise ValueError(f"[audit] queries is {said!r}, and neither hash nor text")
+    return "text" if said == "text" else "hash"
 
 
 def format_about(about: Space) -> str:
@@ -109,6 +116,8 @@ def format_about(about: Space) -> str:
     if about.issuer:
         pairs |= {"claim": about.claim, "groups": about.groups, "client": about.client}
     lines = ["[space]", *_format_pairs(pairs)]
+    if about.queries != "hash":
+        lines += ["", "[audit]", *_format_pairs({"queries": about.queries})]
     for id, name in about.memories.items():
         lines += ["", "[[memories]]", *_format_pairs({"id": id, "name": name})]
     return "\n".join(lines) + "\n"

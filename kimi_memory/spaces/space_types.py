@@ -44,6 +44,8 @@ class Space:
     """Under which name ``space login`` is known to the issuer."""
     memories: Mapping[str, str] = field(default_factory=dict)
     """Names of its memories, by id."""
+    queries: Literal["hash", "text"] = "hash"
+    """How the log has the words of a question: as a keyed hash, or as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class Audit:
     decision: Literal["allow", "deny"]
     policies: tuple[str, ...]
     query: str = ""
-    """A keyed hash of the words that were asked for."""
+    """A keyed hash of the words that were asked for; the words where the space says so."""
     hits: tuple[str, ...] = ()
     count: int = 0
     epoch: int = 0

@@ -50,7 +50,7 @@ class GuardedLog:
     def put(self, memory: str, first: int, epoch: int, records: Sequence[bytes]) -> None:
         """Put records, signed where this node has a key."""
         self.engine.put(memory, first, epoch, [self._close(memory, body) for body in records])
-        if self.keys.public:
+        if self.keys.signs:
             self.keys.note(memory, signed=first)
 
     def read(self, memory: str, after: int, limit: int = 500) -> Sequence[tuple[int, bytes]]:
@@ -105,7 +105,7 @@ class GuardedLog:
         return plain
 
     def _sign(self, kind: bytes, body: bytes) -> bytes:
-        if not self.keys.public:
+        if not self.keys.signs:
             return body
         sig = self.keys.sign(_signed_text(kind, body))
         return body[:-1] + f',"sig":"{sig}"}}'.encode()
@@ -167,7 +167,7 @@ class GuardedLog:
 
     def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
         """Write a row; those that decide about contents are signed, and sealed as the log is."""
-        if table in _TABLES and self.keys.public:
+        if table in _TABLES and self.keys.signs:
             memory, shown = key.partition("/")[0], {"by": self.keys.node, "row": body.decode()}
             if table != KEYS and (sealing := self.sealing.current(memory)):
                 number, sealer = sealing
@@ -228,7 +228,7 @@ class GuardedLog:
             NotPrimaryError: the records are signed, and this node has no key: others would refuse
                 what it puts.
         """
-        if self.keys.mark_of(memory).signed and not self.keys.public:
+        if self.keys.mark_of(memory).signed and not self.keys.signs:
             why = "its records are signed, and this node has no key: run 'kimi-memory node join'"
             raise NotPrimaryError(memory, why=why)
         return self.engine.lease(memory, node, ttl)

@@ -58,6 +58,11 @@ class NodeKeys:
         return _find_library() is not None
 
     @property
+    def signs(self) -> bool:
+        """Whether this node has a key."""
+        return self._load() is not None
+
+    @property
     def public(self) -> str:
         """This node's public key; empty where it has none."""
         key = self._load()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import LoggedCommit
 from kimi_memory.errors import HistoryError, NotPrimaryError
 from kimi_memory.store.files.paths import is_kept
+from kimi_memory.store.git.autocommit import BATCH
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.tree import Difference, blob_name
 from kimi_memory.store.relay import Relay
@@ -33,12 +34,17 @@ class CommitShipping:
         Args:
             whole: the commit looks at all files; what was edited is shipped first.
         """
-        if whole and not self._store.read_only:
-            self._store.reconcile()
         if self._store.relay is None:
+            if whole and not self._store.read_only:
+                self._store.reconcile()
             yield True  # It is apart: what it makes reaches the others with a snapshot.
             return
-        with self._relay.turn():
+        with ExitStack() as held:
+            if whole:
+                held.enter_context(self._store.lock(BATCH))
+                if not self._store.read_only:
+                    self._store.reconcile()
+            held.enter_context(self._relay.turn())
             try:
                 self._relay.lead()
             except NotPrimaryError:

@@ -35,6 +35,7 @@ EDITS, KEPT = "cluster/test_edits.py", "cluster/test_kept.py"
 ENGINE_AWAY = (
     f"{FAILOVER}::test_what_is_said_and_edited_without_the_engine_is_everywhere_once_it_is_back"
 )
+LET_GO = f"{KEPT}::test_what_is_kept_after_a_proposal_is_not_let_go_with_the_answer_to_that"
 GUARD, EXECUTION = "server/test_guard.py", "runs/test_exec_node.py"
 
 
@@ -281,6 +282,7 @@ PROMISES: Mapping[str, Promise] = {
             f"{FAILOVER}::test_an_engine_that_dies_and_comes_back_loses_nothing",
             f"{KEPT}::test_what_is_said_without_the_log_is_kept_recalled_and_put_into_it_once",
             f"{KEPT}::test_a_turn_whose_outcome_was_not_known_is_there_once",
+            LET_GO,
             ENGINE_AWAY,
             NEMESIS,
         ),
@@ -291,6 +293,13 @@ PROMISES: Mapping[str, Promise] = {
                 '        self.durability = "local"\n',
                 '        self.durability = "replicated"\n',
                 f"{KEPT}::test_what_is_said_without_the_log_is_kept_recalled_and_put_into_it_once",
+            ),
+            Defect(
+                "an answer to an earlier proposal lets go of what was kept since",
+                "kimi_memory/cluster/proposals.py",
+                'elif answer.get("after") == digest(content) and self._is_here(answer):\n',
+                "elif self._is_here(answers.get(self._of + path)):\n",
+                LET_GO,
             ),
             Defect(
                 "a turn without a reference gets none",

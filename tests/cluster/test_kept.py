@@ -184,3 +184,35 @@ def turns_at(memory: Memory, session: str) -> list[Any]:
     content = memory.store.read(f"short-term/session_{session}.jsonl")
     found = map(json.loads, content.splitlines())
     return [one for one in found if one["kind"] == "turn"]
+
+
+def test_what_is_kept_after_a_proposal_is_not_let_go_with_the_answer_to_that(
+    opened: Callable[..., Memory], engine: Engine
+) -> None:
+    a, b = silence_after_a_turn(opened, engine)
+    talk = b.session("talk")
+    talk.turn("user", "Two.", ref="r-2")
+    engine.start()
+    registry, relay = Registry(relay_of(b).position.log), relay_of(b)
+    proposer = Proposer(b, relay, registry)
+    proposer.propose(edits=False)
+    [(key, first)] = registry.proposals(relay.position.place.memory).items()
+    engine.stop()
+    talk.turn("user", "Three.", ref="r-3")
+    engine.start()
+    proposer.propose(edits=False)
+    [(_, second)] = registry.proposals(relay.position.place.memory).items()
+    assert second["after"] != first["after"]
+    # The node that leads had begun with the first one: it answers that, and the second goes.
+    registry.put_proposal(key, first)
+    take_proposals(a, relay_of(a), registry)
+    registry.put_proposal(key, second)
+    relay.follow()
+    proposer.propose(edits=False)
+    registry.drop_proposal(key)
+    assert [*b.root.glob("short-term/*+kept.jsonl")]
+    exchange(a, b)
+    exchange(a, b)
+    assert turns_of(a)[1:] == ["r-2", "r-3"]
+    assert files_of(a) == files_of(b)
+    assert not [*b.root.glob("short-term/*+kept.jsonl")]

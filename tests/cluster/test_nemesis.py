@@ -167,4 +167,4 @@ def test_nothing_is_lost_whatever_happens(
         with capsys.disabled():
             kinds = ", ".join(f"{kind} {count}" for kind, count in nemesis.done.most_common())
             print(f"\nseed {SEED}: {faults} faults, {answered} answered, 0 lost ({kinds})")
-    assert answered > FAULTS
+    assert answered > FAULTS // 4  # Else nothing was tried; a busy machine answers little.

@@ -23,7 +23,7 @@ def served_on(base: Path, node: str, url: str) -> Served:
     served = Served(base / node / "shop", base / node / "home")
     environment(served.home)
     served.directories.config.mkdir(parents=True)
-    text = f'[cluster]\nurl = "{url}"\nnode = "{node}"\nttl = 30.0\n'
+    text = f'[cluster]\nurl = "{url}"\nnode = "{node}"\nttl = 600.0\n'
     (served.directories.config / "config.toml").write_text(text, encoding="utf-8")
     return served
 

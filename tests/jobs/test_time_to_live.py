@@ -12,8 +12,11 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.config import parse_settings
 from kimi_memory.domain.agent_run import AgentRun
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Card
 from kimi_memory.errors import FormatError
+from kimi_memory.operations.expired import purge_expired
+from kimi_memory.operations.forget import purge
 from kimi_memory.runs.run_records import count_skills
 from kimi_memory.store.notes.notes import Shelf
 
@@ -119,3 +122,83 @@ def test_runs_count_for_a_skill_for_some_time() -> None:
     )
     assert count_skills([old, new])[0].runs == 2
     assert count_skills([old, new], "2025-02-02")[0].runs == 1
+
+
+def test_an_old_task_of_an_open_session_is_shown_no_more(opened: Open, clock: Clock) -> None:
+    with opened() as memory:
+        handle = memory.session("s")
+        handle.turn("user", "Zephyr walked the dog along the canal.")
+        handle.state(task={"goal": "paint the boat"}, variables={"colour": "blue"})
+        clock.now += timedelta(days=6)
+        assert "paint the boat" in memory.context("live").text
+        clock.now += timedelta(days=2)
+        block = memory.context("live").text
+        assert "paint the boat" not in block and "blue" not in block
+        assert "the canal" in block
+    with opened('context = "never"') as memory:
+        assert "paint the boat" in memory.context("live").text
+
+
+def test_something_to_do_expires_only_where_that_is_said(opened: Open, clock: Clock) -> None:
+    with opened('context = "1d"') as memory:
+        memory.remember("The boat has to be painted.", key="boat", type="task-state")
+        assert card_of(memory, "boat").expires is None
+    with opened('todos = "30d"') as memory:
+        memory.remember("The mast has to be oiled.", key="mast", type="task-state")
+        assert card_of(memory, "mast").expires == START + timedelta(days=30)
+
+
+def run_daily(memory: Memory) -> list[JobReport]:
+    memory.consolidate("daily")
+    return purge_expired(memory, lambda memory, doomed: purge(memory, doomed, yes=True))
+
+
+def find_words(memory: Memory, words: str) -> list[Path]:
+    files = (path for path in memory.root.rglob("*") if path.is_file())
+    return [path for path in files if words.encode() in path.read_bytes()]
+
+
+def test_what_expired_is_destroyed_a_day_later_where_that_is_wanted(
+    opened: Open, clock: Clock
+) -> None:
+    said, kept = "The guests sleep in the yellow room upstairs.", "The mast is 21 m high."
+    with opened('knowledge = "3d"', "purge_on_expiry = true") as memory:
+        memory.remember(said, key="guests.room", type="fact")
+        clock.now += timedelta(days=2)
+        memory.remember(kept, key="mast.height", type="fact")
+        clock.now += timedelta(days=2)
+        assert not run_daily(memory) and find_words(memory, said)
+        clock.now += timedelta(days=1)
+        [report] = run_daily(memory)
+        assert report.id and not report.failed
+        assert not find_words(memory, "yellow room") and find_words(memory, kept)
+        assert not memory.recall("yellow room upstairs").hits
+        # Its own end comes later; nothing is destroyed twice.
+        assert not run_daily(memory)
+
+
+def test_words_that_another_card_rests_on_stay(opened: Open, clock: Clock) -> None:
+    said = "The guests sleep in the yellow room upstairs."
+    with opened('knowledge = "3d"', "purge_on_expiry = true") as memory:
+        memory.remember(said, key="guests.room", type="fact")
+        [path] = (memory.root / "semantic").rglob("guests.room*.md")
+        lines = path.read_text("utf-8").replace("guests.room", "guests.habit").splitlines()
+        other = [one for one in lines if not one.startswith(("expires:", "id:"))]
+        other.insert(1, "id: card-01m8hp0r51fmveej58ry9tq3qk")
+        (path.parent / "guests.habit.md").write_text("\n".join([*other, ""]), "utf-8")
+        memory.store.reconcile()
+        clock.now += timedelta(days=4)
+        run_daily(memory)
+        clock.now += timedelta(days=2)
+        run_daily(memory)
+        assert find_words(memory, said)
+        assert card_of(memory, "guests.habit").status == "active"
+
+
+def test_nothing_is_destroyed_unless_that_is_said(opened: Open, clock: Clock) -> None:
+    with opened('knowledge = "3d"') as memory:
+        memory.remember("They sleep in the yellow room.", key="guests.room", type="fact")
+        for _ in range(2):
+            clock.now += timedelta(days=4)
+            assert not run_daily(memory)
+        assert find_words(memory, "yellow room")

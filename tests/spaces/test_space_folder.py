@@ -126,7 +126,16 @@ def test_a_list_of_members_that_cannot_be_read_denies(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[space", "[space]\nid = 1", "[[space]]\nid = 'x'", "space = 1"]
+    "text",
+    [
+        "",
+        "[space",
+        "[space]\nid = 1",
+        "[[space]]\nid = 'x'",
+        "space = 1",
+        "[space]\nid = 'x'\nname = 'shop'\ncreated = '2026-01-01T00:00:00+00:00'\n"
+        "[audit]\nqueries = 'all'",
+    ],
 )
 def test_a_space_whose_page_cannot_be_read_denies(space: SpaceFolder, text: str) -> None:
     (space.root / "space.toml").write_text(text)

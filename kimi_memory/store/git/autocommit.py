@@ -18,6 +18,9 @@ from kimi_memory.store.files.stat import Stats
 _SUBJECT = "Update memory"
 log = logging.getLogger("kimi_memory.store.git.autocommit")
 
+BATCH = "batch"
+"""The lock of a shared memory that keeps batches from being committed amid a job."""
+
 
 class Batch:
     """What was written since the last commit of a memory, by any process.

@@ -1,0 +1,43 @@
+"""``space recall``: ask all memories of a space at once."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from kimi_memory.cli.shared import show, show_json
+from kimi_memory.cli.words import say, translate
+from kimi_memory.server.federated import FoundIn, recall_space
+from kimi_memory.spaces.space_folder import SpaceFolder
+
+
+def add_recall_step(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse names no such type
+    """Declare the arguments."""
+    asked = steps.add_parser("recall", help="ask all memories of the space that lie here")
+    asked.add_argument("words", nargs="+", help="what to look for, with filters as in recall")
+    asked.add_argument("--member", default="", help="ask as this member; default: as their owner")
+    asked.add_argument("-n", type=int, default=10, metavar="N", help="at most N; default: 10")
+
+
+def recall_memories(arguments: Namespace, space: SpaceFolder) -> int:
+    """Ask, and print what was found with the memory that has it; 1 where one failed."""
+    words = " ".join(arguments.words)
+    found = recall_space(space, words, member=arguments.member, limit=arguments.n, via="cli")
+    code = int(bool(found.failed))
+    if arguments.json:
+        show_json(found)
+        return code
+    for one in found.hits:
+        _show_hit(one)
+    for name, why in (*found.refused.items(), *found.failed.items()):
+        show(f"{name}: {translate(why)}")
+    if not (found.hits or found.refused or found.failed):
+        show(say("Nothing found."))
+    return code
+
+
+def _show_hit(one: FoundIn) -> None:
+    unit = one.hit.unit
+    about = " · ".join(part for part in (say(unit.kind), unit.key or unit.speaker) if part)
+    show(f"{one.memory}  {about}  {one.hit.citation}")
+    for line in one.hit.snippet.splitlines():
+        show(f"    {line}")
