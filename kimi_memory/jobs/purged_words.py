@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED
-from kimi_memory.jobs.purge_file import SESSION_FILE, is_latin, spellings
+from kimi_memory.jobs.purge_file import SESSION_FILE
+from kimi_memory.jobs.purge_spellings import is_latin, spellings
 from kimi_memory.store.git.purged_pairs import Washed
 
 _MOST_MARKS = 20

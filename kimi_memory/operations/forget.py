@@ -19,7 +19,8 @@ from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
 from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
 from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
-from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets, find_longer_words
+from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets
+from kimi_memory.jobs.purge_spellings import find_longer_words
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
