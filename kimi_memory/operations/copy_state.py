@@ -12,6 +12,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.verify_index import rank_answers
+from kimi_memory.store.files.paths import RECEIPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def describe_copy(memory: Memory, questions: list[str], at: datetime) -> CopySta
         questions: what it is asked.
         at: the moment that they are asked at; the clocks of two machines differ.
     """
-    graph, files = memory.history.graph(), memory.store.files()
+    graph, files = memory.history.graph(), _list_files(memory)
     return CopyState(
         copy=memory.copy_id,
         files=len(files),
@@ -66,8 +67,13 @@ def describe_copy(memory: Memory, questions: list[str], at: datetime) -> CopySta
 
 def digest_files(memory: Memory) -> str:
     """Return what stands for all files of a memory, with their paths."""
-    files = [(path, digest(memory.store.read(path))) for path in memory.store.files()]
+    files = [(path, digest(memory.store.read(path))) for path in _list_files(memory)]
     return digest(json.dumps(files, ensure_ascii=False).encode("utf-8", "surrogateescape"))
+
+
+def _list_files(memory: Memory) -> list[str]:
+    """Return the files that a copy takes along: what was asked here stays here."""
+    return [path for path in memory.store.files() if path != RECEIPTS]
 
 
 def find_differences(one: CopyState, other: CopyState, questions: list[str]) -> Iterator[str]:

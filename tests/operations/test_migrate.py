@@ -25,6 +25,7 @@ from kimi_memory.operations.migrate_remote import RemotePlace, find_remote
 from kimi_memory.operations.migrate_ssh import read_place
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
+from kimi_memory.store.files.paths import RECEIPTS
 from tests.operations.test_bundles import TEXTS, same
 from tests.operations.test_merge_copy import values
 from tests.test_copies import clone, errors, git
@@ -90,6 +91,14 @@ def test_a_copy_that_is_kept_goes_on_beside(
     with Memory.open(tmp_path / "new", opening) as there:
         same(memory, there)
     memory.remember("It still takes writes.")
+
+
+def test_what_was_asked_here_keeps_no_memory_from_moving(memory: Memory, tmp_path: Path) -> None:
+    fill(memory)
+    memory.recall("which database has the shop?")
+    memory.batch.flush()
+    assert RECEIPTS in memory.store.files()
+    assert migrate(memory, tmp_path / "new").moved
 
 
 def test_what_a_copy_lacks_is_carried_to_it(
