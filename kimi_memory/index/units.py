@@ -313,7 +313,7 @@ def capped_units(units: list[Unit], served: Served) -> list[Unit]:
         ]
     cap = served.cap
     if cap is Origin.AGENT and not served.candidate:
-        return []  # No page says of itself that it waits; IDENTITY.md would speak for its owner.
+        return []  # A page, such as IDENTITY.md, cannot say of itself that it waits.
     return units if cap is None else [_cap_unit(unit, cap) for unit in units]
 
 

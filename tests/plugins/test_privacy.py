@@ -556,6 +556,12 @@ def test_letters_of_other_languages_and_other_names_of_keys_are_known(line: str,
     assert any(text[one.start : one.end] == held for one in found)
 
 
+def test_a_drawn_token_below_a_line_of_words_is_known() -> None:
+    text = "this one works\nWlt" + "BIkd*5x"
+    found = privacy.create({}).screen_text(text)
+    assert any(text[one.start : one.end].startswith("Wlt") for one in found)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -565,6 +571,8 @@ def test_letters_of_other_languages_and_other_names_of_keys_are_known(line: str,
         # Names that programs make, and what stands below a label without belonging to it.
         "see conv-26-D7#9 and page#L2-L5, session_a-20261123-3cyd.jsonl#L3",
         "scaled = count / 1024**power, alias pci:v00008086d0000154Asv*sd*bc*sc*i*",
+        "rests on session:4bKG-x47#84",
+        "if (x1*Y2+z3%M6 > m_x2&0xFF10) return;",
         "更改密码：\n\n`adduser`",
         "输入密码：\n\n![Login as root in ubuntu desktop][4]",
         "root@box's password:\nroot@box:~# apt install sudo -y",

@@ -25,8 +25,11 @@ _ODD = "!$%&*#@^"
 _INSIDE = regex(r"[A-Za-z0-9][!#$%&*^][A-Za-z0-9]")
 _NAMES = regex(r"[A-Za-z]*\d*(?:[-_.*][A-Za-z]*\d*)*(?:#L?\d+(?:-L?\d+)?)?")
 """Names with numbers, joined: conv-26-D7#9, page#L2-L5, Var1*Var2."""
+_TERM = r"(?:(?:[A-Za-z]{1,2}_)?[A-Za-z]{1,2}\d?|0x[0-9A-Fa-f]+|\d+)"
+_EXPRESSION = regex(rf"{_TERM}(?:[*+%&^-]{_TERM})+")
+"""What code reckons with: x1*Y2+z3%M6, m_x2&0xFF10."""
 _ESCAPED = regex(r"%[0-9A-Fa-f]{2}|&(?:amp|apos|quot|lt|gt|nbsp)\b")
-_JOINED_BEFORE = regex(r"[./\\=@<{\[|+A-Za-z0-9]")
+_JOINED_BEFORE = regex(r"(?:[./\\=@<{\[|+A-Za-z0-9]|\bsession:)\Z")
 _JOINED_AFTER = regex(r"[/\\=@<>({\[|+A-Za-z0-9]|\.[A-Za-z0-9]")
 """Signs that make a token a piece of a path, an address or code."""
 _NUMBERED = regex(r"#L?\d+(?:-L?\d+)?$|@(?:v\d[\d.]*|\d{1,2}(?:\.\d+)*)$|\*\*")
@@ -256,13 +259,13 @@ def is_drawn_alone(text: str, start: int, end: int) -> bool:
     manuals, chats and code there are 30 such tokens, half of them passwords.
     """
     value = text[start:end]
-    if _JOINED_BEFORE.search(text[max(0, start - 1) : start]) or _JOINED_AFTER.match(text, end):
+    if _JOINED_BEFORE.search(text[max(0, start - 8) : start]) or _JOINED_AFTER.match(text, end):
         return False
     return (
         is_real(text, start, end)
         and _is_mixed(value)
         and 0 < len(_INSIDE.findall(value)) <= len(value) // 4
-        and not _NAMES.fullmatch(value)
+        and not (_NAMES.fullmatch(value) or _EXPRESSION.fullmatch(value))
         and value.count("*") < 2
         and not _ESCAPED.search(value)
         and _count_switches(value) > 1
