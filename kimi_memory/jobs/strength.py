@@ -17,7 +17,7 @@ from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.changed_later import names_old
 from kimi_memory.nlp.rules.chat_clauses import LONGEST
 from kimi_memory.nlp.rules.entity_names import is_person_zh
-from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.led_in import is_led_in
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.salience import traits_of
@@ -109,6 +109,8 @@ def _leans_on_talk(draft: Draft) -> bool:
     if draft.gone or draft.origin is not Origin.HUMAN or len(draft.quotes) != 1:
         return False
     if draft.type is CardType.PREFERENCE and only_names_habit(draft.value):
+        return True
+    if draft.type is CardType.DECISION and reports_trouble(draft.value):
         return True
     if draft.type in (CardType.FACT, CardType.DECISION) and asks_for_edit(draft.value):
         return not _fills_slot(draft)

@@ -351,6 +351,9 @@ def test_who_asks_has_decided_nothing() -> None:
         ("- Seal the oak floor before May", CardType.DECISION),
         ("**Oak floor**: sealed before May", CardType.TASK_STATE),
         ("我是說漆成一樣的", CardType.DECISION),
+        ("let's go with another floor", CardType.DECISION),
+        ("now let's use the oil I asked for.", CardType.DECISION),
+        ("we went with wax and the floor is still broken", CardType.DECISION),
     ],
 )
 def test_what_is_of_the_hour_of_a_list_or_of_the_talk_waits(text: str, type: CardType) -> None:

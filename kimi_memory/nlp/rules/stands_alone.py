@@ -14,6 +14,8 @@ _POINTS = regex(
     r"|\bsuch (?!as\b|a way\b|that\b)[\w-]+|\b(?:like|as) (?:this|that|these|those|(?:above|below|shown|before))\b|\b(?:this|that) way\b"
     r"|(?:像|按照?|照着?|跟|和)(?:着)?[这那](?:样|个|种|些|张)|(?:要|得|应该|必须|都)(?:是)?[这那]样"
     r"|[这那](?:种|类|样的)(?:方式|方法|办法|形式|格式|风格|思维|写法|做法|说法|模式|思路)"
+    # what was said before, or what comes next in a game
+    r"|\bthe (?:[\w-]+ ){1,3}(?:that )?i (?:(?:just|really|already|\w+ing) )?(?:want(?:ed)?|said|asked|told you|meant|mentioned)(?: for| about)?[.!]*$|\blet'?s (?:go|do|try|have|start|play)\b[^.!?]{0,12}\banother\b"
     # what was meant, and nothing new
     r"|^\W*(?:no,? )?(?:what )?i mean(?:t|s)?\b|^我的?(?:意思)?是[说說]|^我的意思"
     # a taste of what is at hand: 我就喜欢这种安静, "I like the idea"
