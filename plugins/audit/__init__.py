@@ -11,10 +11,12 @@ from pathlib import Path
 
 from kimi_memory import hookimpl
 from kimi_memory.cli.shared import find_memory, show, show_json, user_plugins
+from kimi_memory.cli.words import say, say_check, say_finding
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
+from kimi_memory.nlp.basic.columns import pad
 
 from .page import audit_page
 from .report import STALE_DAYS, Audit, audit
@@ -69,18 +71,21 @@ def _to_json_object(report: Audit) -> dict[str, object]:
 
 def _print_report(report: Audit, *, whole: bool) -> None:
     systems = ", ".join(f"{count} {name}" for name, count in sorted(report.systems.items()))
-    show(f"{report.root}: {report.files} files, {report.memos} statements ({systems or 'none'})")
+    counts = say("{files} files, {memos} statements", files=report.files, memos=report.memos)
+    show(f"{report.root}: {counts} ({systems or say('none')})")
     show()
     for check, count in report.counts.items():
         share = f"{100 * count / report.memos:5.1f} %" if report.memos else ""
-        show(f"  {check:<15} {count:>6}  {share}")
+        show(f"  {pad(say_check(str(check)), 15)} {count:>6}  {share}")
     shown = report.findings if whole else report.findings[:_SHOWN]
     for rot in shown:
         show()
-        show(f"{rot.check}  {rot.path}:{rot.line}")
-        show(f"    {rot.why}. {rot.remedy}")
+        show(f"{say_check(str(rot.check))}  {rot.path}:{rot.line}")
+        why, remedy = say_finding(rot.why), say_finding(rot.remedy)
+        show("    " + say("{why}. {remedy}", why=why, remedy=remedy))
     if len(shown) < len(report.findings):
         show()
-        show(f"… and {len(report.findings) - len(shown)} more: --all or --json shows them.")
+        more = "… and {count} more: --all or --json shows them."
+        show(say(more, count=len(report.findings) - len(shown)))
     for line in report.skipped:
-        show(f"not read: {line}")
+        show(say("not read: {line}", line=line))

@@ -28,6 +28,22 @@ def test_a_folder_is_measured(tmp_path: Path, capsys) -> None:
     assert len(report["findings"]) >= 30
 
 
+def test_reasons_and_remedies_are_chinese_where_the_terminal_is(
+    tmp_path: Path, capsys, monkeypatch
+) -> None:
+    said = "- We ship the oven tomorrow\n- 老何明天送面粉到店里\n- Ida has the keys of the shop\n"
+    text = said + "- Ida has the keys of the shop\n"
+    (tmp_path / "MEMORY.md").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert run(["audit", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "1 个文件，4 条陈述" in shown
+    assert "写着 'tomorrow'，没说是哪一天。写上日期。" in shown
+    assert re.search(r"与 MEMORY\.md:\d 重复。留一条。", shown)
+    words = re.sub(r"MEMORY\.md|markdown|tomorrow|--\w+|/\S+", "", shown)
+    assert re.findall(r"[A-Za-z]{3,}", words) == []
+
+
 def test_without_a_path_the_memory_is_measured(folder, capsys) -> None:  # noqa: F811  the fixture
     assert answer(capsys, "audit")["root"] == str(folder)
 
