@@ -174,9 +174,9 @@ def test_private_scopes_are_shown_to_whom_they_are_named(folder, capsys):
     run(
         [
             "remember",
-            "The safe opens with 4711.",
+            "The shelf holds 4711 tins.",
             "--key",
-            "safe",
+            "shelf",
             "--agent",
             "cook",
             "--area",
@@ -191,8 +191,8 @@ def test_private_scopes_are_shown_to_whom_they_are_named(folder, capsys):
         (["--within", "agent:maid", "--within", "agent:cook"], True),
         (["--within", ""], False),
     ):
-        assert bool(answer(capsys, "recall", "safe opens", *words)["hits"]) is there
-        assert ("4711" in answer(capsys, "context", "safe opens", *words)["text"]) is there
+        assert bool(answer(capsys, "recall", "shelf holds", *words)["hits"]) is there
+        assert ("4711" in answer(capsys, "context", "shelf holds", *words)["text"]) is there
 
 
 def test_dates_are_those_of_the_zone_of_the_memory(folder, capsys) -> None:

@@ -77,8 +77,8 @@ def test_what_is_written_to_an_area_is_read_within_it(served: Served) -> None:
     with Client(served.url) as memory:
         with memory.session("cabin", user="lin", area="user") as session:
             session.turn("user", "I prefer the bunk by the porthole.")
-        memory.remember("The safe opens with 4711.", key="safe", agent="cook", area="agent")
-        for text, scope in (("porthole bunk", "user:lin"), ("safe opens", "agent:cook")):
+        memory.remember("The shelf holds 4711 tins.", key="shelf", agent="cook", area="agent")
+        for text, scope in (("porthole bunk", "user:lin"), ("shelf holds", "agent:cook")):
             assert scope in {hit.unit.scope for hit in memory.recall(Query(text=text)).hits}
             shared = memory.recall(Query(text=text, within=())).hits
             assert not [hit for hit in shared if hit.unit.scope]

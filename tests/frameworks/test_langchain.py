@@ -194,9 +194,9 @@ def test_the_retriever_says_where_its_lines_stand(memory: Memory) -> None:
 
 
 def test_the_retriever_sees_no_private_area_but_its_agents(memory: Memory) -> None:
-    memory.remember("The safe opens with 4711.", key="safe", agent="cook", area="agent")
+    memory.remember("The shelf holds 4711 tins.", key="shelf", agent="cook", area="agent")
     for agent, there in (("langchain", False), ("cook", True)):
-        found = MemoryRetriever(memory=memory, agent=agent).invoke("safe opens")
+        found = MemoryRetriever(memory=memory, agent=agent).invoke("shelf holds")
         assert any("4711" in one.page_content for one in found) is there
 
 

@@ -30,7 +30,7 @@ _SPELLED = re.sub(r"(?<=[a-z])[-_](?=[a-z])", r"[-_\\s]{0,2}", _NAMES)
 _ARMED = regex(
     rf"<(?=[\s/\\]{{0,8}}(?:{_SPELLED}|{_CONTROL})(?![\w-]))"
     r"|<(?=\s{0,4}/?\s{0,4}\|[^|<>]{1,60}\|?\s{0,4}>)|<(?=<\s?/?\s?sys\s?>>)"
-    r"|\[(?=\s{0,4}/?\s{0,4}(?:inst|system|assistant|developer|human|gmask|sop|eop|available_tools|tool_calls|tool_results)\s{0,4}\])",
+    r"|\[(?=\s{0,4}/?\s{0,4}(?:inst|system|assistant|developer|gmask|sop|eop|available_tools|tool_calls|tool_results)\s{0,4}\])",
     re.IGNORECASE,
 )
 """What opens a marker of a block, or a word that steers a model, as it looks."""
