@@ -37,7 +37,7 @@ _LABELS = {
     "not_read": ("not read", "没有读"),
     "no_stores": (
         "No memory of another program lies in your home directory.",
-        "你的主目录里没有别的程序的记忆。",
+        "您的主目录里没有别的程序的记忆。",
     ),
     "secret": ("secret", "密钥"),
     "re-captured": ("taken in again", "重复录入"),

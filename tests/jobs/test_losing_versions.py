@@ -119,6 +119,6 @@ def test_a_version_that_waits_is_named_by_who_mends_and_until_it_is_gone(
     [found] = [one for one in doctor(memory) if one.check == "copies"]
     assert found.path == kept and not found.fixable
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
-    assert say_finding(line).endswith(f"另一个版本在 {kept} 里等你处理")
+    assert say_finding(line).endswith(f"另一个版本在 {kept} 里等您处理")
     (memory.root / kept).unlink()
     assert not [one for one in doctor(memory) if one.check == "copies"]
