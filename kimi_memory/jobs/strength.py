@@ -105,7 +105,10 @@ def _asks_for_change(draft: Draft) -> bool:
 
 
 def _leans_on_talk(draft: Draft) -> bool:
-    """Whether an order, a decision or a taste says nothing without the talk around it."""
+    """Whether an order, a decision or a taste does not hold by itself beyond the talk around it.
+
+    It points at the talk, is asked for once, reports trouble, or is an item of a list.
+    """
     if draft.gone or draft.origin is not Origin.HUMAN or len(draft.quotes) != 1:
         return False
     if draft.type is CardType.PREFERENCE and only_names_habit(draft.value):
