@@ -85,9 +85,27 @@ def _find_digits(text: str, start: int, end: int) -> list[int]:
     return [int(sign) for sign in text[start:end] if sign in "0123456789"]
 
 
+_SENTENCE_ENDS = "\n.;!?。；！？"
+_OF_PROGRAMS = regex(
+    r"\b(?:status|exit(?:s|ed|ing)?|errors?|errno|fail(?:s|ed|ing|ures?)?|return(?:s|ed|ing)?"
+    r"|respon\w+|answer(?:s|ed)|https?|requests?|threads?|mutex|time-?outs?|deadlocks?"
+    r"|connections?|ports?|localhost|contention|acquire[sd]?|runs? on|listen(?:s|ing)?|defaults?"
+    r"|limits?|sizes?|width|height|number of|alarm (?:is |was )?set)\b"
+    r"|状态码|错误码|退出码|返回|超时|端口|线程|默认",
+    2,
+)
+"""Words of sentences that tell of programs and measures, before a number."""
+
+
 def is_lock_number(text: str, start: int, end: int) -> bool:
-    """Whether digits open something: they end what is said, and are no date and no count."""
+    """Whether digits open something: they end what is said, and are no date and no count.
+
+    "The vault fails with code 503" tells of a program.
+    """
     value = text[start:end]
+    begins = max(text.rfind(sign, 0, start) for sign in _SENTENCE_ENDS) + 1
+    if _OF_PROGRAMS.search(text, begins, start):
+        return False
     return (
         3 <= len(_find_digits(text, start, end)) <= 12
         and not _YEARS.fullmatch(value)
