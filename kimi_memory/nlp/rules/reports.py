@@ -38,7 +38,7 @@ _NODS = regex(
     2,
 )
 _FINE = regex(r"^\W*(?:\(?\d+\)?\W*)?✅")
-_CALL = regex(r"^\s*\[[A-Za-z]\w{1,30}: ")  # a record: [Bash: git status]
+_CALL = regex(r"^\s*(?:\[[A-Za-z]\w{1,30}: |</?(?:tool|function|details|summary)\b)")  # [Bash: ls]
 _PRAISE = regex(
     r"^\W*(?:\(?\d+\)?\W*)?(?:good|nice|great|correct|clear|clean|solid|excellent|well|proper|fine|looks good)\b",
     2,

@@ -382,4 +382,5 @@ def test_what_the_agent_thinks_aloud_is_no_report(text: str) -> None:
 
 def test_a_record_of_a_call_is_no_report() -> None:
     assert reports_in("[Bash: git commit -m 'Fixed the parser in bake.py'. Done]") == []
+    assert reports_in('<tool-use data-tool-name="search"><details>Fixed `bake.py`, 12 pass') == []
     assert reports_in("[Fixed the parser in `bake.py`](bake.py), 12 tests pass.")
