@@ -64,7 +64,7 @@ def test_a_damaged_or_forged_table_is_made_anew(
 ) -> None:
     before, place = states(memory), memory.root / past_table.PATH
     sound = place.read_bytes()
-    for content in (damage, sound[:-1], sound[:200] + b"x" + sound[201:]):
+    for content in (damage, sound[:-1], sound[:200] + bytes([sound[200] ^ 1]) + sound[201:]):
         place.write_bytes(content)
         with Memory.open(memory.root, opening) as other:
             assert states(other) == before
