@@ -57,7 +57,7 @@ PUBLIC = tuple(
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
-        *("cli.shared", "cli.filter_options", "cli.words", "cli.terminal"),
+        *("cli.shared", "cli.filter_options", "cli.terminal"),
         *("recall.context", "recall.request"),
         # questions with what is right about their answers
         "recall.eval_cases",
@@ -148,7 +148,7 @@ WRITERS = {
     "plugins/activity.py": "a log outside of every memory folder, which the user names",
     "kimi_memory/cli/bisect.py": "runs the test that a person typed",
     "kimi_memory/cli/keys.py": "a passing file for the editor that a person set",
-    "kimi_memory/cli/pager.py": "runs the pager that a person set",
+    "kimi_memory/cli/terminal.py": "runs the pager that a person set",
     "kimi_memory/operations/backup.py": (
         "an archive outside of the memory, and folders restored from it"
     ),

@@ -12,7 +12,7 @@ from kimi_memory.cli.diff import format_change
 from kimi_memory.cli.filter_options import open_exactly
 from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.past import Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.past.bisect import Flip, Wrong

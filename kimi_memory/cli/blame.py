@@ -6,10 +6,8 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import fields
 
 from kimi_memory.cli.listed import find_in_history
-from kimi_memory.cli.point_options import add_copy, named_point
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.shared import add_copy, named_point, open_memory, show, show_json
+from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew, Since
 from kimi_memory.past.copies import HERE
 

@@ -9,8 +9,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_beliefs
 from kimi_memory.cli.merge import print_report
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result
-from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import pad, say
 from kimi_memory.operations.branches import diff_beliefs, diff_files, list_branches, remove_branch
 from kimi_memory.operations.code_branches import (
     fold_code,

@@ -12,8 +12,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.shared import PERSON, show, show_result
 from kimi_memory.cli.signals import until_signal
-from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.purging import list_purged_nodes

@@ -11,8 +11,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.cli.diffs import show_diff
 from kimi_memory.cli.keys import edit_text
 from kimi_memory.cli.shared import locate_settings, open_memory, show, show_json
-from kimi_memory.cli.terminal import count_columns, pad, paint
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import count_columns, pad, paint, say
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.errors import NotAMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable

@@ -7,16 +7,16 @@ from shlex import quote
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.filter_options import add_as_of, find_moment, open_exactly
-from kimi_memory.cli.point_options import named_point
 from kimi_memory.cli.shared import (
     add_within,
     leave,
+    named_point,
     open_memory,
     show_note,
     show_result,
     within,
 )
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.replay_block import list_blocks, replay_block

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
 from kimi_memory.cli.shared import find_memory, show, show_result
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.moving import migrate, sync
 from kimi_memory.cluster.snapshots import find_snapshot

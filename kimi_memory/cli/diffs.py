@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
-from kimi_memory.cli.terminal import find_width, paint_diff, wrap
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import find_width, paint_diff, say, wrap
 from kimi_memory.nlp.basic.safe_text import printable
 
 _STAMP = re.compile(r"[+-](?:updated|verified): \d{4}-")

@@ -10,9 +10,17 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.point_options import add_copy, add_valid_at, looks_back, named_point
-from kimi_memory.cli.shared import add_within, open_memory, show_note, within
-from kimi_memory.cli.words import say
+from kimi_memory.cli.shared import (
+    add_copy,
+    add_valid_at,
+    add_within,
+    looks_back,
+    named_point,
+    open_memory,
+    show_note,
+    within,
+)
+from kimi_memory.cli.terminal import say
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.dates.ranges import period
@@ -21,6 +29,7 @@ from kimi_memory.recall.query_parser import boundary, check, parse
 
 if TYPE_CHECKING:
     from kimi_memory.past.points import Point
+
 
 _LISTS = {
     "tier": "short-term, episodic, mid-term, semantic or long-term",

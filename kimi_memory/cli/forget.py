@@ -15,7 +15,7 @@ from kimi_memory.cli.shared import (
     show,
     show_report,
 )
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.operations.forget import forget

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.listed import NOTE_HELP, find_listed
-from kimi_memory.cli.point_options import add_copy, add_valid_at, named_point
-from kimi_memory.cli.shared import open_memory, show_result
+from kimi_memory.cli.shared import add_copy, add_valid_at, named_point, open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
 from kimi_memory.operations.find_note import find_note

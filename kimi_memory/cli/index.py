@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 
 
 def add_arguments(parser: ArgumentParser) -> None:

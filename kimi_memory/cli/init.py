@@ -11,8 +11,8 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cli import run as run_command
 from kimi_memory.cli.shared import PERSON, show, show_json
+from kimi_memory.cli.terminal import find_locale, say
 from kimi_memory.cli.wizard import AGENTS, ask_after, ask_before, asks, carry_out, machine_zone
-from kimi_memory.cli.words import find_locale, say
 from kimi_memory.config import MARKER
 from kimi_memory.operations.setting_list import change_memory, set_value
 

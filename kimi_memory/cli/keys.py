@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kimi_memory.cli.shared import show
-from kimi_memory.cli.terminal import count_columns, find_width, paint
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import count_columns, find_width, paint, say
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy

@@ -7,7 +7,7 @@ import time
 from typing import Self
 
 from kimi_memory.cli.shared import on_terminal
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 
 _WIDTH = 24
 _PAUSE = 0.1

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, read_input, show, show_json, show_note
-from kimi_memory.cli.terminal import cut, pad
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.terminal import cut, pad, say, translate
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.operations.follow_purge import Followed, follow_all, follow_purges

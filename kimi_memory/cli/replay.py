@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from kimi_memory.cli.diff import format_change
 from kimi_memory.cli.shared import open_memory, show_result
-from kimi_memory.cli.terminal import cut
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.terminal import cut, say, translate
 from kimi_memory.operations.replay import Counterfactual, replay_without
 
 _COLUMNS = 60

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.cli.shared import show_result
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 from kimi_memory.operations.sealed_folders import (
     add_recipient,
     close_sealed,

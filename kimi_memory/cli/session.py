@@ -18,7 +18,7 @@ from kimi_memory.cli.shared import (
     show_note,
     show_result,
 )
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.session_list import list_sessions

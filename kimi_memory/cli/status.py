@@ -5,11 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.filter_options import add_as_of, open_at
-from kimi_memory.cli.point_options import looks_back
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import leave, show, show_json
-from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.shared import leave, looks_back, show, show_json
+from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.operations.health_checks import shown_size
 from kimi_memory.operations.memory_state import Status, status
 

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.listed import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.domain.past import TimelineEntry
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import show, show_json
-from kimi_memory.cli.terminal import pad
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import pad, say
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.store.git.signatures import read_key

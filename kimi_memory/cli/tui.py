@@ -11,7 +11,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cli.keys import edit_text
 from kimi_memory.cli.shared import PERSON, find_memory
-from kimi_memory.cli.words import find_locale
+from kimi_memory.cli.terminal import find_locale
 from kimi_memory.errors import UsageError
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from kimi_memory.agent_hooks.settings import place_of
 from kimi_memory.cli.keys import can_walk
 from kimi_memory.cli.shared import show
-from kimi_memory.cli.terminal import paint
-from kimi_memory.cli.words import find_locale, say
+from kimi_memory.cli.terminal import find_locale, paint, say
 from kimi_memory.config import MARKER, parse_settings
 from kimi_memory.errors import FormatError
 from kimi_memory.nlp.basic.safe_text import printable

@@ -12,7 +12,7 @@ from pathlib import Path
 from kimi_memory import Memory
 from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
-from kimi_memory.cli.words import say, translate
+from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.agent_run import Grant, Limits
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.moment import stamp

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
 from kimi_memory.cli.shared import show_json, show_result, show_text
-from kimi_memory.cli.words import say
+from kimi_memory.cli.terminal import say
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
 from kimi_memory.domain.ids import new_id
