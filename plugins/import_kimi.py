@@ -22,8 +22,7 @@ from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
 from kimi_memory.formats import codec, frontmatter
 from kimi_memory.formats.card_form import Head
-from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.jsonl import turn_of
+from kimi_memory.formats.jsonl import turn_of, unseal
 from kimi_memory.nlp.dates.timestamps import moment
 
 SYSTEM = "kimi"

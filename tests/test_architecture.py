@@ -133,7 +133,7 @@ WRITERS = {
     "kimi_memory/store/*.py": "the gateway",
     "kimi_memory/index/*.py": "derived files under .kimi/index, which may vanish at any moment",
     "kimi_memory/api/options.py": "the machine's key, outside of every memory folder",
-    "kimi_memory/nlp/basic/pattern_cache.py": "patterns, beside the bytecode of its module",
+    "kimi_memory/nlp/basic/patterns.py": "patterns, beside the bytecode of its module",
     "plugins/usearch_index.py": "an index file, to a temporary name and renamed, under .kimi/index",
     "kimi_memory/agent_hooks/user_files.py": (
         "a person's own files outside of memories, on their word"
@@ -230,7 +230,7 @@ NAMED_IMPORTS = {
     "kimi_memory/cli/tui.py": "the panel, whose library need not be installed",
     "kimi_memory/formats/codec.py": "a kind of note",
     "kimi_memory/hooks/host.py": "a bundled plugin",
-    "kimi_memory/nlp/basic/pattern_cache.py": "parts of Python that have no public name",
+    "kimi_memory/nlp/basic/patterns.py": "parts of Python that have no public name",
     "kimi_memory/jobs/planner.py": "a job of the registry",
     "kimi_memory/llm/remote/settings.py": "keyring, which need not be installed",
     "kimi_memory/operations/encryption.py": "pyrage, which need not be installed",

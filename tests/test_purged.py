@@ -28,8 +28,7 @@ from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.domain.tombstone import PURGED, Tombstone, hash_of, hashes_in
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import seal, unseal
-from kimi_memory.formats.jsonl import tombstone_line
+from kimi_memory.formats.jsonl import seal, tombstone_line, unseal
 from kimi_memory.formats.page_lines import is_generated, sign_of
 from kimi_memory.frameworks.talk import unnamed
 from kimi_memory.hooks.host import Host

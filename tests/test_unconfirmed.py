@@ -17,7 +17,7 @@ from fakes.served import Served, argv, environment, serving
 from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
 from kimi_memory.domain.note import Role
-from kimi_memory.formats.checksum import unseal
+from kimi_memory.formats.jsonl import unseal
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.review_queue import review

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.domain.session import Session
-from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.jsonl import session_line, session_of
+from kimi_memory.formats.jsonl import session_line, session_of, unseal
 
 # As a sealed line spells it; the JSON is read only where these bytes are met.
 _MARK = b'"kind":"session"'

@@ -1,15 +1,20 @@
-"""The text form of sessions and tombstones: JSONL records.
+"""The text form of sessions and tombstones: JSONL records, each sealed with its own sum.
 
-A session's file is a sequence of sealed records: one ``session`` line, then ``turn``
-lines, and ``state`` and ``end`` lines where they fall. Readers skip kinds and members
-they do not know, so that a later version may add some.
+A session's file is a sequence of records: one ``session`` line, then ``turn`` lines, and
+``state`` and ``end`` lines where they fall. Readers skip kinds and members they do not know,
+so that a later version may add some.
+
+The last member of a record is ``"sum"``, the first 12 hex digits of the SHA-256 of the bytes
+before it. A line that was torn by a crash, or edited by hand, does not carry its own sum; the
+file stays plain JSONL for every other program.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -19,7 +24,6 @@ from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Json, Session, Transcript, Turn
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.checksum import seal, sum_of, unseal
 from kimi_memory.formats.record_values import (
     Record,
     drop_empty,
@@ -37,18 +41,24 @@ __all__ = [
     "archive_path",
     "chain_start",
     "context_of",
+    "encode",
     "end_line",
+    "is_whole",
     "page_path",
     "read_transcript_lines",
+    "seal",
+    "seal_bytes",
     "session_line",
     "session_of",
     "short_path",
     "state_line",
+    "sum_of",
     "tombstone_line",
     "tombstone_of",
     "transcript_markdown",
     "turn_line",
     "turn_of",
+    "unseal",
     "view_json",
     "view_path",
 ]
@@ -65,6 +75,65 @@ _SESSION_TEXTS = (
     "area",
     "after",
 )
+
+
+_TAIL = b',"sum":"'
+_encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _hash_body(body: bytes) -> str:
+    # 48 bits: against torn lines and slips of the hand, not against an attacker.
+    return hashlib.sha256(body).hexdigest()[:12]
+
+
+def seal(record: Mapping[str, Json]) -> bytes:
+    """Return the line of a record, newline included; the record has no ``sum`` member."""
+    return seal_bytes(encode(record))
+
+
+def encode(record: Mapping[str, Json]) -> bytes:
+    """Return a record as the JSON that its line begins with."""
+    # Lone surrogates cannot be UTF-8; they come only from broken input.
+    return _encoded(record).encode("utf-8", "replace")
+
+
+def seal_bytes(body: bytes) -> bytes:
+    """Return the line of a record that was encoded."""
+    open_body = body[:-1]
+    return open_body + _TAIL + _hash_body(open_body).encode() + b'"}\n'
+
+
+def is_whole(line: bytes) -> bool:
+    """Whether the line ends in a newline and carries its own sum."""
+    # From the right: a text may hold the same characters.
+    body, tail, rest = line.rpartition(_TAIL)
+    return bool(tail) and rest == _hash_body(body).encode() + b'"}\n'
+
+
+def sum_of(line: bytes) -> str:
+    """Return the sum a sealed line carries, or an empty string."""
+    at = line.rfind(_TAIL)
+    if at < 0:
+        return ""
+    start = at + len(_TAIL)
+    return line[start : start + 12].decode("ascii", "replace")
+
+
+def unseal(line: bytes) -> dict[str, Json]:
+    """Return the record without its sum; ValueError when the line is not JSON.
+
+    A wrong sum is not an error here: a person may have edited the line. Ask
+    `is_whole` where it matters.
+    """
+    try:
+        record = json.loads(line)
+    # Python's parser gives up on brackets within brackets with this, which is no ValueError.
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(record, dict):
+        raise ValueError("a record is a JSON object")
+    record.pop("sum", None)
+    return record
 
 
 def short_path(session_id: str) -> str:

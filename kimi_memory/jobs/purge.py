@@ -18,9 +18,14 @@ from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.job_file import FOLDER, job_json, job_path
-from kimi_memory.formats.jsonl import read_transcript_lines, tombstone_line, tombstone_of
+from kimi_memory.formats.jsonl import (
+    read_transcript_lines,
+    seal,
+    tombstone_line,
+    tombstone_of,
+    unseal,
+)
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.wikilinks import without_targets
 from kimi_memory.jobs.forget import without_evidence

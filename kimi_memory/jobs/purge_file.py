@@ -16,8 +16,7 @@ from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED, Keyed, keyed_digits
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import is_whole, seal, unseal
-from kimi_memory.formats.jsonl import chain_start, context_of
+from kimi_memory.formats.jsonl import chain_start, context_of, is_whole, seal, unseal
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.jobs.purge_spellings import spellings
 from kimi_memory.lazy_dataclass import dataclass

@@ -13,8 +13,8 @@ from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, dig
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import KEYED, Keyed, asked, keyed_hash
-from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.job_file import FOLDER, job_path
+from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.jobs.usage import RECALLS
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import keyed_line

@@ -20,7 +20,7 @@ from kimi_memory.domain.tombstone import Keyed
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import links_text
-from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.formats.wikilinks import linked
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf

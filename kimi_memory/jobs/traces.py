@@ -17,9 +17,8 @@ from kimi_memory.domain.pages import Event, Proposal
 from kimi_memory.domain.tombstone import KEYED, Keyed, hash_of, hashes_in, keyed_digits, keyed_hash
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.job_file import FOLDER, job_of
-from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.formats.jsonl import read_transcript_lines, unseal
 from kimi_memory.formats.transcripts import words_mark
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.jobs.undistilled import inputs_of

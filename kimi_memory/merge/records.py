@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone
-from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.jsonl import tombstone_line, tombstone_of
+from kimi_memory.formats.jsonl import tombstone_line, tombstone_of, unseal
 from kimi_memory.merge.moved_turns import Moves, bar_sessions, repoint_tombstones
 from kimi_memory.merge.three_way import merge_sets, merge_tables
 

@@ -13,9 +13,15 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kimi_memory.domain.session import Session
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.joined_sessions import parts_of
-from kimi_memory.formats.jsonl import chain_start, context_of, session_line, session_of, turn_of
+from kimi_memory.formats.jsonl import (
+    chain_start,
+    context_of,
+    session_line,
+    session_of,
+    turn_of,
+    unseal,
+)
 from kimi_memory.merge.moved_turns import Moved, Moves
 from kimi_memory.merge.three_way import pick
 

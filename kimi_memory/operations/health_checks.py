@@ -12,8 +12,8 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.checksum import is_whole, sum_of
 from kimi_memory.formats.job_file import FOLDER, job_of
+from kimi_memory.formats.jsonl import is_whole, sum_of
 from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.losing_versions import find_losing

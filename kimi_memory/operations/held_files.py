@@ -10,9 +10,8 @@ from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.jsonl import session_of
+from kimi_memory.formats.jsonl import session_of, unseal
 from kimi_memory.operations.new_folders import File
 
 _PAST = (Status.SUPERSEDED, Status.ARCHIVED)

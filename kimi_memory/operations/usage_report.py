@@ -11,8 +11,8 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job import Job
 from kimi_memory.domain.moment import moment
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.job_file import FOLDER, job_of
+from kimi_memory.formats.jsonl import unseal
 from kimi_memory.jobs.usage import RECALLS
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import day_in

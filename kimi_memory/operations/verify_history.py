@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import FormatError, HistoryError, KimiMemoryError
-from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.jsonl import tombstone_of
+from kimi_memory.formats.jsonl import tombstone_of, unseal
 from kimi_memory.jobs.vouching import follows_from_parents
 from kimi_memory.merge.records import PURGED
 from kimi_memory.nlp.basic.counted import counted

@@ -14,8 +14,8 @@ from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, Earlier
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.jsonl import unseal
 from kimi_memory.jobs.trace import Evidence, Tracer
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.quotes import split_citation

@@ -12,8 +12,8 @@ from kimi_memory.config import RecallTable
 from kimi_memory.domain.note import Note, Origin
 from kimi_memory.domain.search_types import Answer, Context, Query
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.jsonl import unseal
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.files import is_searchable
 from kimi_memory.index.index import Index

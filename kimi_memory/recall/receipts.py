@@ -15,7 +15,7 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.tombstone import asked
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.prompt_blocks import PromptBlock, keep_block
 from kimi_memory.store.store import Store
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import AgentRun
-from kimi_memory.formats.checksum import is_whole, seal
 from kimi_memory.formats.json_values import plain, revive
+from kimi_memory.formats.jsonl import is_whole, seal
 
 RUNS = "mid-term/runs.jsonl"
 

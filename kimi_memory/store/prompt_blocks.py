@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.store.files.paths import PRIVATE
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.store import Store
 
 KEY = b"k"

@@ -18,7 +18,6 @@ import pytest
 from kimi_memory.domain.note import Card, Quote, Role, Source
 from kimi_memory.domain.session import Turn
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import (
     archive_path,
     chain_start,
@@ -27,6 +26,7 @@ from kimi_memory.formats.jsonl import (
     session_of,
     turn_line,
     turn_of,
+    unseal,
 )
 from kimi_memory.merge.trees import join
 from tests.merge.talks import Talk, assert_chained

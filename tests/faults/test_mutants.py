@@ -13,7 +13,7 @@ import pytest
 
 from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, KimiMemoryError, StoreError, UnsafePathError
-from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.store.files import locks, paths
 from kimi_memory.store.files import tree as trees
 from kimi_memory.store.files.disk import Disk

@@ -12,7 +12,7 @@ import pytest
 
 from kimi_memory.domain.change import Actor, Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, NotFoundError
-from kimi_memory.formats.checksum import is_whole, seal, unseal
+from kimi_memory.formats.jsonl import is_whole, seal, unseal
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 from tests.faults.acts import KEY

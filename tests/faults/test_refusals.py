@@ -16,7 +16,7 @@ import pytest
 from kimi_memory.cli import run
 from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.errors import DiskError, KimiMemoryError, ReadOnlyError
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 from tests.faults.acts import BEFORE, KEY, LINE, LINE2, ME, NEW, OLD, files, leftovers, prepare

@@ -26,16 +26,17 @@ from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import FormatError, TranscriptError
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.frontmatter_patch import patch_values
 from kimi_memory.formats.job_file import job_json, job_of
 from kimi_memory.formats.jsonl import (
     read_transcript_lines,
+    seal,
     session_line,
     tombstone_line,
     tombstone_of,
     turn_line,
+    unseal,
 )
 from kimi_memory.formats.session_page import transcript_markdown, view_json
 from kimi_memory.hooks.host import Host

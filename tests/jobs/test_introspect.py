@@ -12,7 +12,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Quote, Source, Status
 from kimi_memory.domain.pages import Event
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.jobs.introspect import Introspect
 from kimi_memory.jobs.usage import USAGE
 from tests.conftest import Clock

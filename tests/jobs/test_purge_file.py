@@ -13,8 +13,14 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.domain.tombstone import hash_of
-from kimi_memory.formats.checksum import is_whole, unseal
-from kimi_memory.formats.jsonl import context_of, session_line, state_line, turn_line
+from kimi_memory.formats.jsonl import (
+    context_of,
+    is_whole,
+    session_line,
+    state_line,
+    turn_line,
+    unseal,
+)
 from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
 from kimi_memory.jobs.purge_spellings import find_longer_words, spellings
 

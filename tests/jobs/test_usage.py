@@ -9,7 +9,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.config import TemperatureTable
-from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.jobs.usage import (
     KEPT_DAYS,
     RECALLS,

@@ -7,17 +7,18 @@ from datetime import datetime, timedelta
 
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Session, Turn
-from kimi_memory.formats.checksum import is_whole, unseal
 from kimi_memory.formats.jsonl import (
     archive_path,
     chain_start,
     context_of,
     end_line,
+    is_whole,
     session_line,
     short_path,
     state_line,
     turn_line,
     turn_of,
+    unseal,
 )
 from kimi_memory.merge.sessions import SessionFile
 from tests.merge.values import NOW

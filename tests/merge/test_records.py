@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory.domain.tombstone import Tombstone
-from kimi_memory.formats.checksum import seal
-from kimi_memory.formats.jsonl import tombstone_line
+from kimi_memory.formats.jsonl import seal, tombstone_line
 from kimi_memory.merge.moved_turns import Moved
 from kimi_memory.merge.records import (
     TombstoneFile,

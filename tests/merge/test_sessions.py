@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.jsonl import session_of
+from kimi_memory.formats.jsonl import session_of, unseal
 from kimi_memory.merge.moved_turns import Moved
 from kimi_memory.merge.sessions import MergedSessions, SessionFile, merge_sessions, read_sessions
 from tests.formats.strategies import examples

@@ -18,9 +18,8 @@ from kimi_memory.domain.note import Card, EventType, Note, Origin, Status
 from kimi_memory.domain.pages import Agent, Day, Event, Identity, Project, Proposal, Todo
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats import codec
-from kimi_memory.formats.checksum import seal
 from kimi_memory.formats.job_file import job_json
-from kimi_memory.formats.jsonl import read_transcript_lines, tombstone_line, view_json
+from kimi_memory.formats.jsonl import read_transcript_lines, seal, tombstone_line, view_json
 from kimi_memory.formats.page_lines import signed
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.merge.trees import Joined, join

@@ -32,7 +32,7 @@ from kimi_memory.errors import (
     StoreError,
     UnsafePathError,
 )
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store, utcnow
 

@@ -21,7 +21,7 @@ from errno import EACCES, EPERM, EROFS
 from pathlib import Path
 from stat import S_IFDIR, S_IFMT, S_IFREG, S_ISREG
 
-from kimi_memory.formats.checksum import encode
+from kimi_memory.formats.jsonl import encode
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import PRIVATE
 

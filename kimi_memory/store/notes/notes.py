@@ -19,9 +19,8 @@ from kimi_memory.errors import (
 )
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
-from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.jsonl import tombstone_line, tombstone_of
+from kimi_memory.formats.jsonl import tombstone_line, tombstone_of, unseal
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.file_cache import Catalog, Survey

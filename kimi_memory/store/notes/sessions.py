@@ -13,16 +13,17 @@ from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, dig
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
-from kimi_memory.formats.checksum import is_whole, unseal
 from kimi_memory.formats.joined_sessions import Part, is_joined, parts_of
 from kimi_memory.formats.jsonl import (
     chain_start,
     context_of,
+    is_whole,
     read_transcript_lines,
     session_line,
     state_line,
     turn_line,
     turn_of,
+    unseal,
 )
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.marks import has_marks

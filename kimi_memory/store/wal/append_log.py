@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 
 from kimi_memory.errors import StoreError
-from kimi_memory.formats.checksum import is_whole, sum_of
+from kimi_memory.formats.jsonl import is_whole, sum_of
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree

@@ -18,7 +18,7 @@ from itertools import takewhile
 
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.session import Json
-from kimi_memory.formats.checksum import encode, is_whole, seal_bytes
+from kimi_memory.formats.jsonl import encode, is_whole, seal_bytes
 from kimi_memory.store.files.locks import Locks, boot_id
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree

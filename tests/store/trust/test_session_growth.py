@@ -13,8 +13,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.domain.note import Card, Origin, Role, Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.session import Session, Turn
-from kimi_memory.formats.checksum import unseal
-from kimi_memory.formats.jsonl import context_of, end_line, session_line, turn_line, turn_of
+from kimi_memory.formats.jsonl import context_of, end_line, session_line, turn_line, turn_of, unseal
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.session_evidence import split_sessions
 from kimi_memory.store.notes import sessions

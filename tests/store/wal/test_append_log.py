@@ -15,7 +15,7 @@ from kimi_memory.errors import (
     DiskError,
     StoreError,
 )
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 

@@ -16,7 +16,7 @@ import pytest
 
 from kimi_memory.domain.change import Actor, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
-from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 from tests.store.conftest import Clock

@@ -19,7 +19,7 @@ from kimi_memory.domain.change import (
 from kimi_memory.errors import (
     ChangedOnDiskError,
 )
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.store import Receipt, Store
 
 ONE = "第一版\n".encode()

@@ -14,7 +14,7 @@ import pytest
 
 from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
-from kimi_memory.formats.checksum import seal
+from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
 from kimi_memory.store.files.tree import Tree
