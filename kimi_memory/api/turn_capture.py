@@ -23,8 +23,8 @@ from kimi_memory.capture.kept_log import (
 )
 from kimi_memory.capture.log import Captured, Said, SessionLog, Views
 from kimi_memory.capture.remember import explicit_draft, remembered_in
+from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.moment import moment
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Json, Session, Transcript, Turn

@@ -15,8 +15,7 @@ from datetime import datetime
 from typing import Literal, Protocol, TypeVar
 
 from kimi_memory.capture.log import Captured, Said, SessionLog
-from kimi_memory.domain.ids import new_id
-from kimi_memory.domain.moment import zulu
+from kimi_memory.domain.ids import new_id, zulu
 from kimi_memory.domain.session import Json, Session, Transcript
 from kimi_memory.errors import (
     ChangedOnDiskError,

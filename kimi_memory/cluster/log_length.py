@@ -9,7 +9,7 @@ from datetime import timedelta
 from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.registry import DeploymentRow, Registry
 from kimi_memory.cluster.snapshots import trim_log, write_snapshot
-from kimi_memory.domain.moment import moment
+from kimi_memory.domain.ids import moment
 from kimi_memory.domain.user_tables import ClusterTable
 from kimi_memory.formats.log_record import is_snapshot
 from kimi_memory.store.relay import Relay

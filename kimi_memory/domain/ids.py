@@ -1,4 +1,4 @@
-"""Ids of notes: a kind prefix and a ULID in lower case.
+"""Ids of notes, a kind prefix and a ULID in lower case, and moments as records write them.
 
 The ULID layout (48-bit milliseconds, 80 random bits, Crockford base 32) is that of
 https://github.com/ulid/spec.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timezone
 
 # Without i, l, o and u, which are misread.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+_OFFSET = re.compile(r"[+-]\d\d:\d\d$")
 
 
 def _encode_base32(number: int, length: int) -> str:
@@ -70,3 +72,42 @@ _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 def lettered(hex_digits: str) -> str:
     """Return hex digits as letters alone, so that every mark costs a model the same tokens."""
     return hex_digits.translate(_LETTERS)
+
+
+def stamp(at: datetime) -> str:
+    """Return the front matter form, ``2026-02-27T09:10:00``, in UTC."""
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat()
+
+
+def zulu(at: datetime) -> str:
+    """Return the form of records, ``2026-02-27T09:10:00Z``."""
+    return f"{stamp(at)}Z"
+
+
+def shown(at: datetime) -> str:
+    """Return the form of pages, ``2026-02-27 17:10 +08:00``, on the clocks it is given on."""
+    offset = at.utcoffset()
+    # Clocks of long ago were off by odd seconds, which this form cannot show.
+    zone = at.isoformat()[-6:] if offset and not offset.total_seconds() % 60 else "UTC"
+    return f"{at if zone != 'UTC' else at.astimezone(UTC):%Y-%m-%d %H:%M} {zone}"
+
+
+def on_clocks(at: datetime, text: str) -> datetime:
+    """Return a moment on the clocks that its form on a page names."""
+    found = _OFFSET.search(text.strip())
+    if found is None:
+        return at
+    try:
+        offset = datetime.fromisoformat(f"2000-01-01T00:00:00{found[0]}").utcoffset()
+        return at.astimezone(timezone(offset)) if offset else at
+    except (ValueError, OverflowError):
+        return at
+
+
+def moment(text: str) -> datetime:
+    """Read either form, and any offset a person wrote; ValueError if it is neither."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError(f"not a date and time: {text!r}") from None

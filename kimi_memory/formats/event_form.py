@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from kimi_memory.domain.moment import on_clocks, shown, stamp
+from kimi_memory.domain.ids import on_clocks, shown, stamp
 from kimi_memory.domain.note import EventType, Lang
 from kimi_memory.domain.pages import Day, Digest, DigestLine, Event, Part, Proposal
 from kimi_memory.formats import note_format

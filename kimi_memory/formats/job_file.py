@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from kimi_memory.domain.change import Effect
+from kimi_memory.domain.ids import moment, zulu
 from kimi_memory.domain.job import NOTHING, Job, Op, Operation, Spent
-from kimi_memory.domain.moment import moment, zulu
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.jsonl import unseal
 from kimi_memory.formats.record_values import (

@@ -18,8 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.moment import moment, zulu
+from kimi_memory.domain.ids import moment, safe_session_id, zulu
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Json, Session, Transcript, Turn
 from kimi_memory.domain.tombstone import Tombstone

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Generic, TypedDict, TypeVar
 
-from kimi_memory.domain.moment import moment, stamp
+from kimi_memory.domain.ids import moment, stamp
 from kimi_memory.domain.note import Lang, Note, Quote, Source, Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.body_layout import Body, Layout, Style, quote_block, quoted

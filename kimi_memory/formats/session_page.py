@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC
 from functools import lru_cache
 
-from kimi_memory.domain.moment import stamp, zulu
+from kimi_memory.domain.ids import stamp, zulu
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.formats.labels import label

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.store.files.stat import Stat
+from kimi_memory.store.files.disk import Stat
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -19,7 +19,7 @@ from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
 from kimi_memory.index.files import CURRENT, DEAD, TABLE
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.store.files.stat import UNKNOWN, settled_stat, state_of
+from kimi_memory.store.files.disk import UNKNOWN, settled_stat, state_of
 
 WORDS = "words"
 VECTORS = "vectors"

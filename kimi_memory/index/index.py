@@ -24,8 +24,8 @@ from kimi_memory.index.units import Split
 from kimi_memory.index.verify import IndexReport, IndexStatus, compare, damaged, unreadable
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.dates.zone import Zone
+from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.reading import Served
 from kimi_memory.store.store import Store
 

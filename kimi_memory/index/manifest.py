@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kimi_memory.errors import IndexDamagedError
-from kimi_memory.store.files.stat import UNKNOWN, Stat, settled_stat, signature
+from kimi_memory.store.files.disk import UNKNOWN, Stat, settled_stat, signature
 
 CHECKED = "CHECKED"
 GOOD_NS = 24 * 3600 * 1_000_000_000

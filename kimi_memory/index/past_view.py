@@ -8,7 +8,7 @@ from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.sync import Difference, Read
 from kimi_memory.index.units import Split, capped_units, guard
 from kimi_memory.index.words import Words
-from kimi_memory.store.files.stat import UNKNOWN
+from kimi_memory.store.files.disk import UNKNOWN
 from kimi_memory.store.reading import Served
 
 

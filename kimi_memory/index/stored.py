@@ -20,7 +20,7 @@ from kimi_memory.index.columns import Column, FileRow, Joined
 from kimi_memory.index.files import DEAD
 from kimi_memory.index.segment import dump, open_arrays
 from kimi_memory.index.table import SETTLED_ROWS, Segment, Table, merged
-from kimi_memory.store.files.stat import Stat
+from kimi_memory.store.files.disk import Stat
 
 Ints = NDArray[np.int64]
 RELEASED = 64

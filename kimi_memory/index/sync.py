@@ -21,8 +21,8 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import Table
 from kimi_memory.index.units import Split, capped_units, guard
 from kimi_memory.index.words import Words
+from kimi_memory.store.files.disk import UNKNOWN, Stat
 from kimi_memory.store.files.paths import forget
-from kimi_memory.store.files.stat import UNKNOWN, Stat
 
 if TYPE_CHECKING:
     from kimi_memory.domain.engine import Floats, Ints

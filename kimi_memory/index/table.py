@@ -16,7 +16,7 @@ import numpy as np
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.columns import Blob, Coded, Column, FileRow, Numbers
 from kimi_memory.index.segment import Arrays, dump, put_coded, put_texts
-from kimi_memory.store.files.stat import Stat
+from kimi_memory.store.files.disk import Stat
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,8 +9,8 @@ from datetime import date, timedelta
 from functools import partial
 from typing import TypeVar
 
+from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import DayView, Op, Plan, Spoken, Step, WeekView, digest_of
-from kimi_memory.domain.moment import moment
 from kimi_memory.domain.note import Card, Lang, Note, Status
 from kimi_memory.domain.pages import Agent, Day, Digest, Event, Identity, Project, Proposal
 from kimi_memory.domain.session import SHARED, speaker_of

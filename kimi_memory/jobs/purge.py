@@ -351,12 +351,8 @@ def _is_last(path: str) -> bool:
 
 def subject_of(doomed: Targets) -> str:
     """Return what a purge was about, without saying it."""
-    parts = []
-    if doomed.texts:
-        parts.append(f"{len(doomed.texts)} text" + "s" * (len(doomed.texts) > 1))
-    if doomed.sessions:
-        parts.append(f"{len(doomed.sessions)} session" + "s" * (len(doomed.sessions) > 1))
-    return ", ".join(parts)
+    counts = {"text": len(doomed.texts), "session": len(doomed.sessions)}
+    return ", ".join(f"{n} {what}" + "s" * (n > 1) for what, n in counts.items() if n)
 
 
 def _replace_file(path: str, to: str, before: bytes, after: bytes) -> list[Change]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from kimi_memory.config import TemperatureTable
 from kimi_memory.domain.change import Append, Change, Delete, Update, digest
-from kimi_memory.domain.moment import moment
+from kimi_memory.domain.ids import moment
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.domain.session import Json

@@ -8,8 +8,8 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import Job
-from kimi_memory.domain.moment import moment
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.formats.jsonl import unseal

@@ -17,7 +17,7 @@ from kimi_memory.domain.pages import IDENTITY_PATH, Digest, Identity, Project
 from kimi_memory.errors import NotFoundError, UnsafePathError
 from kimi_memory.formats.card_form import Head
 from kimi_memory.index.searcher import Bools, Ints, Searcher
-from kimi_memory.store.files.stat import UNKNOWN
+from kimi_memory.store.files.disk import UNKNOWN
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.file_cache import Catalog, Survey
 from kimi_memory.store.notes.last_digests import SESSIONS, last_digests

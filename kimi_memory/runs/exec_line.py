@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from kimi_memory.domain.moment import stamp
+from kimi_memory.domain.ids import stamp
 from kimi_memory.domain.placement_types import Latency
 from kimi_memory.errors import ServerError, UsageError
 from kimi_memory.runs.grants import GrantError

@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from kimi_memory.domain.moment import stamp
+from kimi_memory.domain.ids import stamp
 
 _KEPT_SECONDS = 86400
 BEGUN = {"begun": True}

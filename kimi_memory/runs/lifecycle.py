@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import AgentRun, Program, RunSpec, Runtime, Task
-from kimi_memory.domain.ids import new_id
-from kimi_memory.domain.moment import stamp
+from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.runs.briefing import brief_agent, make_environment

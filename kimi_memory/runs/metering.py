@@ -12,12 +12,12 @@ from datetime import date
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import Usage
+from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import Job
-from kimi_memory.domain.moment import moment
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.operations.usage_report import read_jobs, read_receipts
 from kimi_memory.runs.run_records import read_runs
-from kimi_memory.store.files.stat import UNKNOWN, state_of
+from kimi_memory.store.files.disk import UNKNOWN, state_of
 
 KEYS = ("memory", "day", "node", "agent", "user", "job", "model")
 """What usage can be summed by."""

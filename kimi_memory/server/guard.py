@@ -24,7 +24,7 @@ from kimi_memory.spaces.people import People, Person, Signer
 from kimi_memory.spaces.space_files import REGISTRY
 from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, find_space_of
 from kimi_memory.spaces.space_types import Decision, Member
-from kimi_memory.store.files.stat import Stat, state_of
+from kimi_memory.store.files.disk import Stat, state_of
 
 ACTIONS: Mapping[str, str] = {
     **dict.fromkeys(("search", "recall"), "recall"),

@@ -17,7 +17,7 @@ from kimi_memory.errors import NotFoundError, ServerError, UsageError
 from kimi_memory.formats.json_values import plain, revive
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, Scope
-from kimi_memory.store.files.stat import Stat, signature
+from kimi_memory.store.files.disk import Stat, signature
 
 FILE = "tokens.json"
 PREFIX = "kmt_"

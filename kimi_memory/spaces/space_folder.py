@@ -38,7 +38,7 @@ from kimi_memory.spaces.space_files import (
 from kimi_memory.spaces.space_types import ACTING, KINDS, Audit, Decision, Kind, Member, Space
 from kimi_memory.spaces.starter_policies import roles as starter_roles
 from kimi_memory.spaces.starter_policies import schema as starter_schema
-from kimi_memory.store.files.stat import Stat, state_of
+from kimi_memory.store.files.disk import Stat, state_of
 from kimi_memory.store.git.command import Git
 
 LOCAL = "owner of the folder"

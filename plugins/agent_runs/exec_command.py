@@ -14,8 +14,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.agent_run import Grant, Limits
-from kimi_memory.domain.ids import new_id
-from kimi_memory.domain.moment import stamp
+from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.exec_https import Certificates, serve_https
 from kimi_memory.runs.exec_node import METHODS, name_node, open_node, open_state

@@ -9,8 +9,7 @@ from kimi_memory.cli.shared import show_json, show_result, show_text
 from kimi_memory.cli.terminal import say
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
-from kimi_memory.domain.ids import new_id
-from kimi_memory.domain.moment import stamp
+from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.domain.placement_types import (
     Capabilities,
     Latency,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kimi_memory.index import files
 from kimi_memory.index.files import Folder
-from kimi_memory.store.files import stat
-from kimi_memory.store.files.stat import Stat
+from kimi_memory.store.files import disk
+from kimi_memory.store.files.disk import Stat
 
 LONG = 1e9
 
@@ -25,7 +25,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(files, "CHEAP_SECONDS", 0.0)
     monkeypatch.setattr(files, "SHARE", LONG)
     # Whatever the clock of the disk: a folder's time may be relied on at once.
-    monkeypatch.setattr(stat, "COARSE_NS", -(10**18))
+    monkeypatch.setattr(disk, "COARSE_NS", -(10**18))
     for name in ("a/1.md", "a/2.md", "b/c/3.md", "short-term/session_x.jsonl"):
         put(tmp_path, name, "x")
     return tmp_path
@@ -60,7 +60,7 @@ def test_a_whole_scan_is_made_once_and_then_when_it_is_due(large: Path) -> None:
 def test_who_is_told_of_changes_looks_at_all_files_more_seldom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stat, "COARSE_NS", -(10**18))
+    monkeypatch.setattr(disk, "COARSE_NS", -(10**18))
     put(tmp_path, "a/1.md", "x")
     put(tmp_path, "a/2.md", "x")
     found = Folder(tmp_path)

@@ -11,8 +11,8 @@ from datetime import date
 from fakes.pages import Pages, Reader
 
 from kimi_memory.domain.agent_run import AgentRun, Usage
+from kimi_memory.domain.ids import stamp
 from kimi_memory.domain.job import Spent
-from kimi_memory.domain.moment import stamp
 from kimi_memory.formats.job_file import job_json
 from kimi_memory.runs.run_records import record_run
 from kimi_memory.web.usage_pages import DayUsage, _write_csv

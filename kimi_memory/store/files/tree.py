@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
-from kimi_memory.store.files.disk import Disk
+from kimi_memory.store.files.disk import Disk, Stat, walk
 from kimi_memory.store.files.paths import (
     PRIVATE,
     check,
@@ -22,7 +22,6 @@ from kimi_memory.store.files.paths import (
     is_truth,
     open_folder,
 )
-from kimi_memory.store.files.stat import Stat, walk
 
 TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
 """Holds what is on its way to its place; what a crash leaves there is swept."""

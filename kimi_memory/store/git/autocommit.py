@@ -12,8 +12,7 @@ from pathlib import Path
 
 from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, KimiMemoryError, LockTimeoutError
-from kimi_memory.store.files.disk import refusal
-from kimi_memory.store.files.stat import Stats
+from kimi_memory.store.files.disk import Stats, refusal
 
 _SUBJECT = "Update memory"
 log = logging.getLogger("kimi_memory.store.git.autocommit")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.store.files.cache_files import put, worth_writing
-from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats, signature
+from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats, signature
 
 _FORMAT = 4
 

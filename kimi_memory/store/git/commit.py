@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
+from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats
 from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
 from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.fast_import import Import

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git.cache import Entry, behind, load_cache
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.commit import cache_at_commit

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import Stat, signature
 from kimi_memory.store.files.paths import KEPT, PRIVATE, RECEIPTS
-from kimi_memory.store.files.stat import Stat, signature
 from kimi_memory.store.git.command import decode, encode
 
 # Larger files are no notes, and every commit of one would stay in the history for ever.

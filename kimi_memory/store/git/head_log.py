@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import UNKNOWN, Stat, state_of
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.stat import UNKNOWN, Stat, state_of
 
 # Each movement costs a call of git.
 _MOST = 200

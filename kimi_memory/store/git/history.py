@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.domain.health import Finding
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.files.stat import Stats
+from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.git import attributes, read, settings, syncthing
 from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import UNKNOWN, Stat, settled_stat, state_of
 from kimi_memory.store.files.paths import RECEIPTS
-from kimi_memory.store.files.stat import UNKNOWN, Stat, settled_stat, state_of
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, encode, refusal
 from kimi_memory.store.git.files import is_gone, read_plain, scan, scan_paths

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.store.files.cache_files import worth_writing
+from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.journal import Extent
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kimi_memory.domain.note import Role
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.jsonl import read_transcript_lines
-from kimi_memory.store.files.stat import UNKNOWN, Stat, state_of
+from kimi_memory.store.files.disk import UNKNOWN, Stat, state_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
 

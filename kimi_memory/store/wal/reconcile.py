@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 from kimi_memory.domain.change import Actor, digest
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.cache_files import worth_writing
+from kimi_memory.store.files.disk import Stats, signature
 from kimi_memory.store.files.locks import Locks
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.stat import Stats, signature
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.folder_scan import Looks

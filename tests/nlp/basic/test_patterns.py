@@ -33,7 +33,7 @@ MODULES = [
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 
-SOURCES = [
+COMPILED = [
     (r"(?P<verb>deploy|部署)(?i:\s{1,3}Now)?", re.IGNORECASE),
     (r"(?<![A-Za-z])a{2,4}?(?=b)|^x*+$", re.MULTILINE),
     (r"[\u3400-\u9fff]{2}(?P<a>.)(?P=a)", re.DOTALL),
@@ -245,7 +245,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fill(cache: PatternCache) -> PatternCache:
     """Ask for every pattern; each must be what Python makes of it."""
-    for source, flags in SOURCES:
+    for source, flags in COMPILED:
         assert cache.compile_pattern(source, flags) == re.compile(source, flags)
     return cache
 
@@ -253,11 +253,11 @@ def fill(cache: PatternCache) -> PatternCache:
 def test_what_the_file_holds_is_not_compiled_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = [re.compile(*each) for each in SOURCES]
+    made = [re.compile(*each) for each in COMPILED]
     re.purge()
     monkeypatch.setattr("re._parser.parse", lambda *_: pytest.fail("compiled again"))
     cache = PatternCache(path)
-    assert [cache.compile_pattern(*each) for each in SOURCES] == made
+    assert [cache.compile_pattern(*each) for each in COMPILED] == made
 
 
 def test_a_file_with_any_byte_changed_or_cut_is_not_used(path: Path) -> None:

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from kimi_memory.store.files.stat import UNKNOWN
+from kimi_memory.store.files.disk import UNKNOWN
 from kimi_memory.store.git.cache import Cache, CacheFile, Entry, behind, load_cache, save_cache
 
 

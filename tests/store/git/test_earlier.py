@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.store.files.stat import Stats, state_of
+from kimi_memory.store.files.disk import Stats, state_of
 from kimi_memory.store.git import tree
 from kimi_memory.store.git.earlier import read_earlier
 from kimi_memory.store.git.history import History

@@ -15,8 +15,7 @@ import pytest
 from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.formats.jsonl import seal
-from kimi_memory.store.files.disk import Disk
-from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
+from kimi_memory.store.files.disk import UNKNOWN, Disk, Stat, signature
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.store import Store
