@@ -24,7 +24,7 @@ from kimi_memory.operations.memory_state import status
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.copy import checkpoint
-from kimi_memory.store.git import attributes
+from kimi_memory.store.git import settings
 from kimi_memory.store.notes import sessions
 from tests.copy_laws import COSTS, FAILURES, LAWS
 from tests.jobs.edited_pages import TEXTS, edit, fill
@@ -140,10 +140,10 @@ def test_a_repository_with_other_content_is_no_clone(tmp_path: Path, opening: Op
 def join_with_union(memory: Memory, other: Memory) -> str:
     """Let both append to the session of one name, and git join the lines as it once did."""
     for one, text in ((memory, "Ann likes tea."), (other, "Bob likes coffee.")):
-        (one.root / attributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
+        (one.root / settings.ATTRIBUTES).write_text(OLD_ATTRIBUTES, encoding="utf-8")
         one.remember(text, key=text.split()[0].lower() + ".drink", session="remembered-20260227")
     for one in (memory, other):
-        (one.root / attributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
+        (one.root / settings.ATTRIBUTES).write_text(OLD_ATTRIBUTES, encoding="utf-8")
         git(one.root, "add", "-A")
         git(one.root, "commit", "-qm", "As it was", check=False)
     how = ("pull", "-q", "--no-rebase", "--no-edit", str(other.root), "main")
@@ -171,7 +171,7 @@ def test_a_file_in_which_git_joined_two_sessions_is_read_and_repaired(
         card = next(f for f in memory.recall(words).hits if f.unit.kind != "turn")
         [evidence] = memory.trace(card.unit.id).evidence
         assert (evidence.verified, [t.text for t in evidence.turns]) == (True, [f"{words}."])
-    assert attributes.are_old(memory.root) is False
+    assert settings.has_old_attributes(memory.root) is False
 
 
 def test_a_turn_for_a_session_that_git_joined_is_stored_in_its_own(

@@ -21,7 +21,7 @@ from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies, read_copies
 from kimi_memory.store.files.paths import DEPLOYED
 from kimi_memory.store.git.autocommit import BATCH, Batch
-from kimi_memory.store.git.head_log import list_unexamined
+from kimi_memory.store.git.head import list_unexamined
 from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 if TYPE_CHECKING:

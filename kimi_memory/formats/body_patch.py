@@ -8,8 +8,7 @@ from difflib import SequenceMatcher
 
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats import body_layout
-from kimi_memory.formats.body_layout import Body, Layout, Piece, Style
-from kimi_memory.formats.labels import label
+from kimi_memory.formats.body_layout import Body, Layout, Piece, Style, label
 
 # What stays of a field's line: "- **时间**：", "- Value: ", as the person wrote it.
 _PREFIX = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]++(?:\*\*[^*]+\*\*[:：]?|[^:：]+[:：])[ \t]*")

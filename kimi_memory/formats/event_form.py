@@ -9,8 +9,7 @@ from kimi_memory.domain.ids import on_clocks, shown, stamp
 from kimi_memory.domain.note import EventType, Lang
 from kimi_memory.domain.pages import Day, Digest, DigestLine, Event, Part, Proposal
 from kimi_memory.formats import note_format
-from kimi_memory.formats.body_layout import Body, Layout, Style
-from kimi_memory.formats.labels import label
+from kimi_memory.formats.body_layout import Body, Layout, Style, label
 from kimi_memory.formats.note_format import Keys
 from kimi_memory.formats.scalar import Value, one_line
 from kimi_memory.formats.wikilinks import link_to, related_links

@@ -10,7 +10,7 @@ from functools import lru_cache
 from kimi_memory.domain.ids import stamp, zulu
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.session import Json, Transcript, Turn
-from kimi_memory.formats.labels import label
+from kimi_memory.formats.body_layout import label
 from kimi_memory.formats.scalar import Value, clean, entry, one_line
 from kimi_memory.nlp.basic.characters import language_of
 

@@ -28,8 +28,7 @@ from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.utterance import Act, Clause
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.last_digests import last_digests
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.notes import Shelf, last_digests
 
 RARE = 4
 """A word that more turns hold does not tell which of them a change means."""

@@ -26,7 +26,7 @@ from kimi_memory.merge.trees import Tree, join
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.git.head_log import list_unexamined, note_examined
+from kimi_memory.store.git.head import list_unexamined, note_examined
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.outside_merges import REPAIRS, FoundMerge
 from kimi_memory.store.notes.notes import Shelf, tombstone_lines

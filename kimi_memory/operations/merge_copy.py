@@ -31,7 +31,7 @@ from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.remotes import open_remotes
-from kimi_memory.store.git.head_log import note_examined
+from kimi_memory.store.git.head import note_examined
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.trust.session_growth import turn_lines
 

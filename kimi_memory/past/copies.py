@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError
 from kimi_memory.past.commit_graph import CommitGraph
 from kimi_memory.store.copy import copy_of, known_copy, list_ids
-from kimi_memory.store.git.head_log import head_at
+from kimi_memory.store.git.head import head_at
 from kimi_memory.store.git.history import History
 from kimi_memory.store.store import Store
 

@@ -16,8 +16,8 @@ from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.search_types import Context, Query, Unit
 from kimi_memory.domain.session import Json, last_rounds
 from kimi_memory.errors import FormatError
+from kimi_memory.formats.body_layout import fold
 from kimi_memory.formats.jsonl import read_transcript_lines
-from kimi_memory.formats.labels import fold
 from kimi_memory.formats.page_lines import NOTES
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.budget import choose

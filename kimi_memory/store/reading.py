@@ -18,7 +18,7 @@ from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
-from kimi_memory.store.git.head_log import State, brought_nothing, read_state
+from kimi_memory.store.git.head import State, brought_nothing, read_state
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.folder_scan import FolderScan
 from kimi_memory.store.wal.journal import Journal

@@ -18,9 +18,16 @@ from kimi_memory.store.files.disk import Disk, refusal, translate_refusals
 from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import DEPLOYED, paths_of
 from kimi_memory.store.files.tree import Place, Tree
-from kimi_memory.store.private_folders import make_folders, read_mark, remove_mark, write_mark
 from kimi_memory.store.shipping import Shipping
-from kimi_memory.store.views import check_view, remove_view, write_view
+from kimi_memory.store.unjournaled import (
+    check_view,
+    make_folders,
+    read_mark,
+    remove_mark,
+    remove_view,
+    write_mark,
+    write_view,
+)
 from kimi_memory.store.wal import append_log, transaction
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, plan

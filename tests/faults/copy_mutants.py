@@ -48,7 +48,7 @@ def _not_called(_: object) -> object:
 
 MUTANTS = {
     "union driver back": Mutant(
-        "kimi_memory.store.git.attributes", "RULES", lambda _: _UNION,
+        "kimi_memory.store.git.settings", "RULES", lambda _: _UNION,
         "tests/test_copies.py::test_a_session_that_goes_on_in_two_copies_is_a_conflict_without_marks",
     ),
     "side used as tie-break": Mutant(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kimi_memory.store.git.command import Git, decode
-from kimi_memory.store.git.head_log import UNDER_WAY, movements
+from kimi_memory.store.git.head import UNDER_WAY, movements
 from kimi_memory.store.git.read import read_touched
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats
 from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
-from kimi_memory.store.git.command import Git, refusal
+from kimi_memory.store.git.command import EMAIL, NAME, Git, refusal
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.head import branch, checked_out
-from kimi_memory.store.git.log import ident
 from kimi_memory.store.git.tree import (
     EMPTY_TREE,
     NOTHING,
@@ -31,6 +32,7 @@ from kimi_memory.store.git.tree import (
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.signing_key import SigningKey
+
 _TRIES = 5
 # Long enough that no living process still writes a file of that age.
 _LEFTOVER_SECONDS = 3600.0
@@ -41,6 +43,10 @@ _BUSY = {
     "CHERRY_PICK_HEAD": "cherry-pick",
     "REVERT_HEAD": "revert",
 }
+
+FORMAT = "%H%x00%aI%x00%an%x00%s%x00%(trailers:only=true,unfold=true)%x00"
+_FIELDS = 5
+_LONGEST_SUBJECT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,3 +251,56 @@ def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
                 who = ident(datetime.fromtimestamp(0, UTC))
                 made = objects.commit(head, found.differences, b"On disk\n", who)
         yield aside, made or head or EMPTY_TREE
+
+
+def one_line(text: str) -> str:
+    """Return text that fits on one line of a commit message."""
+    sound = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join("".join(c if c.isprintable() else " " for c in sound).split())
+
+
+def message(subject: str, trailers: Mapping[str, str]) -> bytes:
+    """Return a commit message; trailers without a value are left out."""
+    title = one_line(subject)[:_LONGEST_SUBJECT] or "Update memory"
+    lines = [f"{trailer_name(name)}: {value}" for name, value in _clean_trailers(trailers)]
+    return "\n".join([title, *([""] if lines else []), *lines, ""]).encode()
+
+
+def _clean_trailers(trailers: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(name, one_line(value)) for name, value in trailers.items() if one_line(value)]
+
+
+def trailer_name(name: str) -> str:
+    """Return a name git recognises as that of a trailer."""
+    return re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-") or "Note"
+
+
+def ident(at: datetime) -> bytes:
+    """Return who makes our commits at a moment, as git's objects have it."""
+    # Git knows no moment before its epoch, and no zone with seconds.
+    zone = f"{at.astimezone(at.tzinfo):%z}"[:5]
+    return f"{NAME} <{EMAIL}> {max(0, int(at.timestamp()))} {zone}".encode()
+
+
+def parse_log(output: bytes) -> list[Commit]:
+    """Return the commits that git listed in FORMAT."""
+    fields = output.decode("utf-8", "replace").split("\0")
+    whole = len(fields) // _FIELDS
+    return [_parse_commit(fields[n * _FIELDS : (n + 1) * _FIELDS]) for n in range(whole)]
+
+
+def _parse_commit(fields: list[str]) -> Commit:
+    name, at, author, subject, trailers = fields
+    return Commit(name.strip(), _parse_moment(at), subject, author, _parse_trailers(trailers))
+
+
+def _parse_moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _parse_trailers(text: str) -> dict[str, str]:
+    pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -15,16 +15,14 @@ from kimi_memory.domain.health import Finding
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.disk import Stats
-from kimi_memory.store.git import attributes, read, settings, syncthing
+from kimi_memory.store.git import read, settings, syncthing
 from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import MISSING, Git
-from kimi_memory.store.git.commit import Committer, Where
+from kimi_memory.store.git.commit import Committer, Where, ident, message
 from kimi_memory.store.git.files import IGNORED, renew_ignored, sync_repository, write_absent
-from kimi_memory.store.git.head import read_branch_file
-from kimi_memory.store.git.head_log import head_at, read_state
+from kimi_memory.store.git.head import head_at, read_branch_file, read_state
 from kimi_memory.store.git.health import examine, unreadable_history
-from kimi_memory.store.git.log import ident, message
 from kimi_memory.store.git.repo_check import (
     check_adoptable,
     check_owner,
@@ -382,14 +380,14 @@ class History:
     def _renew_settings(self, git: Git, folder: Path) -> None:
         """Give a clone, or a repository of an earlier version, the settings of ours."""
         renew_ignored(self.root)
-        if self._mark_settled(git) or attributes.are_old(self.root):
+        if self._mark_settled(git) or settings.has_old_attributes(self.root):
             self._write_settings(git, folder)
 
     def _write_settings(self, git: Git, folder: Path) -> None:
         settings.write(git)
         write_absent(self.root / ".gitignore", IGNORED)
-        write_absent(self.root / attributes.NAME, attributes.CONTENT)
-        attributes.renew(self.root)
+        write_absent(self.root / settings.ATTRIBUTES, settings.ATTRIBUTE_TEXT)
+        settings.renew_attributes(self.root)
         syncthing.renew_rules(self.root)
         # Settings are not covered by git's own fsync.
         sync_repository(git.common(), folder)

@@ -18,12 +18,10 @@ from kimi_memory.store.files.paths import RECEIPTS
 from kimi_memory.store.git.bundle import Bundle, Manifest, write_bundle
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, quote_path
-from kimi_memory.store.git.commit import Shipping, writable_branch
+from kimi_memory.store.git.commit import Shipping, ident, message, writable_branch
 from kimi_memory.store.git.fast_import import Import
-from kimi_memory.store.git.head import branch
-from kimi_memory.store.git.head_log import Movement
+from kimi_memory.store.git.head import Movement, branch
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
-from kimi_memory.store.git.log import ident, message
 from kimi_memory.store.git.merge_trees import Versions, find_notes, read_paths, read_versions
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kimi_memory.store.git.command import Git
-from kimi_memory.store.git.head_log import Movement
-from kimi_memory.store.git.log import FORMAT, parse_log
+from kimi_memory.store.git.commit import FORMAT, parse_log
+from kimi_memory.store.git.head import Movement
 
 REPAIRS = "Repairs"
 """The trailer of a commit that repairs a merge; it names the merge."""

@@ -1,20 +1,73 @@
-"""The settings of a memory's repository: read, written, brought along when it is made."""
+"""Settings and merge rules of a memory's repository: read, written, brought along when made."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.git import attributes
+from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.command import SAFE, Git, decode
 from kimi_memory.store.git.files import write_absent
 
 MARK = "kimi.memory"
 """The setting that makes a repository ours."""
 _MARKED = re.compile(rb'^\[kimi\]\n\tmemory = "?true"?\n(?=\[|\Z)', re.MULTILINE)
+
+ATTRIBUTES = ".gitattributes"
+_RULES = """\
+*.jsonl -merge
+mid-term/jobs/*.json -merge
+MEMORY.md merge=kimi-memory
+semantic/*.md merge=kimi-memory
+episodic/daily/*.md -merge
+episodic/sessions/** -merge
+mid-term/tombstones.jsonl merge=union
+mid-term/usage.jsonl merge=union
+"""
+"""Records keep our version, whole, beside a conflict that git reports: its marks, or the lines
+of two sessions in one file, would make them unreadable. Only of two files each line stands for
+itself. Pages that follow from the cards are merged by a command of ours."""
+_DRIVER = "merge.kimi-memory.driver"
+"""The setting that names that command."""
+ATTRIBUTE_TEXT = f"""\
+# Bytes stay as they are. Where two copies changed the same records, git reports a conflict
+# and leaves our version whole; of a generated page the one that a person edited is kept.
+* -text
+{_RULES}"""
+"""What init writes."""
+
+_UNION = re.compile(rb"^\*\.jsonl[ \t]+merge=union[ \t]*\r?\n?", re.MULTILINE)
+_OLD_REMARK = b"# Bytes stay as they are; journals of two forks are joined line by line.\n"
+
+
+def format_driver() -> str:
+    """Return the command that merges a generated page, as git's shell runs it."""
+    return f"{shlex.quote(sys.executable)} -m kimi_memory git merge-file %O %A %B %P"
+
+
+def has_old_attributes(root: Path) -> bool:
+    """Whether the attributes still have the rule that joined two sessions into one file."""
+    return _UNION.search(_read_attributes(root)) is not None
+
+
+def renew_attributes(root: Path) -> None:
+    """Replace that rule by ours; every other line of the person stays."""
+    text = _read_attributes(root)
+    if _UNION.search(text):
+        renewed = _UNION.sub(_RULES.encode(), text, count=1).replace(_OLD_REMARK, b"")
+        spare = root / PRIVATE / ATTRIBUTES
+        put(spare, renewed, sync=True)
+        spare.replace(root / ATTRIBUTES)
+
+
+def _read_attributes(root: Path) -> bytes:
+    path = root / ATTRIBUTES
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 
 
 def read(git: Git) -> dict[str, str]:
@@ -58,7 +111,7 @@ def is_marked(git: Git) -> bool:
 
 def wanted() -> dict[str, str]:
     """Return the settings that a memory's repository has, by name."""
-    return SAFE | {attributes.DRIVER: attributes.driver()}
+    return SAFE | {_DRIVER: format_driver()}
 
 
 def _format_new() -> bytes:

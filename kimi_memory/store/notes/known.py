@@ -29,8 +29,7 @@ from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.settled import leaves_open
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.card_rank import AFTER_CARDS, card_rank, card_section, is_shown
-from kimi_memory.store.notes.last_digests import OVER, last_digests, read_note
-from kimi_memory.store.notes.notes import Shelf, read_tombstones
+from kimi_memory.store.notes.notes import OVER, Shelf, last_digests, read_note, read_tombstones
 from kimi_memory.store.notes.speakers import Speakers, several
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
 from kimi_memory.errors import NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
+from kimi_memory.store.files.cache_files import uncollected
 from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats
-from kimi_memory.store.files.garbage import uncollected
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.notes.file_cache import Survey
 from kimi_memory.store.reading import is_judged

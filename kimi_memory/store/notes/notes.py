@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 
-from kimi_memory.domain.note import Card, Note, Quote
+from kimi_memory.domain.note import Card, Note, Quote, Status
+from kimi_memory.domain.pages import Digest
 from kimi_memory.domain.tombstone import KEYED, Keyed, Tombstone, Tombstones, keyed_hash
 from kimi_memory.errors import (
     AmbiguousIdError,
@@ -28,6 +30,11 @@ from kimi_memory.store.notes.note_index import Entry, Listing, Register, may_be_
 from kimi_memory.store.reading import Reading
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.reconcile import Progress
+
+SESSIONS = 12
+"""So many of the last sessions are looked at."""
+OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
+"""The states of what does not hold any more."""
 
 
 def mark(quote: Quote) -> str:
@@ -234,3 +241,22 @@ def keyed_line(line: bytes, keyed: Keyed) -> bytes:
     if not stone.hashed or not stone.value or stone.value.startswith(KEYED):
         return line
     return tombstone_line(replace(stone, value=keyed_hash(stone.value, keyed)))
+
+
+def last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
+    """Return the digests of the last sessions, newest first; of the others no file is read."""
+    entries = [e for e in shelf.entries().values() if e.kind == Digest.kind and e.id not in new]
+    newest = sorted(entries, key=lambda entry: (entry.at, entry.path), reverse=True)
+    read = (read_note(shelf, entry.path) for entry in islice(newest, SESSIONS))
+    found = [note for note in (*new.values(), *read) if isinstance(note, Digest)]
+    live = (digest for digest in found if digest.status not in OVER)
+    return sorted(live, key=lambda digest: (digest.at, digest.id), reverse=True)[:SESSIONS]
+
+
+def read_note(shelf: Shelf, path: str) -> Note | None:
+    """Return the note of a file; a broken one says nothing."""
+    try:
+        text = shelf.survey.fact(path, "text", lambda content: decode(content, path), served=True)
+        return codec.parse(text, path)
+    except (FormatError, NotFoundError):
+        return None

@@ -20,7 +20,7 @@ from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.merge.marks import has_marks
 from kimi_memory.store.files.disk import state_of
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.git.head_log import blob_of, brought_nothing
+from kimi_memory.store.git.head import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
     WAITS,

@@ -10,7 +10,7 @@ import pytest
 
 from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.command import Git
-from kimi_memory.store.git.head_log import blob_of
+from kimi_memory.store.git.head import blob_of
 from tests.test_copies import git
 
 

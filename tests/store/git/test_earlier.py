@@ -1,16 +1,18 @@
-"""Files that an earlier commit has otherwise than the disk."""
+"""Files as they were at an earlier commit, or when their content had a mark."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from kimi_memory.domain.change import digest
 from kimi_memory.store.files.disk import Stats, state_of
 from kimi_memory.store.git import tree
-from kimi_memory.store.git.earlier import read_earlier
+from kimi_memory.store.git.earlier import find_contents, read_earlier
 from kimi_memory.store.git.history import History
-from tests.store.git.repositories import write
+from tests.store.git.repositories import make, write
 
 
 def is_page(path: str) -> bool:
@@ -66,3 +68,26 @@ def test_files_that_look_as_they_did_are_not_read_again(
     found = read_earlier(history.repository(), then, looks(root), is_page)
     assert found == {"1.md": b"then\n", "3.md": b"then\n"}
     assert read == ["3.md"]
+
+
+@pytest.mark.parametrize("count", [3, 60], ids=["few", "many"])
+def test_old_contents_are_found_by_so_many_calls_as_versions_are_looked_at(
+    count: int, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [f"semantic/备忘/{number}.md" for number in range(count)]
+    for version in ("first", "第二", "third"):
+        for path in paths:
+            write(history.root, path, f"{path} {version}\n")
+        history.commit(version)
+    marks = {path: digest(f"{path} first\n".encode()) for path in paths}
+    marks |= {paths[0]: digest(b"never"), "semantic/none.md": digest(b"new")}
+    calls = list[object]()
+    run = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: calls.append(a) or run(*a, **k))
+    found = find_contents(history, marks)
+    assert found == {path: f"{path} first\n".encode() for path in paths[1:]}
+    assert len(calls) < 12
+
+
+def test_without_a_history_nothing_is_found(root: Path) -> None:
+    assert find_contents(make(root), {"a.md": digest(b"a")}) == {}

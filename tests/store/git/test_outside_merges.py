@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kimi_memory.store.git.command import Git
-from kimi_memory.store.git.head_log import movements
+from kimi_memory.store.git.head import movements
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.tree import clear_conflicts
 from tests.store.git.test_arrivals import pair, pull, save

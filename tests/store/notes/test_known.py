@@ -21,8 +21,7 @@ from kimi_memory.formats.codec import place, render
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.known import RECENT, Known, Whose
-from kimi_memory.store.notes.last_digests import SESSIONS
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.notes import SESSIONS, Shelf
 
 AT = datetime(2026, 2, 20, 9, tzinfo=UTC)
 WORKS = "It works, as the export must write UTF-8 for all readers."

@@ -1,4 +1,4 @@
-"""Views: files that are derived from others, neither synced nor journaled."""
+"""What a store writes without its journal: views, its own folders, the mark that stops writes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from contextlib import ExitStack
 from stat import S_ISREG
 
 from kimi_memory.errors import StoreError
-from kimi_memory.store.files.paths import is_truth
+from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
+
+FOLDERS = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
+_MARK = "read-only"
 
 
 def check_view(path: str, remedy: str) -> None:
@@ -51,3 +54,39 @@ def _swap_in(tree: Tree, passing: Place, place: Place) -> None:
         disk.unlink(passing.name, passing.folder)
     else:
         disk.rename(passing.name, passing.folder, place.name, place.folder)
+
+
+def make_folders(tree: Tree) -> None:
+    """Make what is not there."""
+    for name in FOLDERS:
+        with tree.folder(f"{PRIVATE}/{name}", make=True):
+            pass
+    with tree.folder(PRIVATE) as folder:
+        try:
+            # Inside somebody's repository, `git add` must not take the private files.
+            tree.write(Place(folder, ".gitignore"), b"*\n", sync=False)
+        except FileExistsError:
+            return
+
+
+def read_mark(tree: Tree) -> str:
+    """Return why the store takes no writes; empty for one that does."""
+    try:
+        return tree.read(f"{PRIVATE}/{_MARK}").decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def write_mark(tree: Tree, why: str) -> None:
+    """Say why no writes are taken, for other processes, which have not met the broken disk."""
+    try:
+        with tree.folder(PRIVATE) as folder:
+            tree.write(Place(folder, _MARK), why.encode())
+    except OSError:
+        return
+
+
+def remove_mark(tree: Tree) -> None:
+    """Take writes again."""
+    with tree.folder(PRIVATE) as folder:
+        tree.discard(Place(folder, _MARK))

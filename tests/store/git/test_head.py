@@ -1,4 +1,4 @@
-"""The log of HEAD: movements that bring something, and the commit of a moment."""
+"""HEAD: its movements that bring something, and the commit of a moment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.store.git.head_log import (
+from kimi_memory.store.git.head import (
     UNDER_WAY,
     brought_nothing,
     head_at,
