@@ -20,8 +20,8 @@ from typing import Any
 
 from benchmarks.minilm import NEEDS, MiniLM, is_installed
 from benchmarks.quality import DEPTHS, LEFT_OUT, Scores, Written, moment
-from kimi_memory.api.options import utcnow
 from kimi_memory.config import RecallTable
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.search_types import Query
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.index import Index

@@ -10,13 +10,14 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kimi_memory.config import MARKER, Settings, UserConfig, parse_settings, read_user
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.toml_lines import find_line
@@ -100,11 +101,6 @@ def _create_key_file(path: Path, content: bytes) -> None:
         os.link(part, path)
     finally:
         part.unlink()
-
-
-def utcnow() -> datetime:
-    """Return the present moment, aware, in UTC."""
-    return datetime.now(UTC)
 
 
 _LIBRARY = Actor("library", Origin.HUMAN)

@@ -7,9 +7,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Home, Opening, utcnow
+from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.namespace import add_space, space_of
 from kimi_memory.cli.shared import find_memory, show, show_json, show_result
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import UsageError
 from kimi_memory.server.auth import Names
 from kimi_memory.server.principal import Scope

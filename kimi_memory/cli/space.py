@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kimi_memory.api.options import Home, user_host, utcnow
+from kimi_memory.api.options import Home, user_host
 from kimi_memory.capture.screen import Screen
 from kimi_memory.cli.shared import find_memory, open_memory, show, show_json, show_result
 from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
 from kimi_memory.cli.space_recall import add_recall_step, recall_memories
 from kimi_memory.cli.terminal import pad, say, say_finding, translate
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.spaces.space_files import read_registry

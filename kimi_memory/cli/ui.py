@@ -8,10 +8,10 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from kimi_memory.api.options import utcnow
 from kimi_memory.cli.serve import add_server, serving_of
 from kimi_memory.cli.shared import show
 from kimi_memory.config import MARKER
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import NotAMemoryError
 from kimi_memory.web.seats import make_code
 from kimi_memory.web.serving import find_server, serve

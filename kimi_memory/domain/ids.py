@@ -74,6 +74,11 @@ def lettered(hex_digits: str) -> str:
     return hex_digits.translate(_LETTERS)
 
 
+def utcnow() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
 def stamp(at: datetime) -> str:
     """Return the front matter form, ``2026-02-27T09:10:00``, in UTC."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat()

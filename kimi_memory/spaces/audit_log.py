@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from kimi_memory.api.options import utcnow
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import DiskError
 from kimi_memory.formats.json_values import revive
 from kimi_memory.lazy_dataclass import dataclass

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import cast
 
 from kimi_memory.agent_hooks.user_files import put
-from kimi_memory.api.options import Home, utcnow
-from kimi_memory.domain.ids import new_id
+from kimi_memory.api.options import Home
+from kimi_memory.domain.ids import new_id, utcnow
 from kimi_memory.errors import DeniedError, FormatError, NotFoundError, UsageError
 from kimi_memory.spaces.audit_log import AuditLog, decision_record
 from kimi_memory.spaces.issuers import Asking, Issuer

@@ -5,29 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from errno import EACCES, EPERM, EROFS
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
-from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.ids import new_id, utcnow
 from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError
+from kimi_memory.store import unjournaled
 from kimi_memory.store.files.disk import Disk, refusal, translate_refusals
 from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import DEPLOYED, paths_of
 from kimi_memory.store.files.tree import Place, Tree
 from kimi_memory.store.shipping import Shipping
-from kimi_memory.store.unjournaled import (
-    check_view,
-    make_folders,
-    read_mark,
-    remove_mark,
-    remove_view,
-    write_mark,
-    write_view,
-)
 from kimi_memory.store.wal import append_log, transaction
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, plan
@@ -36,11 +28,6 @@ from kimi_memory.store.wal.records import Entry, Provenance
 from kimi_memory.store.wal.transaction import NO_WAITING, Intent, Transactions
 
 _REFUSED = frozenset({EROFS, EACCES, EPERM})
-
-
-def utcnow() -> datetime:
-    """Return the present moment, aware, in UTC."""
-    return datetime.now(UTC)
 
 
 class Receipt(NamedTuple):
@@ -194,9 +181,11 @@ class Store(Shipping):
         Raises:
             StoreError: the path holds truth.
         """
-        check_view(path, "it is changed by 'apply'")
+        unjournaled.check_view(path, "it is changed by 'apply'")
         with self._lock_for_writing([], op="view"):
-            write_view(self._tree, path, content, f"{new_id('view', self._clock())}.{owner()}.part")
+            unjournaled.write_view(
+                self._tree, path, content, f"{new_id('view', self._clock())}.{owner()}.part"
+            )
 
     def unview(self, path: str) -> None:
         """Remove a file that is derived from others, if it is there.
@@ -204,9 +193,9 @@ class Store(Shipping):
         Raises:
             StoreError: the path holds truth.
         """
-        check_view(path, "it is removed by 'apply'")
+        unjournaled.check_view(path, "it is removed by 'apply'")
         with self._lock_for_writing([], op="view"):
-            remove_view(self._tree, path)
+            unjournaled.remove_view(self._tree, path)
 
     def reconcile(self, progress: Progress = lambda done, total: None) -> list[External]:
         """Return, and journal, what was changed in the folder from outside; tell how far it is."""
@@ -296,14 +285,14 @@ class Store(Shipping):
     def clear_read_only(self) -> None:
         """Take writes again, after the disk was checked; unfinished work is finished first."""
         with self._translate_errors(str(self.root)):
-            remove_mark(self._tree)
+            unjournaled.remove_mark(self._tree)
         self.read_only = ""
         self._start_store(force=True)
 
     def _start_store(self, *, force: bool = False) -> None:
         try:
-            make_folders(self._tree)
-            self.read_only = read_mark(self._tree)
+            unjournaled.make_folders(self._tree)
+            self.read_only = unjournaled.read_mark(self._tree)
             if not self.read_only:
                 self.journal.start()
                 self._recover_if_due(force=force)
@@ -348,7 +337,7 @@ class Store(Shipping):
     def _stop_writes(self, why: str) -> None:
         """Take no more writes, in this process and, if the disk lets us say so, in others."""
         self.read_only = why
-        write_mark(self._tree, why)
+        unjournaled.write_mark(self._tree, why)
 
     def _place(self, intent: Intent) -> Receipt:
         if not intent.steps:

@@ -18,7 +18,8 @@ pytest.importorskip("cryptography", reason="needs the library of kimi-memory[tea
 from fakes.issuer import AUDIENCE, LocalIssuer
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.options import Home, utcnow
+from kimi_memory.api.options import Home
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import DeniedError, KimiMemoryError, UsageError
 from kimi_memory.mcp.workers import Desk
 from kimi_memory.server.guard import ACTIONS

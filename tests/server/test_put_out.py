@@ -15,7 +15,7 @@ pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
 pytest.importorskip("jwt", reason="needs the library of kimi-memory[team]")
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.options import utcnow
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.server.principal import Namespace, Scope
 from tests.server.test_guard import Team, team
 

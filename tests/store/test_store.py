@@ -23,6 +23,7 @@ from kimi_memory.domain.change import (
     Update,
     digest,
 )
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DiskError,
@@ -34,7 +35,7 @@ from kimi_memory.errors import (
 )
 from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import Disk
-from kimi_memory.store.store import Store, utcnow
+from kimi_memory.store.store import Store
 
 KEY = b"a key of this machine"
 ONE = "第一版\n".encode()
