@@ -11,6 +11,7 @@ from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import KimiMemoryError, StoreError
 from kimi_memory.jobs.planner import Planner
+from kimi_memory.jobs.remember import Remember
 from kimi_memory.jobs.runner import Jobs
 
 if TYPE_CHECKING:
@@ -74,7 +75,5 @@ class JobRuns:
             return JobReport("", "remember", draft.key, failed=why)
 
     def _keep_drafts(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
-        from kimi_memory.jobs.remember import Remember
-
         texts = {one.turn.n: one.turn.text for one in captured}
         return self.run(Remember(self._parts, drafts, texts))

@@ -34,8 +34,8 @@ from kimi_memory.formats.jsonl import (
     session_line,
     state_line,
     turn_line,
-    view_json,
 )
+from kimi_memory.formats.session_page import view_json
 from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import HAN

@@ -10,14 +10,14 @@ from kimi_memory.domain.change import Effect
 from kimi_memory.domain.ids import moment, zulu
 from kimi_memory.domain.job import NOTHING, Job, Op, Operation, Spent
 from kimi_memory.domain.session import Json
-from kimi_memory.formats.jsonl import unseal
-from kimi_memory.formats.record_values import (
+from kimi_memory.formats.jsonl import (
     Record,
     get_integer,
     get_records,
     get_required,
     get_table,
     get_text,
+    unseal,
 )
 
 FOLDER = "mid-term/jobs"

@@ -12,8 +12,8 @@ from kimi_memory.domain.job import Plan, Step
 from kimi_memory.domain.note import CardType, Origin, Quote
 from kimi_memory.domain.session import Transcript, scope_of
 from kimi_memory.errors import WaitingError
-from kimi_memory.formats.jsonl import archive_path, transcript_markdown, turn_of, unseal
-from kimi_memory.formats.session_page import transcript_language
+from kimi_memory.formats.jsonl import archive_path, turn_of, unseal
+from kimi_memory.formats.session_page import transcript_language, transcript_markdown
 from kimi_memory.jobs import tombstone_gate
 from kimi_memory.jobs.digests import digest_step
 from kimi_memory.jobs.earlier import Earlier

@@ -15,6 +15,7 @@ from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import jsonl
 from kimi_memory.formats.jsonl import is_whole, seal, unseal
+from kimi_memory.formats.session_page import view_json
 from tests.formats.strategies import examples, tombstones, transcripts, turns
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)
@@ -163,7 +164,7 @@ def test_the_chain_depends_on_every_line_before():
 
 def test_the_view_has_the_last_ten_turns_and_the_state():
     said = tuple(Turn(n, AT, Role.USER, f"第 {n} 句") for n in range(1, 13))
-    view = jsonl.view_json(Transcript(SESSION, said, {"目标": "写"}, {"x": 1}))
+    view = view_json(Transcript(SESSION, said, {"目标": "写"}, {"x": 1}))
     assert "第 12 句".encode() in view
     found = json.loads(view)
     assert [turn["n"] for turn in found["context"]] == list(range(3, 13))

@@ -18,8 +18,8 @@ from kimi_memory.domain.health import Severity
 from kimi_memory.domain.note import Lang, Role
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError, NotFoundError, ReadOnlyError, UsageError
-from kimi_memory.formats.jsonl import transcript_markdown
 from kimi_memory.formats.page_lines import is_generated
+from kimi_memory.formats.session_page import transcript_markdown
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations import forget as forgetting
 from kimi_memory.operations.doctor import doctor
