@@ -6,6 +6,7 @@ Everything a program or a plugin needs stands here, in `kimi_memory.domain`,
 
 from __future__ import annotations
 
+# Python's own name costs the import of `typing`, which a hook has no time for.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory

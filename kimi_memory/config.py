@@ -346,6 +346,7 @@ def read_user(folder: Path) -> UserConfig:
     try:
         text = (folder / "config.toml").read_text(encoding="utf-8")
     except FileNotFoundError:
+        # Most people never write one.
         return UserConfig(plugin_folder=folder / "plugins")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{folder / 'config.toml'} cannot be read: {error}. Mend it.") from error

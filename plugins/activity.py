@@ -69,6 +69,7 @@ class LogFile:
             if os.fstat(fd).st_size >= self._limit:
                 self._rotate_files()
         except FileNotFoundError:
+            # Another process rotated the files at the same moment: the next try opens the new one.
             return False
         finally:
             os.close(fd)

@@ -17,6 +17,7 @@ from kimi_memory.domain.health import Finding, Severity
 WEAK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "fuse.rclone", "afs"}
 FULL = 8 * 2**20
 """With less room in bytes, a turn, its index and its commit may fail half-way."""
+# A day of writing and a commit need less; below it, the next large job may fail.
 SCARCE = 128 * 2**20
 CLOUD = ("Dropbox", "OneDrive", "Google Drive", "iCloud", "Mobile Documents", "坚果云", "Nutstore")
 
@@ -64,6 +65,7 @@ def filesystem_of(path: Path) -> str:
     try:
         lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
+        # Only Linux tells its mounts like this.
         return ""
     mounts = [(fields[1].replace("\\040", " "), fields[2]) for fields in map(str.split, lines)]
     real = os.path.realpath(path)

@@ -126,6 +126,7 @@ def _parse_list(value: object) -> list[str]:
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
+            # An older version wrote plain text there.
             return []
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 

@@ -34,6 +34,7 @@ _BLOCK_ID = regex(r"(?<!\s)\s++\^[A-Za-z0-9-]+\s*+$")
 _SOURCE = regex(
     r"(\b\w{1,20}://\S+|\[\^[^\[\]]{1,200}\]|session[:_][\w.-]+)|(?:source|来源|出处)[:：]\s*(\S.{0,200})"
 )
+# Shorter is a bullet without words, or a rule.
 _LEAST = 4
 
 

@@ -29,7 +29,9 @@ from kimi_memory.errors import UsageError
 _SCHEME = "folder://"
 _MEMORY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 _SHA = re.compile(r"[0-9a-f]{64}")
+# A network folder is asked so often only while somebody waits.
 _POLL_SECONDS = 0.01
+# A node that holds the lock for longer hangs; the caller may try again.
 _LOCK_SECONDS = 5.0
 _FIRST = "first"
 """Where the number of the first record that is kept stands."""
@@ -119,6 +121,7 @@ class FolderLog:
             folder = self._folder(memory) / "blobs"
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / sha).exists():
+                # Another node put it there first; under one hash there is one content.
                 with suppress(Taken):
                     _write_new(folder / sha, content, 0)
                 _sync_folder(folder)
@@ -160,6 +163,7 @@ class FolderLog:
             names = sorted(folder.glob("*.json")) if folder.is_dir() else []
             now = _read_clock(self._root) if names else 0.0
             for path in names:
+                # Its node left between the listing and the look.
                 with suppress(FileNotFoundError):
                     age = max(0.0, now - path.stat().st_mtime)
                     found.append(Row(*_parse_row(path), age))
@@ -227,6 +231,7 @@ def _read_first(folder: Path) -> int:
     try:
         return int((folder / _FIRST).read_bytes())
     except FileNotFoundError:
+        # Nothing was dropped yet, so the log begins at its beginning.
         return 1
 
 
@@ -285,6 +290,7 @@ def _read_mark(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
     except OSError:
+        # It was never there, so it cannot have been replaced.
         return 0, 0
     return found.st_ino, found.st_mtime_ns
 
@@ -304,6 +310,7 @@ def _read_lease(folder: Path) -> Lease:
         holder, epoch, expires = json.loads((folder / "lease.json").read_bytes())
         return Lease(str(holder), int(epoch), float(expires) - _read_clock(folder))
     except FileNotFoundError:
+        # Nobody ever led.
         return Lease()
     except (ValueError, TypeError) as error:
         raise UsageError(f"{folder / 'lease.json'} is damaged: {error}. Remove it.") from error

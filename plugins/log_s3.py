@@ -42,7 +42,9 @@ _SCHEME = "s3://"
 _MEMORY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 _SHA = re.compile(r"[0-9a-f]{64}")
 _DEADLINE = "5s"
+# Rows are polled, and each look is a request that somebody pays for.
 _ROW_SECONDS = 1.0
+# A store tells nobody of new records: to ask more often costs more than it brings.
 _POLL_SECONDS = 0.25
 _CLOCK_SECONDS = 30.0
 """So long an answer about the store's clock is gone on from, by ours, which only counts."""
@@ -128,6 +130,7 @@ class S3Log:
         try:
             return _epoch_of(self._get(self._path(memory, seq - 1)))
         except _MISSING:
+            # It is the first record, or the one before was dropped behind a snapshot.
             return 0
 
     def read(self, memory: str, after: int, limit: int = 500) -> Sequence[tuple[int, bytes]]:
@@ -193,6 +196,7 @@ class S3Log:
             found = self._ask(obstore.get, self._folder("lease", memory))
             holder, epoch, ttl, _ = json.loads(self._guard(partial(_bytes_of, found)))
         except _MISSING:
+            # Nobody ever led.
             return Lease(), ""
         except (ValueError, TypeError) as error:
             raise UsageError(f"{self.name}: the lease of {memory} is damaged: {error}.") from error
@@ -207,6 +211,7 @@ class S3Log:
         try:
             self._ask(obstore.put, self._folder("lease", memory), body, mode=mode)
         except (AlreadyExistsError, PreconditionError):
+            # Another node was first: the store compared and refused.
             return False
         return True
 
@@ -228,6 +233,7 @@ class S3Log:
         try:
             self._ask(obstore.put, f"{self._folder('blob', memory)}/{sha}", content, mode="create")
         except AlreadyExistsError:
+            # Under one hash there is one content.
             return
 
     def get_blob(self, memory: str, sha: str) -> bytes:
@@ -263,6 +269,7 @@ class S3Log:
                 age = max(0.0, now - one.meta["last_modified"].timestamp())
                 found.append(Row(str(key), body.encode(), age))
             except _MISSING:
+                # Its node left between the listing and the look.
                 continue
             except (ValueError, TypeError, AttributeError) as error:
                 raise UsageError(f"{self.name}: {path} is no row: {error}. Remove it.") from error

@@ -16,6 +16,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.engine import Embedding, Purpose
 from kimi_memory.nlp.basic.characters import normalise
 
+# A vector of half precision takes one kilobyte, and few pairs of letters fall together.
 DIMENSIONS = 512
 MODEL = "ngrams-1"
 _SIZES = (2, 3)

@@ -20,6 +20,7 @@ from kimi_memory.domain.fleet import Pool, PoolWish, Unit, UnitResult
 
 _USES = 200
 """After so many memories a worker is replaced: what a library does not give back goes with it."""
+# Enough to finish a write; after it the process is killed.
 _GRACE_SECONDS = 5.0
 
 
@@ -128,6 +129,7 @@ def _end(process: BaseProcess) -> None:
 
 def _serve(line: Connection, work: Callable[[Unit], UnitResult]) -> None:
     """Carry out one unit after the other, until nobody can send any more."""
+    # Whoever sent the work is gone: there is nobody to tell.
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             line.send(work(line.recv()))

@@ -17,7 +17,9 @@ from kimi_memory.errors import UsageError
 
 RESOURCE = "kimi-node:"
 """Before the name of a node: what Ray has to offer on the machine that leads a memory."""
+# A worker that leaks is replaced before it matters.
 _USES = 200
+# The resource says where, and not how much: a thousand units may be there at once.
 _SHARE = 0.001
 
 

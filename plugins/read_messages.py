@@ -128,6 +128,7 @@ def _parse_json(raw: bytes) -> object:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
+        # The file belongs to another reader, or the line was torn.
         return None
 
 

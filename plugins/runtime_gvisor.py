@@ -98,6 +98,7 @@ class _Container:
     def _clear(self, code: int | None) -> int | None:
         self.returncode = code
         if code is not None and self._bundle.exists():
+            # The box is gone or goes with the machine; the run itself is over.
             with suppress(OSError, subprocess.SubprocessError):
                 subprocess.run(
                     self._delete, check=False, capture_output=True, timeout=_DELETE_SECONDS

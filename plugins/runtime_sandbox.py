@@ -20,7 +20,9 @@ from kimi_memory.runs.syscall_filter import open_content, open_filter
 
 _INSIDE = "/box"
 _USER = "1000"
+# Enough for a program that compiles, and a fork bomb ends early.
 _PROCESSES = 128
+# Kept in memory: a run that fills its /tmp must not take all of ours.
 _PASSING_BYTES = 256 * 1024 * 1024
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _FILES = (

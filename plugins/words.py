@@ -60,6 +60,7 @@ _ENGLISH_STOP = (
 _HAN_STOP_CHARS = (
     "的了是在吗呢吧啊呀嘛着得地也就都很和与及或之而把被让从对这那个些么我你他她它们有到为以其于"
 )
+# A longer run of letters is data, such as a hash or a line of base64.
 _LONGEST = 80
 _STOP = frozenset(_ENGLISH_STOP.split())
 _HAN_STOP = frozenset(_HAN_STOP_CHARS)

@@ -41,6 +41,7 @@ def list_hosts(root: Path) -> dict[str, bool]:
     """
     found = {}
     for host in agent_protocols.EVENTS:
+        # A settings file that we cannot read is for its program to complain about.
         with suppress(KimiMemoryError, OSError, ValueError):
             found[host] = any(_mentions_memory(place, root) for place in places_of(host, root))
     return found

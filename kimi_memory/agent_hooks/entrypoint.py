@@ -17,6 +17,7 @@ from kimi_memory.agent_hooks import agent_protocols, socket_protocol, spool
 from kimi_memory.agent_hooks.detached import CHILD, start_detached
 from kimi_memory.store.files.code_branch import find_working_copy
 
+# Not from `typing`: its import would cost each hook some milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -35,6 +35,7 @@ def begin_here(root: str, cwd: str) -> str:
         with open_here(Path(root), "code") as memory:
             return str(memory.follow_code(cwd))
     except KimiMemoryError:
+        # A hook must not fail for that: what is said then goes into the main memory.
         return root
 
 

@@ -119,6 +119,7 @@ def _remove_empty_folder(folder: Path) -> None:
     for compiled in folder.glob("__pycache__/*.pyc"):
         compiled.unlink()
     for empty in (folder / "__pycache__", folder):
+        # A folder that still holds something of the person's own stays.
         with contextlib.suppress(OSError):
             empty.rmdir()
 
@@ -197,6 +198,7 @@ class _Ledger:
         try:
             found = json.loads(self._path.read_bytes())
         except (OSError, ValueError):
+            # Without a record nothing is taken for ours, so nothing of a person's is removed.
             return None
         return found if isinstance(found, dict) else None
 

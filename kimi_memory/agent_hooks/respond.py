@@ -37,6 +37,7 @@ _ACK = regex(
 )
 START_TOKENS, PROMPT_TOKENS = 1500, 900
 """Budgets of the block at the start of a session and of the one for a prompt."""
+# With less room, not even one card and its source would fit.
 _LEAST_TOKENS = 100
 SYNC_SECONDS = "30"
 """So long a sync behind a session may take with each remote."""
@@ -278,6 +279,7 @@ def _read_copilot_log(payload: Mapping[str, Any]) -> tuple[dict[str, str], bool]
     """
     prompt, number, said, whole = "", "", list[str](), False
     path, end = Path(str(payload.get("transcriptPath") or "")), payload.get("timestamp")
+    # The file belongs to another program: another form means an empty answer, no failure.
     with suppress(OSError, ValueError, KeyError, TypeError), path.open("rb") as lines:
         for event in map(json.loads, lines):
             kind, data = event["type"], event["data"]

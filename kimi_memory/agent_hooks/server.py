@@ -25,6 +25,7 @@ from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError
 from kimi_memory.operations.watcher import keep_index_informed
 
+# Longer than people pause within a talk; a memory that nobody uses is soon let go.
 IDLE_SECONDS = 600.0
 LOCK = "server"
 AGAIN_SECONDS = 20.0
@@ -41,6 +42,7 @@ def serve(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> bool:
             with memory.store.lock(LOCK, timeout_seconds=0.0):
                 _Server(memory).run(idle_seconds)
         except LockTimeoutError:
+            # Another server of this memory was quicker; it answers for both.
             return False
     return True
 
@@ -97,6 +99,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         try:
             return self._path.stat().st_ino == self._mark
         except FileNotFoundError:
+            # Somebody removed the socket: nobody can reach us any more.
             return False
 
     def _drain_spool(self) -> None:
@@ -124,5 +127,6 @@ class _Line(socketserver.StreamRequestHandler):
             answer = server.answer(request)
         except (KimiMemoryError, ValueError, KeyError, TypeError, OSError) as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
+        # The hook may have given up waiting; what it brought is stored already.
         with contextlib.suppress(OSError):
             self.wfile.write(json.dumps(answer).encode() + b"\n")

@@ -16,6 +16,7 @@ from kimi_memory.errors import FormatError
 
 MARK = "kimi_memory hook run"
 """Stands in every command of ours and in no other."""
+# The programs wait for a hook: a turn must not hang where something is wrong with us.
 SECONDS = 10
 _UNCHANGED = "Mend it; nothing was changed"
 _END_SECONDS = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+# Not from `typing`: its import would cost each hook some milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 NAME = ".kimi/server.sock"
 PATIENCE_SECONDS = 4.0
 """A hook waits no longer for an answer; programs give up after 10 seconds and more."""
+# Far above any turn: a broken peer must not fill the memory of the machine.
 _LONGEST = 4 * 1024 * 1024
 _ROOM = 100
 """A longer path does not fit into the address of a socket."""
@@ -45,6 +47,7 @@ def ask(
             line.sendall(json.dumps(request).encode() + b"\n")
             found = json.loads(receive(line))
     except (OSError, ValueError):
+        # No server, or one that hangs: the hook then does the work itself.
         return None
     return found if isinstance(found, dict) else None
 

@@ -26,6 +26,7 @@ def put(path: Path, text: str) -> None:
         part.write_bytes(text.encode())
         part.replace(path)
     except OSError as error:
+        # The first error is the one to tell; the part left over does no harm.
         with contextlib.suppress(OSError):
             part.unlink()
         raise DiskError(str(path), error, "Choose a place that you may write to") from error
@@ -48,6 +49,7 @@ def text_at(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
+        # Any byte survives the way through text, so a file in another encoding is kept as it was.
         return ""
     except OSError as error:
         raise DiskError(str(path), error, "Check its permissions") from error

@@ -72,10 +72,12 @@ class Home(NamedTuple):
         indexes are then rebuilt instead of trusted.
         """
         path, fresh = self.state / "key", b""
+        # A home that cannot be written or read must not keep anybody from their memory.
         with contextlib.suppress(OSError):
             if not path.exists():
                 fresh = os.urandom(_KEY)
                 self.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+                # Another process made it meanwhile; its key is read below.
                 with contextlib.suppress(FileExistsError):
                     _create_key_file(path, fresh)
             stored = path.read_bytes()
@@ -86,6 +88,7 @@ class Home(NamedTuple):
 
     def keeps(self, key: bytes) -> bool:
         """Whether a key is the machine's, and not of this process alone."""
+        # What cannot be read cannot be compared, so the key counts as our own alone.
         with contextlib.suppress(OSError):
             return (self.state / "key").read_bytes() == key
         return False

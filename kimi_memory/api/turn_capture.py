@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kimi_memory.config import CaptureTable
     from kimi_memory.domain.change import Actor
 
+# People who watch the view do not notice it, and a burst of turns writes it once.
 _VIEW_SECONDS = 0.25
 _LOGS = 16
 """Logs of so many sessions are kept at hand."""

@@ -24,6 +24,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
 
+# Readers judge a file by its head; the first message may follow a long header.
 HEAD = 65536
 # Every batch is one durable write: fewer turns each would mean more waits for the disk.
 _BATCH = 200

@@ -34,6 +34,7 @@ ENDED, CARDS = "kept-ended", "kept-cards"
 """Under these names a kept session has that it ended, and which cards were asked for."""
 _PAUSE_SECONDS = 2.0
 """So long a log that did not answer is not asked again by who captures."""
+# A try fails only where another writer got through meanwhile.
 _TRIES = 8
 
 
@@ -94,6 +95,7 @@ def again_where_changed(work: Callable[[], T]) -> T:
         try:
             return work()
         except ChangedOnDiskError:
+            # Another process added a turn between our look and our write: look again.
             continue
     return work()
 

@@ -11,6 +11,7 @@ from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew, Since
 from kimi_memory.past.copies import HERE
 
+# Enough to recognise a turn; `get` shows the whole of it.
 _LONGEST = 200
 _OF_COMMIT = ("commit", "version", "at", "copy", "author", "merged")
 _OF_JOB = ("kind", "model", "prompt", "op", "why")

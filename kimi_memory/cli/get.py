@@ -74,10 +74,12 @@ def _read_text(memory: Memory, what: str, point: str = "") -> tuple[str, str]:
         try:
             return then.get(path)
         except NotFoundError:
+            # It is no path of then: perhaps an id or a key.
             return then.get(find_note(memory, path))
     try:
         return path, memory.store.text(path)
     except NotFoundError:
+        # It is no file: perhaps an id or a key.
         pass
     try:
         filed = memory.get(find_note(memory, what))

@@ -96,6 +96,7 @@ def find_in_history(memory: Memory, what: str) -> str:
     """
     named = find_listed(memory, what)
     if "/" in named and not memory.store.exists(named):
+        # A path of then may look like project and key.
         with suppress(NotFoundError):
             return find_note(memory, named)
     return named
@@ -109,6 +110,7 @@ def _list_path(memory: Memory) -> Path:
 
 def _read_list(memory: Memory, row: str) -> list[str]:
     place = _list_path(memory)
+    # A list is a help at typing: a broken one is like none.
     with suppress(OSError, ValueError, KeyError, TypeError):
         if time.time() - place.stat().st_mtime < _DAY_SECONDS:
             kept = json.loads(place.read_text(encoding="utf-8"))

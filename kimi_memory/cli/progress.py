@@ -9,7 +9,9 @@ from typing import Self
 from kimi_memory.cli.shared import on_terminal
 from kimi_memory.cli.terminal import say
 
+# With numbers and words beside it, the bar fits into 80 columns.
 _WIDTH = 24
+# Ten pictures in a second look smooth, and cost the work nothing.
 _PAUSE = 0.1
 
 

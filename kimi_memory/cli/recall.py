@@ -275,6 +275,7 @@ def _describe_present(memory: Memory, hit: Hit) -> str:
     try:
         note = memory.get(hit.unit.id).note
     except KimiMemoryError:
+        # It was forgotten or purged since the context was shown.
         return say("gone")
     says = note.value if isinstance(note, Card) else ""
     if note.status != hit.unit.status:

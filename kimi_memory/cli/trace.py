@@ -10,6 +10,7 @@ from kimi_memory.cli.terminal import say
 from kimi_memory.jobs.trace import Evidence, Trace
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
+# Whole sessions may stand in a trace; the beginning tells which is meant.
 _LONGEST = 400
 
 

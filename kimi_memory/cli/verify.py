@@ -13,6 +13,7 @@ from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.verify_history import verify_history
 from kimi_memory.operations.verify_index import Rebuilt, Side, rebuild
 
+# Two people who compare by eye need no more; `--json` has all of it.
 _SHORT = 16
 
 

@@ -15,6 +15,7 @@ from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.operations.watcher import EVERY_SECONDS, SETTLE_MS, Batch, watch
 
+# A pull changes hundreds of files at once, and the line must stay one line.
 _SHOWN = 3
 
 

@@ -13,6 +13,7 @@ def is_loopback(name: str) -> bool:
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
+        # Other names may lead anywhere tomorrow, so only numbers count as this machine.
         return False
 
 

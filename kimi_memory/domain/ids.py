@@ -106,6 +106,7 @@ def on_clocks(at: datetime, text: str) -> datetime:
         offset = datetime.fromisoformat(f"2000-01-01T00:00:00{found[0]}").utcoffset()
         return at.astimezone(timezone(offset)) if offset else at
     except (ValueError, OverflowError):
+        # A person may have typed an offset that no clock has.
         return at
 
 

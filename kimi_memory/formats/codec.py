@@ -72,6 +72,7 @@ def read_note(content: bytes, path: str) -> Note | None:
     try:
         return parse(frontmatter.decode(content, path), path)
     except FormatError:
+        # Who asks here wants a note or nothing; `doctor` names broken files.
         return None
 
 

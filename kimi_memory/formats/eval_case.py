@@ -44,6 +44,7 @@ class Case:
 
 _OLD_NAME = "as_of"
 """What `valid_at` was called in earlier files."""
+# Those two do not stand in the file: they say where it is.
 _KEYS = frozenset(f.name for f in fields(Case)) - {"path", "note"}
 
 

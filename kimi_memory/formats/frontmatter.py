@@ -47,6 +47,7 @@ _SPECIAL = _INDICATOR | _TYPED | {""}
 _NEGATIVE = re.compile(r"-[0-9][0-9.e+-]*")
 # "[a, b/c, d-1]": plain words only; quotes and nesting are for the YAML reader.
 _FLOW = re.compile(r"\[(?:[^\W_][\w./+-]*(?:, ?[^\W_][\w./+-]*)*)?\]")
+# A longer one is no key of anybody, but prose with a colon.
 _LONGEST_NAME = 100
 _NO_LIST: list[Value] = []
 
@@ -224,6 +225,7 @@ def load_canonical(block: str, first: int = 1) -> tuple[dict[str, Value], dict[s
     try:
         return _parse_lines(lines, first)
     except _OtherFormError:
+        # Valid YAML of another hand: the slower reader takes it.
         return None
 
 
@@ -302,4 +304,5 @@ def id_of(content: bytes, path: str) -> str:
     try:
         return str(read(decode(content, path), path).values.get("id") or "")
     except FormatError:
+        # A broken note has no id that anything could rely on.
         return ""

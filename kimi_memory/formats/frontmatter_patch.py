@@ -60,6 +60,7 @@ def _has_values(text: str, values: dict[str, Value], body: str) -> bool:
     try:
         found = read(text, "")
     except FormatError:
+        # What we patched must be readable; if not, the head is written anew.
         return False
     return same(found.values, values) and found.body == body
 

@@ -57,4 +57,5 @@ def _parse_header(line: bytes) -> Session | None:
         record = unseal(line)
         return session_of(record) if record.get("kind") == "session" else None
     except ValueError:
+        # A turn may hold these bytes as its text, or the line was torn.
         return None

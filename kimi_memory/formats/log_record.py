@@ -116,6 +116,7 @@ def _render_content(content: bytes, put_blob: _PutBlob) -> dict[str, Any]:
     try:
         return {"content": content.decode("utf-8")}
     except UnicodeDecodeError:
+        # Bytes of another encoding, such as a picture: JSON can hold them only like this.
         return {"base64": b64encode(content).decode("ascii")}
 
 

@@ -285,6 +285,7 @@ def split_mark(line: str) -> tuple[str, str]:
 
 
 _SIGN = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
+# As long as the hash: a page is hashed with its own hash left blank.
 BLANK = "0" * 12
 
 

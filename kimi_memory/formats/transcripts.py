@@ -30,6 +30,7 @@ def parse_object(raw: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
+        # Programs leave torn lines when they are killed; readers count them and go on.
         return None
     return found if isinstance(found, dict) else None
 

@@ -155,6 +155,7 @@ def _parse_rows(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         try:
             row = json.loads(line)
         except ValueError:
+            # The last line is torn where the program was killed.
             continue
         if isinstance(row, dict) and "entry" in row:
             yield row

@@ -23,8 +23,11 @@ from kimi_memory.operations.agent_files import Folder, Page, file_name
 from kimi_memory.operations.mask_json import clean_json
 
 _OPEN, _CLOSE = "\n\n```json\n", "\n```\n"
+# The framework wants vectors; ours only have to tell texts apart.
 _WIDTH = 256
+# A crew works for days: the texts of its vectors must not fill the memory.
 _REMEMBERED = 4096
+# Several lines of one record may be hits of their own.
 _SPARE = 3
 _SAME, _MOST = 0.85, 0.8
 """From the one on, CrewAI asks a model to merge; what is merely found stays below the other."""
@@ -119,6 +122,7 @@ class MemoryStorage:
         try:
             return _parse_record(self._folder.read(_record_file(record_id)))
         except NotFoundError:
+            # The framework's own stores answer None, too.
             return None
 
     def list_records(
@@ -184,6 +188,7 @@ class MemoryStorage:
         try:
             return self._folder.changed(self._folder.read(_record_file(record.id)), body)
         except NotFoundError:
+            # It is new: there is no head to keep.
             return self._folder.made(_record_file(record.id), body, {"record": record.id})
 
     def _yield_pages(self) -> Iterator[Page]:

@@ -101,6 +101,7 @@ class MemoryStore(BaseStore):
         try:
             page = self._item_folder.read(name)
         except NotFoundError:
+            # The interface wants None for what is not there.
             return None
         return Item(**_parse_item(page))
 
@@ -112,6 +113,7 @@ class MemoryStore(BaseStore):
                 page = self._item_folder.read(name)
                 found[page.path] = SearchItem(**_parse_item(page))
             except (FormatError, NotFoundError):
+                # Removed since it was listed, or broken by hand: the others are still found.
                 continue
         return found
 
@@ -224,6 +226,7 @@ def _is_operator_met(value: Any, operator: str, bound: Any) -> bool:
     try:
         left, right = float(value), float(bound)
     except (TypeError, ValueError):
+        # Values that cannot be compared do not match; one bad item must not fail the search.
         return False
     if left == right:
         return operator in ("$gte", "$lte")

@@ -15,8 +15,11 @@ from kimi_memory.operations.agent_files import Folder, Page
 
 TOP = "/memories"
 _SUFFIX, _ADDED = ".md", ".note.md"
+# As in the reference tool, whose answers are repeated word by word.
 _DEEPEST = 2
+# The reference tool numbers lines with six digits.
 _MOST_LINES = 999_999
+# Enough for a model to see that its edit landed where it meant.
 _AROUND = 2
 
 

@@ -88,6 +88,7 @@ class MemorySession:
         try:
             return decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
         except NotFoundError:
+            # A session without items has no file yet.
             return []
 
     def _store_items(self, items: Sequence[TResponseInputItem]) -> None:
@@ -134,6 +135,7 @@ def _replay_records(lines: Iterable[str]) -> list[TResponseInputItem]:
         try:
             record = json.loads(line)
         except ValueError:
+            # Killed in the middle of a write: only the last line can be torn.
             continue
         if "item" in record:
             items.append(record["item"])

@@ -308,6 +308,7 @@ def _has_our_group(path: Path) -> bool:
     try:
         return f"[{GROUP}]".encode() in path.read_bytes()
     except OSError:
+        # What cannot be read is no plugin that could be loaded.
         return False
 
 

@@ -29,6 +29,7 @@ MAX_BYTES = 256 * 1024 * 1024
 # A file of another form counts as none, and is written anew.
 _MAGIC = b"kimi-memory-vectors-1\n"
 _KEY, _SIGN = 16, 8
+# Large enough that reading is not the bottleneck, small beside the vectors themselves.
 _CHUNK = 4 * 1024 * 1024
 
 
@@ -120,6 +121,7 @@ def _file_sizes(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
             found = path.lstat()
             yield path, (found.st_size, found.st_mtime_ns)
     except OSError:
+        # Another process cleans up at the same moment; what is left is told next time.
         return
 
 
@@ -134,12 +136,14 @@ class Kept:
         self._room = max(1, limit // (_KEY + 2 * dimensions + _SIGN))
         self._size = _KEY + 2 * dimensions + _SIGN
         self._places = Places()
+        # Without the file, vectors are computed anew: slower, and never wrong.
         with suppress(OSError):
             self._places.add(self._read_keys())
 
     def get(self, texts: Sequence[str]) -> dict[str, list[float]]:
         """Return the vectors of those texts that are kept, by text."""
         found: dict[str, list[float]] = {}
+        # A cache that cannot be read answers nothing, and the model is asked.
         with suppress(OSError), _open_for_reading(self._path) as file:
             for text in texts:
                 record = self._read_record(file.fileno(), _text_key(text))
@@ -151,6 +155,7 @@ class Kept:
     def put(self, vectors: Mapping[str, Sequence[float]]) -> None:
         """Keep vectors by text."""
         records = [self._make_record(text, row) for text, row in vectors.items()]
+        # On a full disk the question is still answered; only the next one costs as much.
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._append_records(records)
@@ -193,6 +198,7 @@ class Kept:
                     return -1
                 return (os.fstat(file.fileno()).st_size - len(_MAGIC)) // self._size
         except OSError:
+            # Below any number of records: whoever asks begins the file anew.
             return -1
 
     def _read_keys(self) -> Iterable[bytes]:

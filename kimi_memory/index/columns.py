@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 # Longer than a lunch, shorter than a night.
 PAUSE_SECONDS = 6 * 3600
 """A longer pause between two turns ends a sitting."""
+# The best of a block is found at the speed of memory; few blocks are then looked at closely.
 BLOCK = 64
 
 

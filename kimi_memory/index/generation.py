@@ -70,6 +70,7 @@ class Shelf:
         try:
             name = (self.folder / CURRENT).read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError):
+            # No index was published yet.
             return ""
         return name if _NAME.fullmatch(name) else ""
 
@@ -117,6 +118,7 @@ class Shelf:
         current = self._generation_number(self.folder / (self.current_name() or "none"))
         for path in sorted(self._list_generations(), key=self._generation_number, reverse=True):
             if self._generation_number(path) > current and (path / manifests.NAME).is_file():
+                # A build that was killed may have left half of a generation.
                 with suppress(IndexDamagedError):
                     found = self._check_manifest(path.name)
                     if found.partial and found.scratch >= scratch:
@@ -147,6 +149,7 @@ class Shelf:
 
     def abandon(self, folder: Path) -> None:
         """Remove a folder that will not be published, unless a build can go on from it."""
+        # A damaged one is of no use to a later build either.
         with suppress(IndexDamagedError):
             if self._check_manifest(folder.name).partial:
                 return
@@ -179,6 +182,7 @@ class Shelf:
         try:
             return [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
         except FileNotFoundError:
+            # No index was ever built here.
             return []
 
     def _generation_number(self, path: Path) -> int:

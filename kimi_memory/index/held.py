@@ -13,7 +13,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Postings = Callable[[str], tuple[Ints, Floats]]
 
+# A server must not grow with each new word that it is asked for.
 CACHE_BYTES = 64 * 1024 * 1024
+# Rows are kept in 32 bits.
 _ROW_BYTES = 4
 _OVERHEAD = 200
 """About what a word and its place cost besides the arrays, in bytes."""

@@ -291,6 +291,7 @@ class Index:
                 start = self._index_builder.start(self._base, full=False)
                 self._index_builder.run(start, self.on_write, embed=False)
         except (LockTimeoutError, KimiMemoryError, OSError):
+            # Somebody else builds, or cannot: the question is answered from the files.
             return False
         self._open_current()
         return True

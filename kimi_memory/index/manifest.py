@@ -24,6 +24,7 @@ from kimi_memory.errors import IndexDamagedError
 from kimi_memory.store.files.disk import UNKNOWN, Stat, settled_stat, signature
 
 CHECKED = "CHECKED"
+# A disk may lose bits while no file changes: once a day everything is read again.
 GOOD_NS = 24 * 3600 * 1_000_000_000
 # Raised with every change of what is stored; an older index is built anew, as the files have it
 # all.
@@ -73,11 +74,13 @@ class Checked:
         rows = [(name, *look, digest) for name, (look, digest) in self._held.items()]
         body = json.dumps([self._folder, self._at, rows], separators=(",", ":")).encode()
         beside = self._path.with_name(f"{CHECKED}.{secrets.token_hex(4)}")
+        # Nothing is lost: the next process checks once more.
         with suppress(OSError):
             beside.write_bytes(self._compute_mac(body) + b"\n" + body)
             # Whole or not at all: another process may read it just now.
             beside.replace(self._path)
             return
+        # It may never have been written.
         with suppress(OSError):
             beside.unlink()
 
@@ -85,6 +88,7 @@ class Checked:
         try:
             mac, _, body = self._path.read_bytes().partition(b"\n")
         except OSError:
+            # Nothing was checked here yet.
             return {}
         if not hmac.compare_digest(mac, self._compute_mac(body)):
             return {}
@@ -142,6 +146,7 @@ def _is_same_file(a: Path, b: Path) -> bool:
     try:
         return a.samefile(b)
     except OSError:
+        # One of the two is gone, so they are not the same.
         return False
 
 

@@ -338,6 +338,7 @@ class Searcher:
         try:
             units, _ = served_units(path, self.files.served(path), self.split)
         except (OSError, KimiMemoryError):
+            # It changed or went since it was indexed: what is not there any more is not shown.
             return {}
         known, ids = {unit.id: unit for unit in units}, self.column("id")
         return {row: known[ids[row]] for row in rows if ids[row] in known}

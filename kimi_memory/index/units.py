@@ -264,6 +264,7 @@ def _is_turn(line: bytes) -> bool:
     try:
         return unseal(line).get("kind") == "turn"
     except (ValueError, RecursionError):
+        # A torn line is no turn; the reader of the session counts it.
         return False
 
 
@@ -286,6 +287,7 @@ def guard(path: str, content: bytes, split: Split) -> tuple[list[Unit], FormatEr
     try:
         return read_units(path, content, split), None
     except FormatError as error:
+        # One broken file must not keep all others from being found.
         return [], error
 
 
@@ -297,6 +299,7 @@ def served_units(path: str, served: Served, split: Split) -> tuple[list[Unit], F
 
 def served_note(files: Files, path: str) -> Note | None:
     """Return the note in a file as agents get it; None for a broken note or another file."""
+    # A file that is gone or broken shows nothing; that is no reason to fail a question.
     with suppress(OSError, KimiMemoryError):
         return codec.parse(decode(files.served(path).content, path), path)
     return None

@@ -17,6 +17,7 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.index.searcher import Ints, Searcher
 from kimi_memory.lazy_dataclass import dataclass
 
+# Where one thing is wrong, thousands are; the remedy is the same for all.
 SHOWN = 5
 _REMEDY = "Run 'kimi-memory index --full'"
 

@@ -25,6 +25,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 }
 TRIES = 2
 """One answer, and one more that shows what was wrong with the first."""
+# The model needs to see its mistake, and each token of it costs.
 SHOWN_CHARS = 2000
 # A model that repeats itself fills an answer with hundreds.
 MAX_ITEMS = 40
@@ -178,6 +179,7 @@ def _read_reply(reply: Reply, question: Question) -> tuple[Json, str]:
     try:
         value: Json = salvage(reply.text)
     except ValueError as error:
+        # The words of the error go back to the model, which often mends it at the second try.
         return None, str(error)
     problem = problem_of(value, question.schema)
     return (None, problem) if problem else (value, "")
@@ -188,6 +190,7 @@ def _read_items(reply: Reply, question: Question) -> tuple[Json, str]:
     try:
         items = salvage_items(reply.text, name, _required_member(question))
     except ValueError as error:
+        # What the parser says of a reply that was cut is beside the point.
         return None, "it was cut off" if reply.cut else str(error)
     whole = [one for one in items if isinstance(one, dict)]
     if items and not whole:

@@ -19,6 +19,7 @@ from kimi_memory.store.notes.notes import Filed, Shelf
 
 MOST = 100
 """So many places are named, at most, of those that lead to one thing."""
+# Editors show some ten, and ask again at each letter.
 _COMPLETED = 50
 _KEY_LINE = re.compile(r"^key:[ \t]*(?P<key>\S(?:.*\S)?)[ \t]*$")
 _ID_LINE = re.compile(r"^id:[ \t]*(?P<id>\S+)[ \t]*$")
@@ -138,6 +139,7 @@ class Reader:
         try:
             return Shelf(self.memory.store).file(path) if path else None
         except KimiMemoryError:
+            # A broken note gets its own message elsewhere; here only the help is missing.
             return None
 
     def definition(self, path: str, line: str, column: int) -> Place | None:
@@ -157,6 +159,7 @@ class Reader:
         try:
             place = sessions.find(self.memory.store, id)
         except KimiMemoryError:
+            # The editor then says that the name leads nowhere.
             return None
         page = place.path.removesuffix("jsonl") + "md"
         if self.memory.store.exists(page):
@@ -186,6 +189,7 @@ class Reader:
     def _places_of(self, names: set[str]) -> list[Place]:
         found: list[Place] = []
         for path in self.vault.naming(*names):
+            # A file that went since the vault was read names nothing.
             with suppress(KimiMemoryError, NotFoundError):
                 for number, line in enumerate(self.memory.store.text(path).splitlines()):
                     spots = (one for one in spots_in(line) if one.name in names)

@@ -27,7 +27,9 @@ from kimi_memory.store.notes import sessions
 # Who decides in an editor is the owner, as at a terminal.
 PERSON = Actor("lsp", Origin.HUMAN)
 JOBS = ("daily", "weekly", "introspect", "distil")
+# What a person chooses from in a list of an editor.
 _MOST = 50
+# The editor filters while one types, so the list is longer than that of a search.
 _HELD = 200
 
 Json = dict[str, Any]

@@ -152,6 +152,7 @@ def _is_dead(reader: Reader, spot: Spot) -> bool:
     try:
         sessions.find(reader.memory.store, session)
     except KimiMemoryError:
+        # What cannot be found, or is two, is a name that leads nowhere.
         return True
     return False
 

@@ -83,6 +83,7 @@ class Vault:
             try:
                 entries = list(os.scandir(self._root / folder))
             except OSError:
+                # A folder that went, or is not for us, holds no names for this editor.
                 continue
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
@@ -115,6 +116,7 @@ class Vault:
             with (self._root / path).open("rb") as file:
                 return file.read(_MOST_BYTES).decode("utf-8", "replace")
         except OSError:
+            # It went between the look and the read.
             return ""
 
     def _drop(self, path: str) -> None:

@@ -79,6 +79,7 @@ def _import_first(*places: str) -> Any:
         try:
             return getattr(import_module(module), name)
         except (ImportError, AttributeError):
+            # Versions of the library have it at different places.
             continue
     raise ImportError(places[0])
 

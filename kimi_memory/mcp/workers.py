@@ -33,7 +33,9 @@ from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.simple import of_sources
 from kimi_memory.store.files.paths import PRIVATE
 
+# More would fill the window of the model that asked.
 MOST_HITS = 50
+# All of it lands in the window of a model at once.
 MOST_TOKENS = 20_000
 WHOLE = Namespace()
 _AGENT = "mcp"

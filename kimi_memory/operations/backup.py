@@ -21,6 +21,7 @@ from kimi_memory.store.files.paths import PRIVATE
 
 LIST = "BACKUP.json"
 """Last member of an archive, path and SHA-256 of every other one: a cut archive has none."""
+# Backups are larger than memory, so they are summed in parts.
 _PART = 1 << 20
 _LONGEST_LIST = 1 << 26
 """Bytes of the list of some 500,000 files; a forged one could fill all memory."""

@@ -52,6 +52,7 @@ def _read_branch(place: Path) -> str:
     try:
         head = (place / ".git" / "HEAD").read_text(encoding="utf-8")
     except (OSError, ValueError):
+        # The copy is no repository, or its folder went: then it is on no branch.
         return ""
     ref = head.strip().removeprefix("ref: ")
     return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""

@@ -18,6 +18,7 @@ from kimi_memory.store.git.signers import Signers
 from kimi_memory.store.git.signing_key import SigningKey
 
 SUFFIX = ".sig"
+# A signature has some hundred bytes; the file beside a bundle may be anything.
 _LONGEST = 1 << 16
 
 
@@ -64,6 +65,7 @@ def find_file_signer(signers: Signers, path: Path) -> FileSignature | None:
         with signature_of(path).open("rb") as file:
             signature = file.read(_LONGEST)
     except OSError:
+        # Unsigned bundles are taken in, too, and count for less.
         return None
     payload = _read_sum(path)
     if not is_sound(signature, payload, STATEMENT):

@@ -25,6 +25,7 @@ from kimi_memory.store.notes.notes import Shelf
 
 MOST_CARDS = 100
 """So many cards are shown beside the whole graph of an agent."""
+# The right one stands among the first, and each costs a comparison.
 _FOUND = 10
 _KNOWN = frozenset({Status.ACTIVE, Status.STALE})
 
@@ -215,6 +216,7 @@ class Entities:
                 page = self._folder.read(file)
                 found[str(page.values.get("entity", ""))] = (page, entity.read(page))
             except (FormatError, NotFoundError):
+                # A page that a person broke is left alone; the other entities are still known.
                 continue
         return found
 

@@ -38,6 +38,7 @@ def purge_expired(
     try:
         report = destroy(memory, Doomed(texts=tuple(texts)))
     except KimiMemoryError as error:
+        # One text that cannot be purged must not stop the schedule; the report says why.
         return [JobReport("", "purge", "expired", failed=str(error))]
     return [
         JobReport(

@@ -11,7 +11,9 @@ from kimi_memory.errors import AmbiguousIdError, FormatError, NotFoundError
 from kimi_memory.store.notes.notes import Shelf
 
 _WHOLE_ID = re.compile(r"[a-z]+-[0-9a-hjkmnp-tv-z]{26}")
+# Each is read from its file; the rest is named by its id.
 _LISTED = 5
+# Several stand in one message, so each gets half a line.
 _TITLE = 40
 
 
@@ -71,6 +73,7 @@ def _describe_entry(shelf: Shelf, id: str) -> str:
     try:
         return _describe(shelf.file(shelf.entries()[id].path).note)
     except FormatError:
+        # Its id is the best name that a broken note has.
         return id
 
 

@@ -29,6 +29,7 @@ from kimi_memory.store.git.read import read_blobs, read_content
 from kimi_memory.store.git.tree import list_tree
 from kimi_memory.store.notes import sessions
 
+# A remote that does not answer must not hold up a purge for ever.
 _SECONDS = 300.0
 _NAMED = "session:"
 _NO_FOLDER = "it is a folder of bundles. Name the file of one of them."
@@ -79,6 +80,7 @@ def _try_follow(memory: Memory, source: str, *, yes: bool) -> Followed:
     try:
         return follow_purges(memory, source, yes=yes)
     except KimiMemoryError as error:
+        # Other remotes are still asked; the outcome of each is told.
         return Followed(source, (), failed=str(error), code=error.exit_code)
 
 
@@ -138,6 +140,7 @@ def _is_purgeable(text: str) -> bool:
     try:
         return bool(check_texts([text]))
     except UsageError:
+        # What is too short there is too short here: the rules are the same.
         return False
 
 

@@ -22,6 +22,7 @@ LARGEST = 64 * 1024 * 1024
 SYSTEMS = ("memex", "claude", "mem0", "claude-mem", "kimi", "markdown")
 """The systems whose stores the bundled plugins know."""
 
+# Binary files show a zero byte early; whole disks of them are looked at.
 _HEAD = 65536
 _SQLITE = b"SQLite format 3\0"
 _TEXT = {

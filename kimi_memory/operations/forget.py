@@ -33,6 +33,7 @@ from kimi_memory.store.wipe_caches import places, restart_journal, wipe
 
 __all__ = ["Doomed", "PurgeReport", "Wanted", "forget", "purge"]
 
+# A person sees what is meant; all of them may be hundreds.
 _SHOWN = 5
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 _WORDS = 64

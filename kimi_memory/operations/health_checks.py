@@ -27,6 +27,7 @@ _DELETE_LOSING = "Take over what is right into the other file, then delete this 
 _DELETE_KEPT = "Take over what is right into the file of its name, then delete this one."
 _KEPT = re.compile(r"\.(?:[0-9a-f]{8}|\d{8}T\d{6}Z)\.[^/]+$")
 """How a version is marked that was kept; a page about a contradiction has no such mark."""
+# The same fault mostly stands in many files, and the remedy is the same.
 _SHOWN = 5
 _HISTORY = ".git"
 

@@ -85,4 +85,5 @@ def _begins_later(path: str, content: bytes, moment: datetime) -> bool:
     try:
         return session_of(unseal(content.splitlines(keepends=True)[0])).started > moment
     except (ValueError, KeyError, IndexError):
+        # A file without a sound header tells no beginning, so it is not taken for a new one.
         return False

@@ -17,6 +17,7 @@ def title_of(memory: Memory, id: str) -> str:
     try:
         note = memory.get(id).note
     except KimiMemoryError:
+        # The id is what is left of a note that went.
         return id
     return str(getattr(note, "value", "") or getattr(note, "title", "")) or id
 

@@ -27,7 +27,9 @@ _NOTHING = (
     "nothing in it is a statement. Of our own exports, cards and json come back; index and "
     "graphml are for reading only"
 )
+# One transaction and one commit each: a crash costs a batch, and a person can read the diff.
 _BATCH = 400
+# Pages and records of the job change beside the cards, and count at the gate.
 _SPARE = 10
 _ERA = datetime(2020, 1, 1, tzinfo=UTC)
 """Ids of imported cards begin alike whatever their dates: those may change at the source."""

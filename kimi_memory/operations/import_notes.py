@@ -41,6 +41,7 @@ from kimi_memory.store.notes.notes import Shelf
 _LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
 _WIKILINK = "wikilink"
 """Reason of a link that only names the other card."""
+# A card is read at a glance; what is longer stays in the file it came from.
 _LONGEST = 4000
 
 

@@ -19,6 +19,7 @@ def diff_of_job(memory: Memory, job: Job) -> str:
     try:
         return memory.history.diff(f"{commit.hash}^", commit.hash)
     except KimiMemoryError as error:
+        # The list is worth more than one diff that git cannot make.
         return str(error)
 
 

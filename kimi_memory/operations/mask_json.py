@@ -8,6 +8,7 @@ from typing import Any
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.agent_files import Folder
 
+# Deeper nesting comes from no program, and would exhaust Python's stack.
 _DEEPEST = 100
 
 

@@ -166,6 +166,7 @@ def _read_tally(path: str, content: bytes) -> _Tally:
     try:
         note = codec.parse(decode(content, path), path)
     except FormatError as error:
+        # Broken notes are counted by what is wrong with them.
         return _Tally("", str(error))
     named = str(getattr(note, "type", note.status))
     if not isinstance(note, Card) or note.status not in LIVE:

@@ -42,6 +42,7 @@ def find_remote(memory: Memory, text: str) -> Remote | None:
     try:
         return open_remotes(memory).find(text)
     except NotFoundError:
+        # It may be a folder or an address; the caller tries those next.
         return None
 
 

@@ -19,6 +19,7 @@ from kimi_memory.store.git.remotes import check_url
 
 _SCHEME = "ssh://"
 _MISSING = (126, 127)
+# As ssh itself ends where no connection came about; other codes are of the command there.
 _UNREACHABLE = 255
 _HOME = re.compile(r"/~/(?=.)")
 

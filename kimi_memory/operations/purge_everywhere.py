@@ -22,6 +22,7 @@ from kimi_memory.store.git.drops import list_others
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remotes import Remote
 
+# A remote that does not answer must not hold up the others.
 _SECONDS = 300.0
 _SAME = "it has purged the same"
 

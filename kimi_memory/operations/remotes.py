@@ -124,6 +124,7 @@ def _forget_outcome(memory: Memory, name: str) -> None:
 
 def _write_outcomes(memory: Memory, found: Mapping[str, Outcome]) -> None:
     rows = {name: asdict(one) for name, one in found.items()}
+    # It only tells a person how the last sync went; the sync itself is done.
     with suppress(KimiMemoryError, OSError):
         memory.store.view(_OUTCOMES, json.dumps(rows, ensure_ascii=False).encode())
 
@@ -137,6 +138,7 @@ def read_outcomes(memory: Memory) -> dict[str, Outcome]:
             for name, one in rows.items()
         }
     except (KimiMemoryError, OSError, ValueError, KeyError, TypeError, AttributeError):
+        # Written by us and derived: a damaged one is like none.
         return {}
 
 

@@ -129,6 +129,7 @@ def _parse_note(file: Unvetted) -> Note | None:
     try:
         return codec.parse(file.content.decode("utf-8"), file.path)
     except (FormatError, NotFoundError, UnicodeDecodeError):
+        # What waits may be anything; a person is shown it as text then.
         return None
 
 

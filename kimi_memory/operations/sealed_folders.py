@@ -27,6 +27,7 @@ from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.store.files.outside import write_whole
 
 DATA, KEY, RECIPIENTS = "data", "key.age", "recipients"
+# Mounting may ask a slow disk; longer, and a program is waiting for a password.
 _SECONDS = 60.0
 _MOUNTS = Path("/proc/self/mountinfo")
 _SYSTEM = "fuse.gocryptfs"
@@ -152,6 +153,7 @@ def remove_recipient(root: Path, recipient: str, identity: Path) -> None:
             shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
         finally:
             for mount in (source, target):
+                # What was never mounted cannot be closed; the first error is the one to tell.
                 with suppress(UsageError):
                     close_sealed(mount)
     # In this order: at no moment is there neither the old nor the new.

@@ -30,6 +30,7 @@ _MADE = {"memory.id": "init", "memory.format": "init", "memory.parent": "fork",
 _SIMPLE = ("server", "sync", "disabled")
 _PLAIN_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+# As for settings in files: names less alike are no misspelling.
 _LIKE = 0.6
 
 
@@ -164,6 +165,7 @@ def set_value(text: str, name: str, value: str) -> str:
         if tomllib.loads(changed) == _merge(tomllib.loads(text), name, value):
             return changed
     except tomllib.TOMLDecodeError:
+        # The lines were laid out in a way that we cannot patch; the error says so.
         pass
     raise UsageError(f"{name} stands there on several lines. Use 'kimi-memory config edit'.")
 

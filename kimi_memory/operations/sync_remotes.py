@@ -33,7 +33,9 @@ from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remote_copy import RemoteCopy
 from kimi_memory.store.git.remotes import Remote
 
+# Each time another copy was quicker; five in a row means that many sync at once.
 _TRIES = 5
+# Copies that met once would meet again if all waited equally long.
 _PAUSE_SECONDS = 0.2
 
 

@@ -18,6 +18,7 @@ from kimi_memory.operations.bundles import import_bundle, unpack_copy
 from kimi_memory.operations.copy_state import CopyState, describe_copy
 from kimi_memory.operations.new_folders import borrow_folder
 
+# Above any head that we write, and nothing that could fill the memory of a machine.
 _LONGEST_LINE = 1_000_000
 
 

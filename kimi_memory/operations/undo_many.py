@@ -106,6 +106,7 @@ def _note_sources(shelf: Shelf, id: str) -> tuple[Source, ...]:
     try:
         return shelf.file(shelf.find(id).path).note.sources
     except KimiMemoryError:
+        # A note that went rests on nothing any more.
         return ()
 
 

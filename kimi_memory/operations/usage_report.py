@@ -18,6 +18,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.recall.day_counts import count_sessions, count_units, find_last
 
+# A chart of a year is the widest that can be read.
 MOST_DAYS = 366
 
 
@@ -131,6 +132,7 @@ def read_receipts(memory: Memory) -> Iterator[Receipt]:
             record = unseal(line)
             at = moment(str(record.get("at")))
         except ValueError:
+            # A torn line costs one count, and the report is about thousands.
             continue
         hits = record.get("hits")
         # Who looks around uses nothing.

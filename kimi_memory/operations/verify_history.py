@@ -105,6 +105,7 @@ def _purged(content: bytes) -> set[tuple[str, str, str]]:
         try:
             stone = tombstone_of(unseal(line))
         except (FormatError, ValueError):
+            # Other checks name a broken line; here it excuses nothing.
             continue
         if stone.why == PURGED:
             found.add((stone.scope, stone.key, stone.value))
@@ -145,6 +146,7 @@ def _read_seen(memory: Memory) -> dict[str, str]:
             return {}
         return {str(id): str(key) for id, key in json.loads(body).items()}
     except (KimiMemoryError, ValueError):
+        # Nothing was verified here before: all is looked at.
         return {}
 
 

@@ -18,10 +18,13 @@ from kimi_memory.recall.ranking import candidates
 
 QUESTIONS = 24
 """Questions taken from the memory itself, whose ranking is compared."""
+# About as long as what people ask.
 QUESTION_CHARS = 80
 # Deep enough that a row with a wrong count of words shows among the hits.
 DEPTH = 20
+# A file may change between building the two; three times in a row it does not.
 _RETRIES = 3
+# One wrong rank already means that the index is to be built anew.
 _SHOWN = 5
 
 Ranks = list[tuple[str, dict[str, float]]]

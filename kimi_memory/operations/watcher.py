@@ -145,6 +145,7 @@ def is_watched(root: Path, path: str) -> bool:
     try:
         parts = Path(path).relative_to(root).parts
     except ValueError:
+        # Links may lead to places outside of the memory.
         return False
     return not any(part.startswith(".") for part in parts)
 
@@ -152,6 +153,7 @@ def is_watched(root: Path, path: str) -> bool:
 def _yield_hints(root: Path, stop: Event, settle_ms: int, every_seconds: float) -> Iterator[str]:
     """Yield the cause whenever it is time to look."""
     while not stop.is_set():
+        # The folder is renamed or replaced: it is looked for again until somebody stops us.
         with suppress(FileNotFoundError):
             yield from _hints_of(root, stop, settle_ms, every_seconds)
         # The folder was moved away; when another stands there, that one is watched.
@@ -222,6 +224,7 @@ def _folder_identity(root: Path) -> tuple[int, int]:
     try:
         found = root.stat()
     except OSError:
+        # As no folder looks, so that one which comes back counts as another.
         return (0, 0)
     return found.st_dev, found.st_ino
 

@@ -386,6 +386,7 @@ def _decode_header(header: str) -> str:
     try:
         return header.encode("latin-1").decode("utf-8")
     except UnicodeError:
+        # It was Latin after all.
         return header
 
 

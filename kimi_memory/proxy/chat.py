@@ -206,6 +206,7 @@ class Reply:
         try:
             told = json.loads(said)
         except (ValueError, RecursionError):
+            # A stream may carry what is no JSON; it goes on to the client as it came.
             return
         for words in self._heard(told):
             # An endless answer passes on, but is not gathered here.

@@ -31,6 +31,7 @@ from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes import sessions
 
 HOST = "proxy"
+# Abandoned chats are no hurry, and each sweep looks at all open sessions.
 SWEEP_SECONDS = 3600.0
 LOOKS = 20
 """Of chats that began with the same words, so many are looked at, the latest first."""

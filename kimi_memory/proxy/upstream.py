@@ -15,6 +15,7 @@ from kimi_memory.errors import ServerError, UsageError
 
 Headers = Sequence[tuple[bytes, bytes]]
 
+# Only to connect: an answer may rightly take minutes to begin.
 CONNECT_SECONDS = 20.0
 HOP = frozenset(
     (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"te",

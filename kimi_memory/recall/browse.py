@@ -205,6 +205,7 @@ def _read_cursor(cursor: str, *, text: bool) -> tuple[Any, float, float, str]:
         if isinstance(value, str) == text and isinstance(id, str):
             return value if text else float(value), float(age), float(begin), id
     except (ValueError, TypeError, RecursionError):
+        # A cursor that we did not make; the caller says so.
         pass
     raise UsageError("The cursor is none of this list. Begin at its first page.")
 

@@ -193,6 +193,7 @@ def _yield_recent_lines(searcher: Searcher, request: Request) -> Iterator[Line]:
             searcher.files.served(path).content.splitlines(True), path
         )
     except FormatError:
+        # A session that cannot be read adds no turns; the hits themselves stand.
         return
     id = transcript.session.id
     current = request.shown_from is None or transcript.latest >= request.shown_from

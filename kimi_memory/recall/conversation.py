@@ -21,6 +21,7 @@ ASKING = 0.9
 LENGTH_POWER = 0.3
 LENGTH_CAP = 1.5
 """A turn so many times as long as the median tells as much as a longer one."""
+# A turn of one word is not worthless: it may be the answer.
 SHORTEST = 0.05
 STREAM_DAYS = 3
 """A file that goes on for so many days is a stream, such as messages or a log of calls: what

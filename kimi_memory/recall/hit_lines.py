@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kimi_memory.recall.request import Request
 
 PRIORITY = {"short-term": 0, "mid-term": 1, "episodic": 2, "semantic": 3, "long-term": 4, "page": 3}
+# A hit is recognised by a few lines; the whole is asked for by its path.
 LINE_CHARS = 400
 # At half: a statement leaves out the small talk of the turn that it was taken from.
 RESTATED, ASKED = 0.5, 0.8
@@ -38,6 +39,7 @@ LEAST = 0.35
 ORDERS = frozenset({"rule", "preference"})
 """Types of cards that tell an agent how to work."""
 _DOUBTED = frozenset({"stale", "conflicted"})
+# It stands behind the line that it replaces, and both must fit.
 _REPLACED_CHARS = 80
 
 

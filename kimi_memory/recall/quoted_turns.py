@@ -37,6 +37,7 @@ def rests_on(searcher: Searcher, unit: Unit) -> tuple[str, ...]:
     known = searcher.once("quoted turns", dict[str, tuple[str, ...]])
     if unit.id not in known:
         content = b""
+        # Its session is gone or waits for a word: the card is shown without the quote's turn.
         with suppress(OSError, KimiMemoryError):
             content = searcher.files.served(unit.path).content
         known[unit.id] = tuple(_yield_turn_ids(content.decode("utf-8", "replace")))

@@ -61,12 +61,14 @@ def forgotten_ids(searcher: Searcher) -> list[str]:
 
 def tombstones_of(files: Files) -> Tombstones:
     """Return the tombstones that can be read; the gate of writing refuses the others."""
+    # Broken lines bar nothing here, as reading must go on.
     with suppress(KimiMemoryError):
         return _build_tombstones(_read_tombstones(files), files.journal)
     return _NOTHING
 
 
 def _read_tombstones(files: Files) -> bytes:
+    # Nothing was ever forgotten here.
     with suppress(OSError, KimiMemoryError):
         return files.served(TOMBSTONES).content
     return b""

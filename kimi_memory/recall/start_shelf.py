@@ -137,6 +137,7 @@ class FrontShelf(Shelf):
         try:
             content = self.store.served(path).usable
         except (NotFoundError, UnsafePathError):
+            # It went, or a link leads out of the memory: neither is shown.
             return None
         if path in cards and (head := read_head(path, content)):
             self._heads[path] = head

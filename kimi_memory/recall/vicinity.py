@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST = 120
 """So many notes can be read on one picture."""
+# Farther away everything is connected with everything.
 HOPS = 3
 SAME_KEY = "same key"
 SAME_PROJECT = "same project"
@@ -33,6 +34,7 @@ SAME_PROJECT = "same project"
 _WEIGHTS = {SAME_KEY: 0.8, SAME_PROJECT: 0.3}
 _WALKED = 2000
 """So many links are followed at most: a note that all others link to has more than can be shown."""
+# Enough to come to rest; each round compares all pairs of notes.
 _ROUNDS = 90
 
 

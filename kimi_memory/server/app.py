@@ -39,6 +39,7 @@ from kimi_memory.server.schema import Route, Special
 from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
 
+# Nobody notices so small a delay.
 POLL_SECONDS = 0.25
 QUIET_SECONDS = 15.0
 """After so long a silence a stream says that it is still there."""
@@ -275,6 +276,7 @@ class App:
         try:
             shown = await self._door.caller(request.headers.get("authorization", ""))
         except ServerError:
+            # The token was taken back, or the space lets nobody in: the stream ends.
             return False
         return shown == request.state.caller and self._desk.still_admits(shown, caller)
 

@@ -61,6 +61,7 @@ def _is_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:
+        # It is a name then.
         return False
     return True
 
@@ -195,5 +196,6 @@ def _host_of(host: str) -> str:
         parts = urlsplit(f"//{host}")
         _ = parts.port
     except ValueError:
+        # A header may hold anything; what is no host is none that we allow.
         return ""
     return parts.hostname or ""

@@ -14,7 +14,9 @@ from kimi_memory.server.responses import ClusterNode, ClusterState, Deployed, Le
 from kimi_memory.server.schema import Deed, Field, Given, Route
 
 MOST_RUNS = 1000
+# Proxies in between end a request that is silent for longer.
 MOST_WAIT_SECONDS = 60.0
+# No machine has so much; without a bound, JSON would let infinity through.
 _MOST = 1e9
 
 

@@ -263,6 +263,7 @@ class GuardPost:
             guard = self.find()
             return guard is not None and guard.believes()
         except (FormatError, OSError):
+            # While the space cannot be read nobody gets in, so nothing needs to be offered either.
             return False
 
     @property
@@ -272,6 +273,7 @@ class GuardPost:
             guard = self.find()
             return guard.signer if guard else None
         except (FormatError, OSError):
+            # The page then offers no sign-in, rather than one that must fail.
             return None
 
     def caller(self, token: str) -> Caller | None:

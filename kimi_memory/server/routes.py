@@ -20,8 +20,11 @@ from kimi_memory.server.schema import Field, Route, Special
 
 # A hundred years: to count back far more days leaves the calendar.
 MOST_DAYS = 36_500
+# An answer is read by a model or a person; more than that is a question badly put.
 MOST_HITS = 100
+# About the largest part of a window that anybody gives to memories.
 MOST_TOKENS = 50_000
+# Each is read from git, and the answer stands in memory whole.
 MOST_COMMITS = 1000
 
 _DRY = Field(name="dry_run", kind="flag", help="Only show the diff", default=False)

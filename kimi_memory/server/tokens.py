@@ -139,6 +139,7 @@ class Tokens:
         try:
             return signature(self._path.stat())
         except FileNotFoundError:
+            # No token was ever made.
             return None
 
     def _read_tokens(self) -> list[Token]:

@@ -122,6 +122,7 @@ class Desk:
         try:
             guard = self.guard
         except FormatError:
+            # Where the rules cannot be read, nobody is let through.
             return False
         return guard.still_admits(shown, admitted, request) if guard else shown == admitted
 
@@ -208,6 +209,7 @@ def _check_leading(memory: Memory) -> None:
 def _read_at(relay: Relay, after: int) -> tuple[int, int, int]:
     seq, lag = relay.position.read_at(after, AFTER_SECONDS)
     epoch = 0
+    # A status that waits for an unreachable log would be of no use while one looks for the fault.
     with suppress(Unreachable):
         epoch = relay.position.last_epoch()
     return seq, lag, epoch

@@ -42,6 +42,7 @@ def copy_id(store: Store) -> str:
         with store.lock("copy"):
             return known_copy(store) or _draw_id(store, ())
     except KimiMemoryError:
+        # Another process holds it, or the disk is full: a turn is stored all the same.
         return ""
 
 
@@ -61,6 +62,7 @@ def list_ids(store: Store) -> tuple[str, ...]:
     try:
         marks = json.loads(store.read(PATH))
     except (KimiMemoryError, ValueError):
+        # None was drawn here yet.
         return ()
     if not isinstance(marks, dict) or not is_here(marks, store.root):
         return ()
@@ -88,6 +90,7 @@ def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
         try:
             put(place, json.dumps({**alive, str(root): copy}, ensure_ascii=False).encode())
         except (HistoryError, OSError):
+            # The list only helps to name copies; without it they have their ids.
             return
 
 
@@ -112,6 +115,7 @@ def _read_copies(place: Path) -> dict[str, str]:
     try:
         found = json.loads(place.read_bytes())
     except (OSError, ValueError):
+        # Whatever is wrong with the list, it is made anew by the copies that are opened.
         return {}
     return {str(path): str(copy) for path, copy in found.items()} if type(found) is dict else {}
 
@@ -121,6 +125,7 @@ def _is_still_copy(path: str, copy: str) -> bool:
     try:
         marks = json.loads((Path(path) / PATH).read_bytes())
     except (OSError, ValueError):
+        # Moved, removed, or on a disk that is not there now: it enters again when it is opened.
         return False
     if not isinstance(marks, dict):
         return False

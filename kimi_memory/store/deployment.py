@@ -72,7 +72,9 @@ def read_deployment(root: Path) -> Deployment | None:
     try:
         mark, _, body = (root / DEPLOYED).read_bytes().partition(b"\n")
     except (FileNotFoundError, NotADirectoryError):
+        # A memory of this machine alone, as nearly all are.
         return None
+    # What is damaged falls through to the error: to write alone would part it from the others.
     with suppress(ValueError, TypeError, KeyError):
         if mark == hashlib.sha256(body).hexdigest().encode():
             found = json.loads(body)

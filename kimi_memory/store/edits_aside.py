@@ -51,6 +51,7 @@ def note_aside(root: Path, edit: Entry, name: str) -> None:
 def find_aside(root: Path) -> Iterator[Aside]:
     """Yield the edits that were put aside and are there."""
     for note in sorted((root / FOLDER).glob("*.json")):
+        # A crash may leave one of the two files, which tells nothing without the other.
         with suppress(ValueError, KeyError, TypeError, FileNotFoundError):
             found = json.loads(note.read_bytes())
             lost = root / LOST / Path(found["name"]).name

@@ -129,6 +129,7 @@ class GuardedLog:
         if known or self.keys.listed:
             return known
         for row in self.engine.rows("nodes"):
+            # A row that another program wrote teaches us no key.
             with suppress(ValueError, TypeError, AttributeError):
                 if row.key == node and (shown := str(json.loads(row.body).get("key") or "")):
                     self.keys.trust(node, shown)
@@ -147,6 +148,7 @@ class GuardedLog:
     def get_blob(self, memory: str, sha: str) -> bytes:
         """Return a content; KeyError where there is none, or not the one that was kept."""
         for key in self.sealing.all(memory):
+            # It may be sealed with an older key: the next one is tried.
             with suppress(KeyError):
                 sealed = self.engine.get_blob(memory, _hide(key, sha))
                 try:

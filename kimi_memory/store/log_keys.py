@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kimi_memory.domain.change_log import ChangeLog
 
 KEYS = "keys"
+# As AES-256 takes it.
 _BYTES = 32
 
 

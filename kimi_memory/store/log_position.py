@@ -16,6 +16,7 @@ from kimi_memory.store.wal.journal import Journal
 
 _SAVED_EVERY = 200
 """So many records are carried out before their number is kept: as many are looked at anew."""
+# After a crash, so much of the log is read again: cheaper than a write at each record.
 _SAVED_SECONDS = 2.0
 _LOOK_SECONDS = 0.25
 """So long what was seen of the log is good enough for a read that asks for no record."""
@@ -148,6 +149,7 @@ class Position:
             wait_seconds: how long it is waited for.
         """
         end = time.monotonic() + wait_seconds
+        # A reader then gets what this node has, and is told how far behind that is.
         with suppress(Unreachable, DivergedError):
             if self.place.seq < after or time.monotonic() - self.seen_end >= _LOOK_SECONDS:
                 self._follow()

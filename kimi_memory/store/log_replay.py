@@ -217,6 +217,7 @@ class Replayer:
                 finally:
                     self._disk.close(fd)
         except FileNotFoundError:
+            # A size that no file has, so that it matches none.
             return -1, b""
 
     def _fit_move(self, step: Step, now: str) -> tuple[Step, bool]:

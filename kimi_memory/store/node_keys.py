@@ -76,6 +76,7 @@ class NodeKeys:
                 forms.Encoding.PEM, forms.PrivateFormat.OpenSSH, forms.NoEncryption()
             )
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Another process drew it first; its key is the one of this node.
             with suppress(FileExistsError):
                 _write_secret(self._path, content)
         if public := self.public:
@@ -120,6 +121,7 @@ class NodeKeys:
     def _read_marks(self) -> dict[str, Mark]:
         if self._known is None:
             self._known = {}
+            # Without it nothing is known of other nodes yet; they show their keys again.
             with suppress(FileNotFoundError, ValueError, TypeError):
                 found = json.loads((self._marks / MARKS_FILE).read_bytes())
                 self._known = {memory: Mark(*mark) for memory, mark in found.items()}
@@ -143,6 +145,7 @@ class NodeKeys:
 
     def _load(self) -> Any:
         if self._private is None and self.usable:
+            # This node was never given a key.
             with suppress(FileNotFoundError):
                 content = self._path.read_bytes()
                 try:
@@ -159,6 +162,7 @@ def verify(key: str, content: bytes, sig: str) -> bool:
     try:
         _load_public(key).verify(base64.b64decode(sig), content)
     except (ValueError, TypeError, binascii.Error, _load_errors().InvalidSignature):
+        # Whatever is wrong with it, it proves nothing.
         return False
     return True
 
@@ -217,6 +221,7 @@ def _read_nodes(path: Path) -> Mapping[str, Sequence[str]]:
 
 
 def _read_lines(path: Path) -> list[str]:
+    # Nobody is trusted by hand here.
     with suppress(FileNotFoundError):
         lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
         return [line for line in lines if line and not line.startswith("#")]
@@ -255,6 +260,7 @@ def _find_library() -> Any:
     try:
         return importlib.import_module("cryptography.exceptions")
     except ImportError:
+        # A memory of one machine does without the library.
         return None
 
 

@@ -51,6 +51,7 @@ def keep_block(store: Store, block: PromptBlock, days: int) -> None:
     }  # fmt: skip
     folder, today = store.root / FOLDER, block.at.astimezone(UTC).date()
     path = folder / f"{today}.jsonl"
+    # They only serve to look back: an answer must not fail for them.
     with suppress(OSError):
         if not path.exists():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,6 +68,7 @@ def keep_block(store: Store, block: PromptBlock, days: int) -> None:
 def read_blocks(store: Store) -> Iterator[PromptBlock]:
     """Yield the blocks that are kept, the latest first; torn lines are left out."""
     for name in reversed(_list_days(store)):
+        # Another process dropped it as too old.
         with suppress(OSError):
             for line in reversed((store.root / FOLDER / name).read_bytes().splitlines(True)):
                 with suppress(ValueError, KeyError, TypeError):
@@ -91,6 +93,7 @@ def _signed(block: PromptBlock) -> str:
 
 def _list_days(store: Store) -> list[str]:
     """Return the names of the files, the oldest first."""
+    # None was kept yet.
     with suppress(OSError):
         return sorted(one.name for one in (store.root / FOLDER).iterdir() if _day_of(one.name))
     return []
@@ -105,6 +108,7 @@ def _drop_old(store: Store, last: date) -> None:
 
 def _day_of(name: str) -> date | None:
     """Return the day of a file; None for a file that we did not write."""
+    # Such a file is neither read nor dropped.
     with suppress(ValueError):
         return date.fromisoformat(name.removesuffix(".jsonl"))
     return None

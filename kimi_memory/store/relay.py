@@ -52,7 +52,9 @@ from kimi_memory.store.wal.records import Entry
 from kimi_memory.store.wal.transaction import Intent
 
 T = TypeVar("T")
+# A try is lost only where another node wrote meanwhile.
 _TRIES = 8
+# Soon enough once the log answers again, and seldom enough to spare it.
 _PAUSE_SECONDS = 0.05
 _CLUSTER = Actor("cluster")
 
@@ -175,6 +177,7 @@ class Relay:
         try:
             self._ship(draft)
         except NotPrimaryError:
+            # Another node took over: it finds the edit by itself, or it is put aside.
             return ()
         return kept
 
@@ -338,6 +341,7 @@ class Relay:
         try:
             self.lead()
         except (NotPrimaryError, DivergedError):
+            # A node that has fallen away must not write either.
             return False
         return True
 

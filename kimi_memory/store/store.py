@@ -350,6 +350,7 @@ class Store(Shipping):
         try:
             fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, path)
         except FileNotFoundError:
+            # The first line of a file may begin anywhere: it begins at nothing.
             return 0, b""
         try:
             return self._find_sound_end(fd, path)

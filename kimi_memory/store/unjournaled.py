@@ -74,6 +74,7 @@ def read_mark(tree: Tree) -> str:
     try:
         return tree.read(f"{PRIVATE}/{_MARK}").decode("utf-8", "replace")
     except FileNotFoundError:
+        # As nearly always: the mark is written when a disk fails.
         return ""
 
 
@@ -83,6 +84,7 @@ def write_mark(tree: Tree, why: str) -> None:
         with tree.folder(PRIVATE) as folder:
             tree.write(Place(folder, _MARK), why.encode())
     except OSError:
+        # The disk refuses even this; this process knows it anyway.
         return
 
 

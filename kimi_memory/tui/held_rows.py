@@ -18,7 +18,9 @@ from kimi_memory.recall.query_parser import parse
 from kimi_memory.store.notes import sessions
 from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, one_line
 
+# A terminal shows half of it; the next page is asked for on the way down.
 PAGE = 100
+# Searched anew at each letter that is typed.
 HITS = 30
 _SURE, _NAME = 5, 22
 """Columns for how sure it is, and for its key."""

@@ -14,6 +14,7 @@ from kimi_memory.operations.job_list import diff_of_job
 from kimi_memory.operations.undo_many import newest_jobs
 from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, one_line, show_diff
 
+# Older jobs are found with `kimi-memory log`.
 SHOWN = 200
 
 

@@ -31,6 +31,7 @@ from kimi_memory.tui.waiting_rows import Waits
 TABS = ("held", "search", "review", "sessions", "jobs")
 WIDE = 80
 """In fewer columns only one pane is shown."""
+# A person does not notice a second, and the look costs a call of the system for each file.
 _LIVE_SECONDS = 1.0
 Do = Callable[[bool], Sequence[JobReport]]
 """Does something, or with True only shows it."""

@@ -40,6 +40,7 @@ class Sessions:
 
     def size(self, row: Row) -> int:
         """Return how many bytes a session has; it changed where that did."""
+        # Its file moves when the session ends; the next look finds it there.
         with suppress(OSError):
             return (self._reading.memory.store.root / self._paths[row.id]).stat().st_size
         return 0  # It was archived meanwhile.

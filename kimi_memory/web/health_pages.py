@@ -97,6 +97,7 @@ def _mask_address(text: str) -> str:
     try:
         parts = urlsplit(text)
     except ValueError:
+        # What cannot be taken apart might hold a password anywhere.
         return MASKED
     host = parts.netloc.rpartition("@")
     bare = parts._replace(netloc=f"{MASKED}@{host[2]}" if host[1] else host[2])

@@ -13,6 +13,7 @@ from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.responses import Event
 from kimi_memory.server.workers import Desk
 
+# Nobody notices so small a delay, and each look asks for all files.
 POLL_SECONDS = 0.5
 QUIET_SECONDS = 15.0
 """After so long a silence a stream says that it is still there."""

@@ -30,7 +30,9 @@ from kimi_memory.web.reading_pages import mark
 
 AROUND = 1
 """So many turns before and after a proof are shown with it."""
+# A browser lays out so many turns at once without a pause.
 TURNS = 100
+# Each of them is read whole, for its turns.
 SESSIONS = 50
 
 
@@ -110,6 +112,7 @@ def _proof(memory: Memory, asked: Asked, one: Evidence) -> Proof:
     if not one.path or not asked.caller.space.holds_path(memory, one.path):
         return Proof(one, (), "")
     place = link(f"/sessions/{source.session}", at=source.first)
+    # The session may be purged or elsewhere; the quote itself is still shown.
     with suppress(KimiMemoryError):
         transcript = sessions.read(memory.store, one.path)
         near = [
@@ -185,6 +188,7 @@ def _talk(memory: Memory, place: sessions.Place) -> Talk:
     try:
         found = sessions.read(memory.store, place.path)
     except KimiMemoryError as error:
+        # The list is shown even if one session is broken.
         return Talk(place.id, place.open, None, 0, str(error))
     return Talk(place.id, place.open, found.session, len(found.turns))
 

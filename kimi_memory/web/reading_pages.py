@@ -224,6 +224,7 @@ def _month(text: str, now: datetime) -> datetime:
         try:
             return datetime(int(year), int(month), 1, tzinfo=now.tzinfo)
         except ValueError:
+            # The address was typed by hand, and has a month 13.
             pass
     return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 

@@ -133,6 +133,7 @@ def _parse_query(query: str) -> Mapping[str, Sequence[str]]:
     try:
         return parse_qs(query, max_num_fields=MOST_FIELDS)
     except ValueError:
+        # Too many fields come from no form of ours.
         return {}
 
 

@@ -21,7 +21,9 @@ from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.tokens import Tokens
 from kimi_memory.spaces.people import Signer
 
+# It is in the address for a moment; histories of browsers keep it for ever.
 CODE_SECONDS = 60
+# A working day: nobody signs in twice, and a forgotten window closes over night.
 SEAT_SECONDS = 12 * 3600
 MOST = 64
 """So many seats at a time; the oldest one goes for a new one."""
@@ -108,6 +110,7 @@ class Seats:
     def _consume(self, code: str) -> bool:
         """Whether a code waits for this server; it does so once."""
         place = _code_path(self._home, next(iter(self._doors)), code)
+        # It was used up, or never given.
         with suppress(OSError, ValueError, DiskError):
             until = float(place.read_text("ascii"))
             drop(place)

@@ -14,6 +14,7 @@ from kimi_memory.web.room import Room
 
 BACK = f"{ROOT}/signed-in"
 """To which page of ours they come back; the issuer has to know its whole address."""
+# The time to type a password and a second factor at the issuer.
 SENT_SECONDS = 600
 _MOST = 1000
 """So many at a time; the oldest one goes for a new one."""

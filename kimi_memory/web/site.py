@@ -39,6 +39,7 @@ from kimi_memory.web.room import Room
 from kimi_memory.web.seats import SEAT_SECONDS, Seat, Seats
 from kimi_memory.web.sign_in import BACK, SENT_SECONDS, Sent, back_of, host_of
 
+# Above any note; a larger body is no form of ours.
 FORM_BYTES = 256 * 1024
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 

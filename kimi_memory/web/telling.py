@@ -31,6 +31,7 @@ def tell_of(memory: Memory, asked: Asked) -> Telling:
 
     @cache
     def name(id: str) -> tuple[str, str]:
+        # The reader may not see it, or it went: its id is no secret.
         with suppress(KimiMemoryError):
             return title_of(memory, space.filed(memory, id).note.id), id
         # Who sees a part of the memory sees none of its past.
@@ -60,6 +61,7 @@ def _title_of_gone(memory: Memory, id: str) -> str:
     """Return what a note said last that is not there any more; its id where nobody knows."""
     if not memory.history.ready():
         return id
+    # A history that cannot be read takes the name away, not the page.
     with suppress(KimiMemoryError):
         return next((one.says for one in reversed(memory.timeline(id)) if one.says), id)
     return id

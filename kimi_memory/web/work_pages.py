@@ -20,6 +20,7 @@ from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.web.page_types import Asked, Redirect, View, link
 from kimi_memory.web.schedule import list_schedule
 
+# Of a job with thousands of operations the first ones show what it did.
 SHOWN = 60
 RUNS = 20
 

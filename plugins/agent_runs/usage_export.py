@@ -37,6 +37,7 @@ _METRICS = {
     "log_bytes": ("kimi_memory.log.bytes", "By", ""),
 }
 """Name and unit of each figure, and of which kind its tokens are."""
+# Figures are sent again at the next time; a collector that is down must not hold us up.
 _SECONDS = 10.0
 
 

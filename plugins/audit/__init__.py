@@ -23,6 +23,7 @@ from .report import STALE_DAYS, Audit, audit
 
 __all__ = ["Audit", "audit", "register_commands", "register_pages"]
 
+# A screen full; `--all` and `--json` show the rest.
 _SHOWN = 20
 
 

@@ -29,8 +29,10 @@ _DRIFTING = regex(
 )
 # A habit does not drift: `every Monday`, `每周一`.
 _EVERY = regex(r"\bevery|\balways|\beach|每|总是|一直")
+# Of fewer memos, no language is the common one.
 _FEW = 8
 _MOST = 0.9
+# Names and numbers look like any language.
 _SHORTEST = 12
 
 

@@ -18,10 +18,15 @@ from kimi_memory.nlp.rules.values import contradicts
 
 from .checks import Check, Placed, Rot
 
+# With fewer words in common, two statements are about different things.
 _LEAST = 0.5
+# Nearly word by word the same, so the little that differs is the point.
 _NEAR = 0.85
+# Two or three words are a title, and claim nothing.
 _SHORTEST = 4
+# A row that clashes with more is one of a list.
 _MANY = 3
+# What is claimed stands at the beginning; comparing takes the square of the length.
 _LONGEST = 600
 _DENIAL = regex(
     r"\b(?:not|never|no|don't|doesn't|won't|isn't|aren't|cannot|can't)\b|不|没|别|无|未"

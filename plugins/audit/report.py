@@ -20,7 +20,9 @@ from .contradictions import quarrels, repeats
 STALE_DAYS = 180
 """A memo that nobody confirmed for so long counts as stale."""
 
+# Rules of secrets are slow on one text of megabytes, and quick on many small ones.
 _PIECE = 100_000
+# Longer than any secret, so that none is cut in two at the end of a piece.
 _OVERLAP = 4_000
 
 

@@ -46,6 +46,7 @@ _LEAST_SUMMARY = 200
 """With fewer tokens a summary holds little more than its heading."""
 _MOST_SUMMARY = 4000
 """A longer one is no summary, and no page of the memory could hold it."""
+# A card with more sources is unreadable, and the first ones prove it.
 _QUOTES = 20
 _ROLES = {
     "user": Role.USER,

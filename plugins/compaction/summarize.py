@@ -47,8 +47,10 @@ _SECTION = {
 }
 _WEIGHT = {"overview": 5.0, "tasks": 4.0, "decisions": 3.0, "rules": 2.0, "findings": 1.0}
 _FIGURE = regex(r"\d+(?:[.:]\d+)*")
+# A summary of a long session would else be all of its last stage.
 _PER_STAGE = 6
 _CROWD = 6
+# A point is one line; whole answers would use up the room of all others.
 _LONGEST = 300
 _SCHEMA: dict[str, Json] = {
     "type": "object",

@@ -101,6 +101,7 @@ class Connection:
     def _drop(self) -> None:
         found, self.client = self.client, None
         if found is not None and self._loop is not None:
+            # The server may be gone; what is closed here is only our side.
             with suppress(TimeoutError, NatsError, OSError):
                 asyncio.run_coroutine_threadsafe(found.close(), self._loop).result(1.0)
 
@@ -171,6 +172,7 @@ class Connection:
         try:
             found = await self.client.jetstream().get_msg(stream, seq)
         except NotFoundError:
+            # It was dropped behind a snapshot.
             return None
         return bytes(found.data)
 
@@ -206,6 +208,7 @@ class Connection:
 
 async def await_message(heard: Any, seconds: float) -> None:
     """Wait for a message, or for so long."""
+    # That nothing came is an answer, too.
     with suppress(nats.errors.TimeoutError):
         await heard.next_msg(timeout=max(seconds, 0.001))
 

@@ -16,7 +16,9 @@ from kimi_memory.nlp.basic.similarity import words_of
 
 LEAST_SESSIONS = 3
 """In so many sessions a procedure must come up."""
+# One step alone is no procedure.
 LEAST_STEPS = 2
+# Longer ones never come twice in the same order.
 MOST_STEPS = 12
 
 _FENCE = regex(r"\s{0,3}(?:```|~~~)\s*(\w*)")
@@ -209,6 +211,7 @@ def _yield_tool_command(text: str) -> Iterator[str]:
     try:
         value = json.loads(text) if text.startswith("{") else None
     except (ValueError, RecursionError):
+        # Text that begins like JSON and is none.
         return
     call = value.get("input", value) if isinstance(value, dict) else None
     command = call.get("command") if isinstance(call, dict) else None

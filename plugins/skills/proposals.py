@@ -31,7 +31,9 @@ FOLDER = "review/skills"
 _NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 # What programs that read SKILL.md know; they refuse a file with any other key.
 _ALLOWED = {"name", "description", "license", "compatibility", "allowed-tools", "metadata"}
+# A person has to read each of them.
 _MOST = 10
+# The first runs prove the procedure; a hundred quotations would hide it.
 _QUOTED_RUNS = 5
 
 
@@ -78,6 +80,7 @@ def problems_of(text: str, name: str) -> list[str]:
     try:
         values = frontmatter.read(text, f"{name}/SKILL.md").values
     except FormatError as error:
+        # What is wrong with its head is what the person has to know.
         return [str(error)]
     found = [f"unknown key {key!r}" for key in values if key not in _ALLOWED]
     given, told = values.get("name"), values.get("description")

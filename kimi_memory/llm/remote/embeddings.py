@@ -94,6 +94,7 @@ class Vectors:
         try:
             found = patience.each(lambda part: self._ask(part, seconds), parts)
         except ModelError:
+            # Recall goes on by words alone.
             return None
         rows = [row for part in found for row in part]
         # A server that changes its model meanwhile gives rows of another length.

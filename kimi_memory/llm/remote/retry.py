@@ -17,7 +17,9 @@ from kimi_memory.lazy_dataclass import dataclass
 A = TypeVar("A")
 T = TypeVar("T")
 
+# A server that is restarting is back soon; one that is overloaded gets doubled pauses.
 FIRST_PAUSE_SECONDS = 0.5
+# Longer than this, a person rather has the error.
 LONGEST_PAUSE_SECONDS = 8.0
 log = logging.getLogger("kimi_memory.llm.remote")
 

@@ -56,6 +56,7 @@ class PatternCache:
             row = self.compute_once(("code", source, int(flags)), lambda: _encode(source, flags))
             return _decode(source, row)
         except _UNKNOWN:
+            # The inner parts of Python changed: slower, and the same pattern.
             return re.compile(source, flags)
 
     def compute_once(self, key: tuple[str, str, int], compute: Callable[[], Any]) -> Any:
@@ -78,6 +79,7 @@ class PatternCache:
             return
         content = marshal.dumps((sys.version, self._rows))
         beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        # Where Python's caches cannot be written, patterns are compiled each time.
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(exist_ok=True)
             try:
@@ -88,6 +90,7 @@ class PatternCache:
 
     def _read_rows(self) -> dict[Any, Any]:
         """Return what the file holds; nothing where it is damaged or of another Python."""
+        # Whatever is wrong with the file, patterns can be compiled.
         with contextlib.suppress(OSError, EOFError, TypeError, ValueError):
             content = self._path.read_bytes()
             # A flipped bit could let a pattern of secrets find nothing.

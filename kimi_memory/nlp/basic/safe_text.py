@@ -39,7 +39,9 @@ _UNSEEN = regex("[\U000e0000-\U000e0fff]")
 _NONCE = regex(r"[A-Za-z0-9]{8,64}")
 _LABEL = regex(r'[<>"&\s]+')
 
+# Deeper is no indentation, and to look for more would take time with each such line.
 _WIDEST_INDENT = 200
+# Markers carry ids and dates; a pattern over a line of megabytes would take minutes.
 _WIDEST_MARKER = 1200
 _OURS = "<kimi-memory"
 PREFIX = "| "

@@ -102,6 +102,7 @@ REACH = 24
 """With so many earlier texts of the same rare word a text is compared."""
 
 _WORD = regex(rf"[^\W_{HAN}]+(?:[.:][^\W_{HAN}]+)*|[{HAN}]+")
+# Two texts that begin alike so long are alike; whole documents would take seconds.
 _LONGEST = 4000
 
 

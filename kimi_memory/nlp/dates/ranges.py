@@ -135,6 +135,7 @@ def _latest_day(month: int, day: int, today: date) -> date:
         try:
             found = date(year, month, day)
         except ValueError:
+            # 29 February of a year that has none.
             continue
         if found <= today:
             return found

@@ -82,6 +82,7 @@ def _shifted_words(today: date, unit: str, by: int) -> list[str]:
             moment = today + timedelta(days=by * (1 if unit == "day" else 7))
             return _exact_day_words(moment) if unit == "day" else [week_word(moment)]
     except OverflowError:
+        # Outside of the calendar: nobody means the year 10,000.
         return []
     if unit == "year":
         return [f"y:{today.year + by:04d}"] if 0 < today.year + by <= 9999 else []

@@ -86,6 +86,7 @@ def _build_moment(found: re.Match[str]) -> datetime | None:
         )
         return local.astimezone(UTC)
     except (ValueError, OverflowError):
+        # Digits in the form of a time that no clock shows, such as 2026-13-45.
         return None
 
 

@@ -102,6 +102,7 @@ def day(year: int, month: int, of_month: int) -> date | None:
     try:
         return date(year, month, of_month)
     except ValueError:
+        # Texts hold 30 February: it is no date then, and no reason to fail.
         return None
 
 

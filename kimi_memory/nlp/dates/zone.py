@@ -45,6 +45,7 @@ def in_zone(at: datetime, zone: Zone) -> datetime:
     try:
         return at.astimezone(zone)
     except (OverflowError, OSError, ValueError):
+        # An hour before the first moment of the calendar is none that Python can hold.
         return at
 
 
@@ -78,6 +79,7 @@ def start_of(day: date, zone: Zone) -> datetime:
     try:
         return start.astimezone(UTC)
     except (OverflowError, OSError, ValueError):
+        # The same at the ends of the calendar: an hour's error there hurts nobody.
         return start.replace(tzinfo=UTC)
 
 

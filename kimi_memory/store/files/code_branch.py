@@ -7,6 +7,7 @@ import json
 import os
 import zlib
 
+# Not from `typing`: hooks import this module, and its import costs milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +44,7 @@ def read_followed(root: str) -> Mapping[str, str]:
             found = json.load(file)
         return {str(name): str(base) for name, base in dict(found).items()}
     except (OSError, ValueError, TypeError):
+        # A memory that follows no code has no such file.
         return {}
 
 
@@ -58,6 +60,7 @@ def read_code_branch(folder: str) -> tuple[str, str]:
         private, common = _find_repository(os.path.join(here, ".git"))
         head = _read_line(os.path.join(private, "HEAD"))
     except (OSError, ValueError):
+        # A broken repository has no branch, and what is said goes into the main memory.
         return "", ""
     return os.path.realpath(common), head.removeprefix(_HEAD) if head.startswith(_HEAD) else ""
 

@@ -22,12 +22,14 @@ from kimi_memory.errors import DiskError
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Flags of renameat2, which Python has no names for.
 NOREPLACE = 1
 EXCHANGE = 2
 # The number of the call, for C libraries without a name for it (musl).
 _RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(os.uname().machine, 276)
 # File systems that do not know these flags (network, FAT) and old kernels answer one of these.
 _UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
+# Above this size, larger parts make reading no faster.
 _READ = 1 << 20
 
 _REMEDIES = {
@@ -80,6 +82,7 @@ def state_of(root: Path | str, path: str) -> Stat | None:
     try:
         return signature(os.lstat(f"{root}/{path}"))
     except OSError:
+        # What cannot be looked at is not there for whoever asks.
         return None
 
 
@@ -216,6 +219,7 @@ class Disk:
         try:
             fcntl.flock(fd, fcntl.LOCK_UN)
         except OSError:
+            # Some network file systems cannot; the caller closes the file instead.
             return False
         return True
 
@@ -291,6 +295,7 @@ class Disk:
         try:
             self.perform("mkdir", os.mkdir, name, 0o700, dir_fd=at)
         except FileExistsError:
+            # Another process made it at the same moment, or long ago.
             return
 
     def rmdir(self, name: str, at: int) -> None:

@@ -34,6 +34,7 @@ FOLDER = f"{PRIVATE}/locks"
 STRIPES = 256
 _IDLE = 16
 """So many files stay open for the next to take the lock: a turn takes three, and the same ones."""
+# Most locks are held for less; random pauses keep two waiters from meeting again and again.
 _PAUSE_SECONDS = 0.005
 _RANKS = {"store": 0, "stripe": 1, "journal": 2}
 _BRIEF = frozenset({"append", "journal"})
@@ -46,6 +47,7 @@ def boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
+        # Systems other than Linux do not tell; a lock of an earlier run then looks like one of now.
         return ""
 
 
@@ -291,6 +293,7 @@ class Locks:
             elif size:
                 disk.perform("sign", os.ftruncate, fd, 0)
         except OSError:
+            # The record only tells others who holds it; the lock itself is the kernel's.
             return
 
     def _describe_holder(self, name: str) -> str:
@@ -301,6 +304,7 @@ class Locks:
             what = f" ({record['op']})" if record["op"] else ""
             return f"process {record['pid']}{what} on {record['host']} for {age:.1f} s"
         except (OSError, ValueError, KeyError, TypeError):
+            # It was let go of, or signed anew, while we looked; the message can do without.
             return "another process"
 
 

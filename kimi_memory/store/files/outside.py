@@ -40,5 +40,6 @@ def write_whole(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
     finally:
+        # It has its final name by now, or the error above is the one to tell.
         with suppress(OSError):
             part.unlink(missing_ok=True)

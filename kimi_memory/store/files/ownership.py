@@ -37,6 +37,7 @@ _FORMS = dict.fromkeys(
 ) | dict.fromkeys(("pending", "pending-flush", "read-only"), S_IFREG)
 """Whether each of these names, which every command reads, is a folder or a file."""
 _REFUSED = frozenset({EROFS, EACCES, EPERM})
+# The last record is wanted, and nobody knows how long a stranger's file is.
 _LONGEST = 1 << 16
 
 
@@ -83,6 +84,7 @@ def _machine_id() -> str:
     try:
         return Path("/etc/machine-id").read_text(encoding="ascii").strip() or platform.node()
     except (OSError, ValueError):
+        # Only Linux has it; the name of the machine is the next best.
         return platform.node()
 
 
@@ -108,6 +110,7 @@ def _is_replaced(place: Path) -> bool:
     try:
         return place.name in _FORMS and S_IFMT(place.lstat().st_mode) != _FORMS[place.name]
     except FileNotFoundError:
+        # Nothing is there, so nothing stops a command.
         return False
 
 
@@ -115,6 +118,7 @@ def _read_marks(root: Path, name: str) -> dict[str, object] | None:
     try:
         found = json.loads(_read_tail(root / PRIVATE, name))
     except (OSError, ValueError):
+        # Without marks of ours, the folder counts as one that came from somewhere else.
         return None
     return found if isinstance(found, dict) else None
 
@@ -151,6 +155,7 @@ def _is_signed(root: Path, key: bytes) -> bool:
         lines = _read_tail(folder, max(names)).splitlines() if names else []
         record = json.loads(lines[-1]) if lines else None
     except (OSError, ValueError):
+        # What cannot be read was not sealed by us.
         return False
     if not isinstance(record, dict):
         return False

@@ -52,6 +52,7 @@ _CONFLICT_MARK = re.compile(
 )
 # The readable view of an open session, made anew with every turn.
 _VIEW = re.compile(r"short-term/[^/]+\.json")
+# No link on the way may lead out of the memory, and no program that we start inherits it.
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # One number on all architectures, since Linux 5.6; the C library has no name for it.
 _OPENAT2 = 437

@@ -201,6 +201,7 @@ class Tree:
         try:
             return hashlib.sha256(self.read_place(place, path)).hexdigest()
         except FileNotFoundError:
+            # To compare with "nothing" is to ask whether it was made meanwhile.
             return ""
 
     def write(self, place: Place, content: bytes, *, mode: int = 0o600, sync: bool = True) -> None:

@@ -154,6 +154,7 @@ class Batch:
         try:
             self._mark.replace(self._aside)
         except FileNotFoundError:
+            # Another process of this memory took the batch first.
             return
 
     def _flush_due(self) -> None:
@@ -181,9 +182,11 @@ def _batch_span(mark: Path) -> tuple[datetime, datetime] | None:
     try:
         text, changed = mark.read_bytes(), mark.stat().st_mtime
     except (FileNotFoundError, NotADirectoryError):
+        # Nothing waits to be committed.
         return None
     last = datetime.fromtimestamp(changed, UTC)
     try:
         return datetime.fromtimestamp(int(text) / 1_000_000_000, UTC), last
     except (ValueError, OverflowError, OSError):
+        # Then it is committed at once: too early does no harm, too late might.
         return datetime.fromtimestamp(0, UTC), last

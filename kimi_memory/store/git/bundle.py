@@ -28,9 +28,13 @@ Compression = Literal["none", "gzip"]
 _FORMAT = "kimi_memory/bundle/1"
 _FIRST = re.compile(rf"{_FORMAT} ([0-9a-f]{{64}})\n".encode())
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+# It names each file of a memory once; a stranger's file must not fill ours.
 _LONGEST_MANIFEST = 1 << 24
+# Lines of a bundle's head have a hash and a name.
 _LONGEST_LINE = 1 << 12
+# Ours need one commit or two; a stranger's head must end somewhere.
 _MOST_NEEDED = 10_000
+# Bundles may be larger than memory, so they pass through in parts.
 _PART = 1 << 20
 
 

@@ -85,6 +85,7 @@ class CacheFile:
         try:
             return signature(self._path.stat())
         except OSError:
+            # None was written yet, or it was purged.
             return UNKNOWN
 
 
@@ -101,6 +102,7 @@ def load_cache(path: Path) -> Cache:
         form, head, index, rows = json.loads(body)
         entries = {r[0]: Entry(str(r[1]), str(r[2]), tuple(r[3:])) for r in rows}
     except (ValueError, TypeError, LookupError):
+        # It can be made anew from git, so its faults are nobody's business.
         return Cache()
     return Cache(str(head), entries, tuple(index)) if form == _FORMAT else Cache()
 

@@ -96,6 +96,7 @@ _REMEDIES = (
 )
 # A git that hangs, such as on a dead network drive, must not hold our lock for ever.
 _TIMEOUT_SECONDS = 30.0
+# What reads or writes a whole history takes minutes where that is long.
 _WHOLE_SECONDS = 600.0
 _REST_SECONDS = 60.0
 """So long git is not asked again after it had to be stopped."""

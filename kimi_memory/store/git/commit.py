@@ -33,6 +33,7 @@ from kimi_memory.store.git.tree import (
 if TYPE_CHECKING:
     from kimi_memory.store.git.signing_key import SigningKey
 
+# A try is lost only where somebody else committed meanwhile.
 _TRIES = 5
 # Long enough that no living process still writes a file of that age.
 _LEFTOVER_SECONDS = 3600.0
@@ -46,6 +47,7 @@ _BUSY = {
 
 FORMAT = "%H%x00%aI%x00%an%x00%s%x00%(trailers:only=true,unfold=true)%x00"
 _FIELDS = 5
+# Programs show one line of it, and a title may be as long as a card.
 _LONGEST_SUBJECT = 300
 
 
@@ -298,6 +300,7 @@ def _parse_moment(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
+        # A commit of another program may have a date that Python cannot hold.
         return datetime.fromtimestamp(0, UTC)
 
 

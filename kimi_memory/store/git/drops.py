@@ -27,9 +27,11 @@ from kimi_memory.store.git.bundle import Bundle, Manifest, read_bundle
 from kimi_memory.store.git.merge_commit import Merger
 
 HEAD = "head.json"
+# Who joins has to read all of them; beyond this, the history is dropped anew in one.
 _MOST_BUNDLES = 64
 _MOST_BYTES = 8 << 20
 """After so many bundles, or bytes of them, one of the whole memory replaces a copy's own."""
+# It lists bundles, of which there are few; others can write into the folder, too.
 _LONGEST_HEAD = 1 << 20
 _COPY = re.compile(r"[a-z2-7]{8}")
 _BUNDLE = re.compile(r"(\d{6,12})-([0-9a-f]{12})\.bundle(\.age)?")
@@ -132,6 +134,7 @@ def write_drop(
 
 def _remove_bundles(place: Path, but: Collection[str] = ()) -> None:
     """Remove the bundles of a copy except some; remove the folder, too, once it is empty."""
+    # The folder is another program's to sync, and may be busy; the rest goes next time.
     with suppress(OSError):
         for path in sorted(place.iterdir()):
             if path.name not in but and (path.name == HEAD or _BUNDLE.fullmatch(path.name)):
@@ -189,6 +192,7 @@ def list_others(folder: Path, memory: str, own: str) -> list[str]:
     try:
         names = sorted(one.name for one in _find_place(folder, memory).iterdir())
     except OSError:
+        # The folder is not there now, such as a stick that was pulled out.
         return []
     return [name for name in names if _COPY.fullmatch(name) and name != own]
 
@@ -258,5 +262,6 @@ def _read_head(place: Path) -> tuple[list[Dropped], str] | None:
             for one in found
         )
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        # Half of it was synced, or it is not ours: nothing of it is believed.
         return None
     return (found, mark) if found and sound else None

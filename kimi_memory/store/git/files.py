@@ -234,6 +234,7 @@ def write_absent(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
     except FileExistsError:
+        # A person's own stays as it is.
         return
 
 

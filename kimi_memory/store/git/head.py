@@ -70,6 +70,7 @@ def read_branch_file(git: Git) -> tuple[str, str]:
             return ref, ""
         commit = _COMMIT.fullmatch((folder / ref).read_bytes())
     except OSError:
+        # Git keeps it elsewhere, such as in a worktree: the caller asks git.
         return "", ""
     return (ref, commit[1].decode("ascii")) if commit else ("", "")
 
@@ -154,6 +155,7 @@ def _read_mark(root: Path) -> str:
     try:
         return (root / _MARK).read_bytes().decode("ascii", "replace").strip()
     except OSError:
+        # Nothing was examined yet: all movements are.
         return ""
 
 
@@ -161,5 +163,6 @@ def _read_head_log(folder: Path) -> list[re.Match[bytes]]:
     try:
         lines = (folder / "logs" / "HEAD").read_bytes().splitlines()
     except OSError:
+        # A repository without a log was never moved by anybody but us.
         return []
     return [found for line in lines if (found := _LINE.fullmatch(line))]

@@ -171,6 +171,7 @@ class History:
 
     def close(self) -> None:
         """Keep what is known of the last commit, or the next process asks git."""
+        # The next process asks git instead, which takes longer.
         with suppress(HistoryError):
             self._kept.save()
 
@@ -304,6 +305,7 @@ class History:
             check_owner(self.root, git.common())
             return examine(git, _folder_of(git))
         except HistoryError as error:
+            # The check of the repository must tell of it, and not fail by it.
             return [unreadable_history(error)]
 
     @contextmanager

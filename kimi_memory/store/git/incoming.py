@@ -27,12 +27,15 @@ _AHEAD = "incoming-"
 _BOUNDS = ("-c", f"core.bigFileThreshold={LARGEST}")
 _ALLOWED = {"GIT_ALLOC_LIMIT": str(5 * LARGEST)}
 _PURGES = "mid-term/jobs/purge-"
+# More than any memory has: a pack of one megabyte can name billions.
 _MOST_FILES = 1_000_000
 _ROOM = 1 << 30
 """So many bytes of files are taken of any bundle …"""
 _GROWTH = 200
 """… and of a larger one so many times its own."""
+# Packs may be larger than memory, so they pass through in parts.
 _PART = 1 << 20
+# A pack that keeps git busy for longer was made to do so.
 _SECONDS = 600.0
 
 

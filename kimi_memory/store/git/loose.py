@@ -78,6 +78,7 @@ def _write_whole(path: Path, content: bytes) -> None:
             beside.chmod(0o444)
             beside.replace(path)
         except OSError:
+            # It has its final name by now, or the error above is the one to tell.
             with suppress(OSError):
                 beside.unlink()
             raise

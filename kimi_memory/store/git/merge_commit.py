@@ -116,6 +116,7 @@ class Merger:
         try:
             heads = (self.folder / "MERGE_HEAD").read_text("ascii").split()
         except (OSError, ValueError):
+            # Git removed it: the merge is over.
             return ""
         return resolve(self._git, heads[0]) if len(heads) == 1 and self.ref else ""
 

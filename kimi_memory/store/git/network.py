@@ -197,6 +197,7 @@ def _end_late(process: subprocess.Popen[bytes], late: threading.Event) -> None:
 
 
 def _end_session(process: subprocess.Popen[bytes]) -> None:
+    # It ended by itself just now.
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 

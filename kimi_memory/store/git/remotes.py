@@ -23,6 +23,7 @@ _SCHEMES = ("https", "ssh", "file")
 _HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
 _OF_SSH = re.compile(r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):(?P<path>.+)")
 _FITS = "Give https://…, ssh://…, user@host:path or a folder"
+# It stands in messages and as the name of a folder.
 _LONGEST_NAME = 40
 
 
@@ -128,6 +129,7 @@ class Remotes:
                 for row in rows
             ]
         except FileNotFoundError:
+            # No remote was ever added.
             return []
         except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError) as error:
             raise UsageError(

@@ -220,6 +220,7 @@ def _write_exclude(exclude: Path, prefix: bytes, nested: str) -> str:
             gap = b"" if (b"\n" + file.read()).endswith(b"\n") else b"\n"
             file.write(gap + b"/" + pattern + b"/\n")
     except OSError as error:
+        # Others may own that file; the person is told what to write into it.
         return f"{nested.partition(';')[0]}; add it to {exclude} yourself ({error.strerror})."
     return f"{nested} (ignored through {exclude})."
 
@@ -228,6 +229,7 @@ def _write_exclude(exclude: Path, prefix: bytes, nested: str) -> str:
 # git process is near enough to own them: a person's `git commit -a` keeps the index locked for
 # as long as its editor is open.
 _SETTLED_SECONDS = 3.0
+# Where we cannot see the processes, only age tells that a lock was left behind.
 _BLIND_SECONDS = 600.0
 PROCESSES = Path("/proc")
 
@@ -261,6 +263,7 @@ def _is_old(lock: Path, held_since: float) -> bool:
     try:
         changed = lock.lstat().st_mtime
     except FileNotFoundError:
+        # Git has removed it itself.
         return False
     return changed < held_since and time.time() - changed > needed
 
@@ -277,7 +280,9 @@ def _is_near(process: Path, near: list[Path]) -> bool:
             return False
         works_in = (process / "cwd").readlink()
     except (FileNotFoundError, ProcessLookupError):
+        # It has ended meanwhile.
         return False
     except OSError:
+        # We may not look into another user's process: it could be at work here.
         return True
     return any(works_in.is_relative_to(place) for place in near)

@@ -21,10 +21,12 @@ GIT = "git"
 STATEMENT = "kimi-memory"
 """What a statement of a memory is signed for."""
 _PROGRAM = "ssh-keygen"
+# The agent may ask the person for a passphrase.
 _SECONDS = 30.0
 _BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----"
 _HEADER = b"gpgsig "
 _MAGIC = b"SSHSIG"
+# Longer than any kind of key that OpenSSH knows.
 _LONGEST_KEY = 16_384
 
 
@@ -71,6 +73,7 @@ def is_key(kind: str, body: str) -> bool:
     try:
         raw = base64.b64decode(body, validate=True)
     except (ValueError, binascii.Error):
+        # Such a line may be a comment, or an option before the key.
         return False
     return 0 < len(raw) < _LONGEST_KEY and _split_string(raw)[0] == kind.encode()
 

@@ -26,6 +26,7 @@ from kimi_memory.store.git.signatures import (
 
 KEYS = "allowed_signers"
 LEVELS = "trust.toml"
+# It stands in messages and in commits.
 _LONGEST_NAME = 100
 
 
@@ -157,6 +158,7 @@ class Signers:
         try:
             return self._keys.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
+            # The user knows no keys yet.
             return []
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{self._keys} cannot be read: {error}. Mend it.") from error
@@ -166,6 +168,7 @@ class Signers:
             rows = tomllib.loads(self._levels.read_text(encoding="utf-8")).get("signers", {})
             return {str(name): Origin(level) for name, level in rows.items()}
         except FileNotFoundError:
+            # Every key then has the level that keys have by default.
             return {}
         except (OSError, ValueError, AttributeError) as error:
             raise UsageError(f"{self._levels} cannot be read: {error}. Mend it.") from error

@@ -57,6 +57,7 @@ class SigningKey(NamedTuple):
         try:
             content = (self.root / difference.path).read_bytes()
         except OSError:
+            # What we cannot read we cannot vouch for.
             return True
         return blob_of(content) != difference.new.blob
 

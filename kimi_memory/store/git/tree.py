@@ -180,6 +180,7 @@ class Owed:
         try:
             rows = json.loads(self._path.read_bytes())
         except (OSError, ValueError):
+            # None waits: the file is written only where a move could not be finished.
             return []
         pairs = [row for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
         # Whatever is no commit could be an option of git.

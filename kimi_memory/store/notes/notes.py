@@ -121,6 +121,7 @@ class Shelf:
             served = self.store.served(path) if may_be_note(path) else None
             return read_entry(path, served.usable) if served is not None else None
         except (NotFoundError, UnsafePathError):
+            # It went, or a link leads out of the memory.
             return None
 
     def file(self, path: str) -> Filed:
@@ -144,6 +145,7 @@ class Shelf:
             try:
                 yield self.file(entry.path)
             except FormatError:
+                # `doctor` names them; one broken file must not stop a job over all others.
                 continue
 
     def cards(self, key: str | Collection[str], quotes: frozenset[str] = frozenset()) -> list[Card]:
@@ -231,6 +233,7 @@ def tombstone_lines(store: Reading) -> bytes:
     try:
         return store.served(TOMBSTONES).content
     except NotFoundError:
+        # Nothing was ever forgotten here.
         return b""
 
 

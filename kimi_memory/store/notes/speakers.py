@@ -97,6 +97,7 @@ class Speakers:
         try:
             return self._shelf.survey.fact(path, name, read, served=True)
         except KimiMemoryError:
+            # A session that is broken or gone tells no names.
             return None
 
     @cached_property
@@ -125,6 +126,7 @@ def _clean_name(quoted: bytes) -> str:
     try:
         name = json.loads(quoted)
     except ValueError:
+        # Found by a pattern in raw bytes, so it may be anything.
         return ""
     plain = " ".join(_BRACKETS.sub(" ", one_line(name)).split())
     return plain if len(plain) <= _LONGEST else ""

@@ -82,6 +82,7 @@ class AgentsAtWork:
             lines = self._store.read(path).splitlines(keepends=True)
             transcript = read_transcript_lines(lines, path)
         except KimiMemoryError:
+            # What cannot be read shows no agent at work; broken files have their own check.
             return None
         header = transcript.session
         if header.host in OWN_HOSTS:

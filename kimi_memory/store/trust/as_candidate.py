@@ -24,6 +24,7 @@ def as_candidate(path: str, content: bytes, cap: Origin) -> bytes:
         text = decode(content, path)
         note = codec.parse(text, path) if path.endswith(".md") else None
     except FormatError:
+        # A broken file cannot be shown as a candidate, so nothing of it is shown.
         return b""
     if not isinstance(note, Card):
         return b""

@@ -51,6 +51,7 @@ class Passed:
             try:
                 self._commits = state, list_passed(self._history().repository(), folder, since)
             except HistoryError:
+                # While git does not answer nothing passes, which is the safe side.
                 return {}
         return self._commits[1]
 

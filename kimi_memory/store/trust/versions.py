@@ -48,6 +48,7 @@ class Versions:
                 return self._read_begun(path)
             return self._read_cached(mark) or self._find_committed(self._history(), path, mark)
         except HistoryError:
+            # Without a history no earlier version is known; the file then waits as a whole.
             return None
 
     def keep(self, mark: str, content: bytes) -> None:
@@ -67,6 +68,7 @@ class Versions:
                 self._sound[path, head] = next(found, b"")
             return self._sound[path, head]
         except HistoryError:
+            # Nothing counts where git cannot say what was there.
             return b""
 
     def _read_begun(self, path: str) -> bytes | None:
@@ -83,6 +85,7 @@ class Versions:
         try:
             content = self._store.read(f"{FOLDER}/{mark}")
         except KimiMemoryError:
+            # Only a cache: git is asked instead.
             return None
         return content if digest(content) == mark else None
 

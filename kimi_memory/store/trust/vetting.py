@@ -368,6 +368,7 @@ class Vetting:
         try:
             return self._history().arrivals(since, merged=merged)
         except HistoryError:
+            # Of what git does not tell us nothing counts as brought by it.
             return {}
 
     def _stands_here(self, path: str, content: bytes) -> bool:

@@ -18,6 +18,7 @@ from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree
 
 LOST = f"{PRIVATE}/lost+found"
+# A turn's last line mostly ends within one block of a disk.
 _BLOCK = 4096
 
 
@@ -70,6 +71,7 @@ def is_torn(line: bytes, path: str) -> bool:
     try:
         json.loads(line)
     except ValueError:
+        # Half a line, as a crash leaves it.
         return True
     return False
 

@@ -115,6 +115,7 @@ class Placer:
         try:
             return self._tree.digest(place, place.name)
         except UnsafePathError:
+            # Like no hash: whatever was expected, this is something else.
             return "?"
 
     def _open_touched(self, path: str, *, make: bool = False) -> AbstractContextManager[Place]:
@@ -185,6 +186,7 @@ class Placer:
             try:
                 self._disk.exchange(slot.name, slot.folder, place.name, place.folder)
             except FileNotFoundError:
+                # A person removed it between our look and the swap.
                 return "gone", put
             try:
                 out = self._digest_place(slot)

@@ -146,6 +146,7 @@ class FolderScan:
             with self._tree.place(path) as place:
                 found = self._tree.disk.stat(place.name, place.folder)
         except (FileNotFoundError, NotADirectoryError, UnsafePathError):
+            # It is gone by now, or became a link, which no walk follows.
             return None
         walked = S_ISREG(found.st_mode) and is_kept(path)
         return signature(found) if walked else None

@@ -24,6 +24,7 @@ _NAME = re.compile(r"(?:old|gone)\.[^.]+\.[0-9a-f]*\..+|late\.[0-9a-z]+", re.DOT
 """Of what we keep here; whatever else lies here stays where nothing reads it."""
 # An editor that still has the old file open saves into it within so long, if at all.
 GRACE_SECONDS = 60.0
+# A month is what people need to notice that something is missing.
 DELETED_SECONDS = 30 * 86400.0
 
 

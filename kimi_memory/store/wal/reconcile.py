@@ -215,6 +215,7 @@ class Reconciler:
                 look = self._tree.disk.stat(place.name, place.folder)
                 return look, self._tree.read_place(place, path)
         except (FileNotFoundError, UnsafePathError):
+            # What became a link is as good as removed: we do not follow it.
             return None, None
 
     def _journal_changes(self, found: Sequence[External]) -> None:

@@ -27,6 +27,7 @@ def parsed(line: bytes) -> dict[str, Json] | None:
     try:
         record = json.loads(line)
     except ValueError:
+        # A crash tears the last line; the reader of the chain decides what that means.
         return None
     return record if isinstance(record, dict) else None
 

@@ -340,6 +340,7 @@ class Recovery:
             with self._tree.folder(path) as folder:
                 return sorted(self._disk.names(folder))
         except FileNotFoundError:
+            # No transaction was ever begun.
             return []
 
     def _sweep_temporaries(self) -> list[Entry]:
