@@ -279,7 +279,8 @@ def choose_runtime(host: Host, name: str) -> Runtime:
         raise UsageError(f"The runtime {name} cannot be used here: {error}") from error
     if found is None:
         raise UsageError(
-            f"There is no runtime {name!r}. Choose process, sandbox, gvisor or ssh:HOST."
+            f"There is no runtime {name!r}. Choose process, sandbox, gvisor, container:IMAGE, "
+            "kubernetes:IMAGE, ray or ssh:HOST."
         )
     return found
 
