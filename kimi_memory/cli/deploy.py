@@ -57,6 +57,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         step.add_argument(
             "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
         )
+    move.add_argument(
+        "--no-copy", action="store_true", help="remove the folder of this machine at the end"
+    )
     repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
     repair.add_argument("name", help="of the memory")
     for step in (add, remove, promote, move, repair, seal):
@@ -108,7 +111,9 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     if arguments.step in ("promote", "migrate"):
         node = arguments.to if arguments.step == "migrate" else arguments.on or cluster.node
         line = "Would have {node} take the writes of {name}; {leader} leads now."
-        return say(line, node=node, name=arguments.name, leader=leader)
+        said = say(line, node=node, name=arguments.name, leader=leader)
+        gone = say("The folder of this machine would be removed.")
+        return f"{said} {gone}" if getattr(arguments, "no_copy", False) else said
     row = next((one for one in rows if one.node == cluster.node), None)
     if row is None:
         raise UsageError(f"{cluster.node} does not hold {arguments.name}; {names} do.")
@@ -175,10 +180,12 @@ def _promote(cluster: Cluster, arguments: Namespace) -> None:
 
 
 def _migrate(cluster: Cluster, arguments: Namespace) -> None:
-    moved = migrate(cluster, arguments.name, arguments.to, arguments.timeout)
+    keep = not arguments.no_copy
+    moved = migrate(cluster, arguments.name, arguments.to, arguments.timeout, keep_copy=keep)
     text = "{node} takes the writes (epoch {epoch}); writers waited {seconds} s."
-    line = say(text, node=moved.node, epoch=moved.epoch, seconds=moved.seconds)
-    show_result(arguments, moved, line)
+    lines = [say(text, node=moved.node, epoch=moved.epoch, seconds=moved.seconds)]
+    lines += [] if keep else [say("The folder of this machine was removed.")]
+    show_result(arguments, moved, lines)
 
 
 def _sync(cluster: Cluster, arguments: Namespace) -> None:

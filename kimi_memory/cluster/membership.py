@@ -308,7 +308,10 @@ class Cluster:
                 f"{kept[0]} has turns that no other node has. Keep 'kimi-memory cluster run' "
                 "running here until the change log has them."
             )
-        drop_deployment(Path(row.folder))
+        with self.memory(name) as copy:
+            assert copy.store.relay is not None
+            with copy.store.relay.turn():  # Others of this node may be about to say how far it is.
+                drop_deployment(copy.root)
         self.registry.drop_deployment(row.memory, self.node)
         return row
 

@@ -96,6 +96,14 @@ def finish_renewal(folder: Path, opening: Opening) -> list[str]:
     return kept
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that was a deployment, for good."""
+    # By another name first: what is half removed is no memory that could be opened.
+    gone = folder.with_name(f".{folder.name}.removed")
+    folder.rename(gone)
+    shutil.rmtree(gone)
+
+
 def find_put_aside(folder: Path) -> list[str]:
     """Return the files of a deployment that were put aside, as no record has them."""
     place = folder / LOST
@@ -133,6 +141,11 @@ def _put_aside(old: Path, folder: Path, opening: Opening) -> list[str]:
             shutil.copyfile(one, to / one.name)
     os.sync()
     return find_put_aside(folder)
+
+
+def find_unlogged(memory: Memory) -> list[str]:
+    """Return the files of a deployment with a content that no record has; not those of its own."""
+    return [path for path, _ in _find_edits(memory) if not is_own(path)]
 
 
 def _find_edits(memory: Memory) -> Iterator[tuple[str, bytes]]:

@@ -59,8 +59,9 @@ class Kept(NamedTuple):
         return read_deployment(self.root)
 
     def save(self, deployment: Deployment) -> None:
-        """Keep it, durably."""
-        write_deployment(self.root, deployment)
+        """Keep it, durably; not of a folder that was made a plain copy meanwhile."""
+        if is_deployed(self.root):
+            write_deployment(self.root, deployment)
 
 
 def read_deployment(root: Path) -> Deployment | None:
@@ -85,6 +86,11 @@ def write_deployment(root: Path, deployment: Deployment) -> None:
     """Keep what a folder knows, durably."""
     body = json.dumps(deployment._asdict(), ensure_ascii=False).encode()
     put(root / DEPLOYED, hashlib.sha256(body).hexdigest().encode() + b"\n" + body, sync=True)
+
+
+def is_deployed(root: Path) -> bool:
+    """Whether a folder is a deployment."""
+    return (root / DEPLOYED).exists()
 
 
 def drop_deployment(root: Path) -> None:
