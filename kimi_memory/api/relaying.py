@@ -97,8 +97,12 @@ def _make_replay(
         place, log = relay.position.place, relay.position.log
         return log_content(log, place.memory, path, place.seq, parts.history.content)
 
+    def follow(commit: LoggedCommit) -> None:
+        if not relay.position.place.keep:  # A commit needs every file.
+            _follow(parts, commit)
+
     means = Means(
-        partial(_follow, parts),
+        follow,
         lambda: f"{parts.clock():%Y%m%dT%H%M%SZ}",
         # Made when it is first asked: most folders are edited by nobody.
         lambda edit: parts.store.reconciler.judge(edit),  # noqa: PLW0108  see above

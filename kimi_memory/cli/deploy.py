@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
 from kimi_memory.cli.shared import find_memory, show, show_result
@@ -18,20 +19,7 @@ from kimi_memory.errors import UsageError
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
-    add = steps.add_parser("add", help="share this memory, or copy a shared one to this machine")
-    add.add_argument("name", nargs="?", default="", help="of a shared memory; else the one here")
-    add.add_argument("--folder", type=Path, help="a new or empty folder for the copy")
-    add.add_argument(
-        "--role",
-        choices=["replica", "cache"],
-        default="replica",
-        help="a replica takes over where the primary is lost, a cache never does",
-    )
-    add.add_argument(
-        "--sealed",
-        action="store_true",
-        help="the engine is to read nothing of a memory that is shared",
-    )
+    add = _declare_add(steps)
     seal = steps.add_parser("seal", help="have the engine of the log read nothing of a memory")
     seal.add_argument("name", help="of a memory that this machine leads")
     seal.add_argument("--to", default="", metavar="NODE", help="a machine that is to read it, too")
@@ -66,6 +54,31 @@ def add_arguments(parser: ArgumentParser) -> None:
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
     demote = steps.add_parser("demote", help="have this machine take no writes any more")
     demote.add_argument("name", help="of the memory")
+
+
+def _declare_add(steps: Any) -> ArgumentParser:
+    """Declare the arguments of ``deploy add``; what argparse has for steps has no public type."""
+    add: ArgumentParser = steps.add_parser(
+        "add", help="share this memory, or copy a shared one to this machine"
+    )
+    add.add_argument("name", nargs="?", default="", help="of a shared memory; else the one here")
+    add.add_argument("--folder", type=Path, help="a new or empty folder for the copy")
+    add.add_argument(
+        "--role",
+        choices=["replica", "cache"],
+        default="replica",
+        help="a replica takes over where the primary is lost, a cache never does",
+    )
+    add.add_argument(
+        "--keep", default="", metavar="TIERS",
+        help="of a cache: only these, by commas, such as semantic,long-term; and no history",
+    )  # fmt: skip
+    add.add_argument(
+        "--sealed",
+        action="store_true",
+        help="the engine is to read nothing of a memory that is shared",
+    )
+    return add
 
 
 def run(arguments: Namespace) -> int:
@@ -137,7 +150,9 @@ def _add(cluster: Cluster, arguments: Namespace) -> None:
             name=row.name, node=row.node,
         )  # fmt: skip
     else:
-        row, count = cluster.add(arguments.name, arguments.folder.expanduser(), arguments.role)
+        keep = [one.strip() for one in arguments.keep.split(",") if one.strip()]
+        folder = arguments.folder.expanduser()
+        row, count = cluster.add(arguments.name, folder, arguments.role, keep=keep)
         line = say(
             "{name} is in {folder}, a {role}: a snapshot and {count} records after it. Run "
             "'kimi-memory cluster run' here, so that it follows.",

@@ -57,9 +57,8 @@ def renew_folder(log: ChangeLog, folder: Path, opening: Opening) -> list[str]:
             raise NotPrimaryError(
                 place.memory, why="this node leads; have another lead first, with 'deploy demote'"
             )
-        copy_memory(
-            log, Deployment(place.memory, place.node, may_lead=place.may_lead), side, opening
-        )
+        begun = Deployment(place.memory, place.node, may_lead=place.may_lead, keep=place.keep)
+        copy_memory(log, begun, side, opening)
         if Registry(log).last_purge(place.memory) <= place.seq:
             _carry_over(old, side, opening)
         _exchange(folder, side)
@@ -149,14 +148,19 @@ def find_unlogged(memory: Memory) -> list[str]:
 
 
 def _find_edits(memory: Memory) -> Iterator[tuple[str, bytes]]:
-    store = memory.store
+    store, place = memory.store, read_deployment(memory.root)
+    partial = place is not None and bool(place.keep)
     for path in store.files():
         content, known = store.read(path), store.journal.mark_of(path)
         if path.endswith(KEPT):
             is_known = False  # No record has it.
         elif known is None:
             # It was there when the folder became a copy, or nobody knows it.
-            is_known = memory.history.content("HEAD", path) == content
+            is_known = (
+                store.seen_mark(path) == digest(content)
+                if partial
+                else memory.history.content("HEAD", path) == content
+            )
         else:
             is_known = known in (digest(content), mark_of(content))
         if not is_known:

@@ -38,6 +38,8 @@ class Deployment(NamedTuple):
     """Whether this folder may take writes where no other does."""
     broken: str = ""
     """Why nothing more is carried out here; empty for a sound one."""
+    keep: tuple[str, ...] = ()
+    """The tiers that this folder has, and no history; all of the memory if empty."""
 
 
 class Terms(NamedTuple):
@@ -78,7 +80,8 @@ def read_deployment(root: Path) -> Deployment | None:
         if mark == hashlib.sha256(body).hexdigest().encode():
             found = json.loads(body)
             segment, size = found.pop("extent")
-            return Deployment(**found, extent=(segment, size))
+            keep = tuple(found.pop("keep", ()))
+            return Deployment(**found, extent=(segment, size), keep=keep)
     raise DivergedError(str(root), f"{DEPLOYED} is damaged", REMEDY)
 
 
