@@ -78,7 +78,7 @@ def _show(one: BlameLine, *, every: bool) -> None:
     if one.signer:
         _show_row("signed", f"{one.signer} ✓")
     if one.now is not None:
-        _show_now(one.now)
+        _show_row("now", format_since(one.now))
     for turn in one.turns:
         _show_turn(turn)
     for copy in one.copies:
@@ -106,13 +106,14 @@ def _show_cause(cause: Cause) -> None:
         _show_row("by", cause.author)
 
 
-def _show_now(now: Since) -> None:
+def format_since(now: Since) -> str:
+    """Return in a line what became of a note."""
     row = f"{say(now.change)} {now.at:%Y-%m-%d}"
-    if now.note:
-        value = " ".join(now.says.split())
-        by = say('by "{value}" ({note})', value=value, note=now.note)
-        row = f"{row} {by}"
-    _show_row("now", row)
+    if not now.note:
+        return row
+    value = " ".join(now.says.split())
+    by = say('by "{value}" ({note})', value=value, note=now.note)
+    return f"{row} {by}"
 
 
 def _show_copy(one: CopyKnew) -> None:
