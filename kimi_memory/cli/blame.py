@@ -8,9 +8,10 @@ from dataclasses import fields
 from kimi_memory.cli.listed import find_in_history
 from kimi_memory.cli.point_options import add_copy, named_point
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.since_line import format_since
 from kimi_memory.cli.terminal import pad
 from kimi_memory.cli.words import say, translate
-from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew, Since
+from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew
 from kimi_memory.past.copies import HERE
 
 _LONGEST = 200
@@ -104,16 +105,6 @@ def _show_cause(cause: Cause) -> None:
         _show_row("model", cause.model or say("none"))
     else:
         _show_row("by", cause.author)
-
-
-def format_since(now: Since) -> str:
-    """Return in a line what became of a note."""
-    row = f"{say(now.change)} {now.at:%Y-%m-%d}"
-    if not now.note:
-        return row
-    value = " ".join(now.says.split())
-    by = say('by "{value}" ({note})', value=value, note=now.note)
-    return f"{row} {by}"
 
 
 def _show_copy(one: CopyKnew) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.cli.filter_options import add_as_of, add_filters, open_exactly, read_filters
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.cli.since_line import format_since
 from kimi_memory.cli.terminal import count_columns, find_width, is_coloured, paint, wrap
 from kimi_memory.cli.words import say, translate
 from kimi_memory.domain.note import Card, Origin
@@ -249,11 +250,7 @@ class _Found:
             says = note.value if isinstance(note, Card) else ""
             return "" if says in hit.unit.text else f'"{says}"'
         now = self._memory.at(self._query.as_of).find_replacement(note)
-        if now is None:
-            return say(note.status)
-        from kimi_memory.cli.blame import format_since  # few questions are about the past
-
-        return format_since(now)
+        return say(note.status) if now is None else format_since(now)
 
     def _print_lanes(self) -> None:
         weights = self._answer.weights
