@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 def format_since(now: Since) -> str:
     """Return in a line what became of a note."""
-    row = f"{say(now.change)} {now.at:%Y-%m-%d}"
+    day = f"{now.at:%Y-%m-%d}"
     if not now.note:
-        return row
-    value = " ".join(now.says.split())
-    by = say('by "{value}" ({note})', value=value, note=now.note)
-    return f"{row} {by}"
+        return f"{say(now.change)} {day}"
+    text = 'superseded {day} by "{value}" ({note})'
+    if now.change == "changed":
+        text = 'changed {day} to "{value}" ({note})'
+    return say(text, day=day, value=" ".join(now.says.split()), note=now.note)
