@@ -91,6 +91,7 @@ test-cluster: $(VENV)/.dev ## nodes that are killed, paused, cut off; installs P
 test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead anywhere; installs bubblewrap and sshd where root may
 	@command -v bwrap sshd >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q bubblewrap openssh-server openssl
 	@command -v runsc >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q runsc
+	@command -v podman runc >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q --no-install-recommends podman runc
 	$(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs tests/mcp
 
 fuzz: $(VENV)/.dev         ## a minute for every parser

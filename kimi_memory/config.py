@@ -254,8 +254,9 @@ class UserConfig(NamedTuple):
     agents: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """``[agents.<name>]``: the program of an agent, its `command` and how it is run."""
     cluster: ClusterTable = ClusterTable()
-    """``[cluster]``: `url` of the log; `node`, our name; `address`, of our HTTP server; `ttl` until
-    another may lead; `wait_seconds`, of a write; `keep_days`, `snapshot_records` of a log."""
+    """``[cluster]``: `url` of the log; `registry`, if that lies elsewhere; `node`, our name;
+    `address`, of our HTTP server; `ttl` until another may lead; `wait_seconds`, of a write;
+    `keep_days`, `snapshot_records` of a log."""
 
 
 _LEAST = 32

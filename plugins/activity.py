@@ -24,6 +24,7 @@ from kimi_memory import hookimpl
 from kimi_memory.llm.remote.settings import Choices
 
 if TYPE_CHECKING:
+    from kimi_memory.domain.agent_run import Usage
     from kimi_memory.domain.job import Job
     from kimi_memory.domain.search_types import Hit, Query
     from kimi_memory.domain.session import Session
@@ -114,6 +115,15 @@ class Activity:
     def recalled(self, query: Query, hits: Sequence[Hit]) -> None:
         """Log how many hits a query had; its words stay out of the log."""
         self._log_message("recall of %d characters had %d hits", len(query.text), len(hits))
+
+    @hookimpl
+    def metered(self, usage: Usage) -> None:
+        """Log what a job or a run of an agent used of a model, if it asked one."""
+        if usage.calls or usage.tokens_in or usage.tokens_out:
+            self._log_message(
+                "%s used %d tokens in and %d out of %s",
+                usage.agent or usage.job, usage.tokens_in, usage.tokens_out, usage.model,
+            )  # fmt: skip
 
     def _log_message(self, message: str, *values: object) -> None:
         logging.getLogger(NAME).info(message, *values)

@@ -23,7 +23,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Taken, Unreachable
+from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Rows, Taken, Unreachable
 from kimi_memory.errors import UsageError
 
 _SCHEME = "folder://"
@@ -46,6 +46,12 @@ def open_log(url: str) -> ChangeLog | None:
     if not path.is_absolute():
         raise UsageError(f"{url} names no folder from the root on. Write {_SCHEME}/path.")
     return FolderLog(path)
+
+
+@hookimpl(trylast=True)
+def open_registry(url: str) -> Rows | None:
+    """Keep the registry in such a place as well, beside a log that lies elsewhere."""
+    return open_log(url)
 
 
 class FolderLog:

@@ -19,7 +19,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Taken, Unreachable
+from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Rows, Taken, Unreachable
 from kimi_memory.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,6 +85,12 @@ def open_log(url: str) -> ChangeLog | None:
             f"{_shown(url)} needs psycopg. Install it: pip install 'kimi-memory[cluster]'."
         )
     return PostgresLog(url)
+
+
+@hookimpl(trylast=True)
+def open_registry(url: str) -> Rows | None:
+    """Keep the registry in such a place as well, beside a log that lies elsewhere."""
+    return open_log(url)
 
 
 def _shown(url: str) -> str:

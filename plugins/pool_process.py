@@ -129,7 +129,7 @@ def _end(process: BaseProcess) -> None:
 
 def _serve(line: Connection, work: Callable[[Unit], UnitResult]) -> None:
     """Carry out one unit after the other, until nobody can send any more."""
-    # Whoever sent the work is gone: there is nobody to tell.
+    # The one who sent the work is gone: nobody hears the answer.
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             line.send(work(line.recv()))

@@ -65,6 +65,8 @@ PUBLIC = tuple(
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
         # runs of agents, the machines they run on, and what they may do there as tools
         *("runs", "cluster", "mcp.exec_tools"),
+        # what spaces decide by, and whom they believe
+        *("spaces.policies", "spaces.issuers", "spaces.people"),
         # the directories of a user, and what is installed there
         "api.options",
         # a memory as one file
@@ -166,6 +168,8 @@ WRITERS = {
     ),
     "plugins/log_folder.py": "change logs, outside of every memory folder",
     "plugins/runtime_gvisor.py": "what a container is, in a passing folder, and its removal",
+    "plugins/runtime_container.py": "removes a container",
+    "plugins/runtime_ray.py": "starts what carries out a run, on a machine of Ray",
     "plugins/demo/*.py": "a folder that it made for its demonstration, and commands run there",
 }
 """Modules that may change files, and why."""
@@ -213,6 +217,8 @@ ENVIRONMENT = {
     "plugins/agent_runs/usage_command.py": "what sends usage, for one of its options",
     "plugins/agent_runs/usage_export.py": "OpenTelemetry, which need not be installed",
     "plugins/pool_ray.py": "a library that says who uses it, unless the environment forbids it",
+    "plugins/runtime_ray.py": "as above, in a process of its own",
+    "plugins/runtime_container.py": "podman and docker find their own settings by it",
     "plugins/audit/page.py": "stores of other programs lie in the home directory",
 }
 """Modules that may read the environment, and why."""
@@ -246,6 +252,7 @@ NAMED_IMPORTS = {
     "plugins/agent_runs/usage_command.py": "what sends usage, for one of its options",
     "plugins/agent_runs/usage_export.py": "OpenTelemetry, which need not be installed",
     "plugins/pool_ray.py": "Ray, which need not be installed",
+    "plugins/runtime_ray.py": "Ray, which need not be installed",
     "plugins/demo/__init__.py": "the demonstration of a cluster",
     "plugins/whoosh_index.py": "a module of a library that stays unread",
 }

@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import logging
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -15,7 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory, Opening
+from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.api.options import Home
+from kimi_memory.cluster import Cluster
+from kimi_memory.domain.agent_run import Program, Task, Usage
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.job import DayView, Op, Verdict, WeekView
@@ -26,6 +30,8 @@ from kimi_memory.domain.search_types import ChunkSizes, Hit, Query, Unit
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.hooks.specs import SPECS
+from kimi_memory.runs import Runs
+from kimi_memory.runs.metering import list_usage, sum_usage
 
 TESTS = Path(__file__).parent
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
@@ -143,6 +149,59 @@ def test_hook_register_pages(host: Host, tmp_path: Path) -> None:
 def test_hook_check_health(host: Host, tmp_path: Path, place: str, severity: Severity) -> None:
     found = [f for each in host.gather("check_health", root=tmp_path / place) for f in each]
     assert [f.severity for f in found if f.check == "filesystem"] == [severity]
+
+
+# Its changes are shared between machines
+
+
+def test_hook_open_registry_keeps_it_beside_another_log(tmp_path: Path) -> None:
+    home = Home(tmp_path / "config", tmp_path / "state")
+    home.config.mkdir()
+    urls = {name: f"folder://{tmp_path}/{name}" for name in ("log", "registry")}
+    lines = [f'url = "{urls["log"]}"', f'registry = "{urls["registry"]}"', 'node = "edge"']
+    (home.config / "config.toml").write_text("[cluster]\n" + "\n".join(lines) + "\n")
+    opening = Opening(home=home, background=False)
+    with Memory.create(tmp_path / "shop", opening=opening):
+        pass
+    with Cluster.open(opening=opening) as cluster:
+        cluster.join()
+        row = cluster.deploy(tmp_path / "shop", sealed=True)
+        assert [one.name for one in cluster.nodes()] == ["edge"]
+        assert cluster.state(row.memory).holder == "edge"
+    # Who leads, and the keys that a log is read with, stay with the log.
+    bare = {name: Host(entry_points=False).answer("open_log", url=urls[name]) for name in urls}
+    tables = ("nodes", "deployments", "keys")
+    found = {name: [bool(log.rows(one)) for one in tables] for name, log in bare.items()}
+    assert found == {"log": [False, False, True], "registry": [True, True, False]}
+    assert bare["log"].read(row.memory, 0) and not bare["registry"].read(row.memory, 0)
+
+
+def test_hook_metered_is_told_what_jobs_and_runs_used(home: Home, tmp_path: Path) -> None:
+    told: list[Usage] = []
+
+    class Counter:
+        @hookimpl
+        def metered(self, usage: Usage) -> None:
+            told.append(usage)
+
+    host = Host(entry_points=False)
+    host.register(Counter(), "counter")
+    opening = Opening(home=home, host=host, background=False)
+    with Memory.create(tmp_path / "m", opening=opening) as memory:
+        code = """print('{"usage": {"tokens_in": 812, "model": "qwen3"}}')"""
+        program = Program("worker", (sys.executable, "-c", code))
+        assert Runs(memory).run(Task("t", prompt="Go on."), program).outcome == "done"
+        memory.remember("The port is 8080.", key="port")
+        # The same as what `usage` says later, of jobs and runs.
+        listed = [one for one in list_usage(memory) if not (one.stored_bytes or one.reads)]
+        assert sum_usage(told, ["job", "model"]) == sum_usage(listed, ["job", "model"])
+    assert {(one.job, one.agent, one.tokens_in) for one in told} >= {("run", "worker", 812)}
+
+
+def test_hook_metered_is_in_the_log(host: Host, logged: pytest.LogCaptureFixture) -> None:
+    used = Usage(agent="worker", job="run", model="qwen3", tokens_in=812)
+    host.notice("metered", usage=used)
+    assert "worker used 812 tokens in and 0 out of qwen3" in logged.messages
 
 
 # Words come in

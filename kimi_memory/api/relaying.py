@@ -6,7 +6,7 @@ import platform
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.domain.change_log import ChangeLog, Rows
 from kimi_memory.errors import NotPrimaryError, PluginError, UsageError
 from kimi_memory.store.deployment import Deployment, Kept, Terms, read_deployment
 from kimi_memory.store.files.paths import PRIVATE
@@ -50,7 +50,20 @@ def open_log(host: Host, home: Home, url: str) -> GuardedLog:
     table = home.settings().cluster
     node = table.node or platform.node()
     keys = NodeKeys(home.config, home.state, node, listed=table.trust == "listed")
-    return GuardedLog(found, keys)
+    return GuardedLog(found, keys, _open_registry(host, table.registry))
+
+
+def _open_registry(host: Host, url: str) -> Rows | None:
+    if not url:
+        return None
+    try:
+        found: Rows | None = host.answer("open_registry", url=url)
+    except PluginError as error:
+        raise UsageError(f"The registry cannot be opened: {error}") from error
+    if found is None:
+        scheme = url.partition("://")[0]
+        raise UsageError(f"No plugin keeps a registry at {scheme}://. Write postgres:// there.")
+    return found
 
 
 def attach_relay(parts: Parts, deployment: Deployment | None = None) -> Relay:
@@ -84,8 +97,12 @@ def _make_replay(
         place, log = relay.position.place, relay.position.log
         return log_content(log, place.memory, path, place.seq, parts.history.content)
 
+    def follow(commit: LoggedCommit) -> None:
+        if not relay.position.place.keep:  # A commit needs every file.
+            _follow(parts, commit)
+
     means = Means(
-        partial(_follow, parts),
+        follow,
         lambda: f"{parts.clock():%Y%m%dT%H%M%SZ}",
         # Made when it is first asked: most folders are edited by nobody.
         lambda edit: parts.store.reconciler.judge(edit),  # noqa: PLW0108  see above

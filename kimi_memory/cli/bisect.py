@@ -72,11 +72,11 @@ def run(arguments: Namespace) -> int:
         show(say("It never was so."))
     else:
         for flip in shown:
-            _show_flip(flip)
+            _show_flip(flip, what)
     return 0 if begun else 1
 
 
-def _show_flip(flip: Flip) -> None:
+def _show_flip(flip: Flip, what: str) -> None:
     cause = flip.cause
     show(_format_cause(cause, begins=flip.begins))
     show(f'  {say("it says")}: "{flip.says}"')
@@ -88,6 +88,11 @@ def _show_flip(flip: Flip) -> None:
         show(f'  {say("until")} v{flip.before_version}: "{flip.before}"')
     if flip.begins and cause.job:
         show(f"  {say('take it back: kimi-memory undo {job}', job=cause.job)}")
+    if flip.begins and flip.before:
+        # A job may have learned much else; `rollback` takes an id as a whole.
+        only = flip.note if flip.note.startswith(what) else what
+        text = "only this: kimi-memory rollback v{version} --only {what}"
+        show(f"  {say(text, version=flip.before_version, what=only)}")
 
 
 def _format_cause(cause: Cause, *, begins: bool) -> str:

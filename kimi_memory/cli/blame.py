@@ -7,8 +7,9 @@ from dataclasses import fields
 
 from kimi_memory.cli.listed import find_in_history
 from kimi_memory.cli.shared import add_copy, named_point, open_memory, show, show_json
+from kimi_memory.cli.since_line import format_since
 from kimi_memory.cli.terminal import pad, say, translate
-from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew, Since
+from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew
 from kimi_memory.past.copies import HERE
 
 # Enough to recognise a turn; `get` shows the whole of it.
@@ -77,7 +78,7 @@ def _show(one: BlameLine, *, every: bool) -> None:
     if one.signer:
         _show_row("signed", f"{one.signer} ✓")
     if one.now is not None:
-        _show_now(one.now)
+        _show_row("now", format_since(one.now))
     for turn in one.turns:
         _show_turn(turn)
     for copy in one.copies:
@@ -103,15 +104,6 @@ def _show_cause(cause: Cause) -> None:
         _show_row("model", cause.model or say("none"))
     else:
         _show_row("by", cause.author)
-
-
-def _show_now(now: Since) -> None:
-    row = f"{say(now.change)} {now.at:%Y-%m-%d}"
-    if now.note:
-        value = " ".join(now.says.split())
-        by = say('by "{value}" ({note})', value=value, note=now.note)
-        row = f"{row} {by}"
-    _show_row("now", row)
 
 
 def _show_copy(one: CopyKnew) -> None:

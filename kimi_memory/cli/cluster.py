@@ -130,6 +130,7 @@ def format_deployments(rows: Sequence[DeploymentRow], more: Sequence[str] = ()) 
             behind = last[memory] - one.applied
             state = say("{behind} records behind", behind=behind) if behind else say("in step")
             state = translate(one.why) or state
+            state += say("; only {tiers}", tiers=", ".join(one.keep)) if one.keep else ""
             named = f"{pad(say(one.role), 8)} {pad(say(one.status), 9)}"
             lines.append(f"  {one.node:<16} {named} {state}  {one.folder}")
     return "\n".join([*lines, *more])

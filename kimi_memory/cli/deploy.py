@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
 from kimi_memory.cli.shared import find_memory, show, show_result
@@ -18,20 +19,7 @@ from kimi_memory.errors import UsageError
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
-    add = steps.add_parser("add", help="share this memory, or copy a shared one to this machine")
-    add.add_argument("name", nargs="?", default="", help="of a shared memory; else the one here")
-    add.add_argument("--folder", type=Path, help="a new or empty folder for the copy")
-    add.add_argument(
-        "--role",
-        choices=["replica", "cache"],
-        default="replica",
-        help="a replica takes over where the primary is lost, a cache never does",
-    )
-    add.add_argument(
-        "--sealed",
-        action="store_true",
-        help="the engine is to read nothing of a memory that is shared",
-    )
+    add = _declare_add(steps)
     seal = steps.add_parser("seal", help="have the engine of the log read nothing of a memory")
     seal.add_argument("name", help="of a memory that this machine leads")
     seal.add_argument("--to", default="", metavar="NODE", help="a machine that is to read it, too")
@@ -57,12 +45,40 @@ def add_arguments(parser: ArgumentParser) -> None:
         step.add_argument(
             "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
         )
+    move.add_argument(
+        "--no-copy", action="store_true", help="remove the folder of this machine at the end"
+    )
     repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
     repair.add_argument("name", help="of the memory")
     for step in (add, remove, promote, move, repair, seal):
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
     demote = steps.add_parser("demote", help="have this machine take no writes any more")
     demote.add_argument("name", help="of the memory")
+
+
+def _declare_add(steps: Any) -> ArgumentParser:
+    """Declare the arguments of ``deploy add``; what argparse has for steps has no public type."""
+    add: ArgumentParser = steps.add_parser(
+        "add", help="share this memory, or copy a shared one to this machine"
+    )
+    add.add_argument("name", nargs="?", default="", help="of a shared memory; else the one here")
+    add.add_argument("--folder", type=Path, help="a new or empty folder for the copy")
+    add.add_argument(
+        "--role",
+        choices=["replica", "cache"],
+        default="replica",
+        help="a replica takes over where the primary is lost, a cache never does",
+    )
+    add.add_argument(
+        "--keep", default="", metavar="TIERS",
+        help="of a cache: only these, by commas, such as semantic,long-term; and no history",
+    )  # fmt: skip
+    add.add_argument(
+        "--sealed",
+        action="store_true",
+        help="the engine is to read nothing of a memory that is shared",
+    )
+    return add
 
 
 def run(arguments: Namespace) -> int:
@@ -108,7 +124,9 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     if arguments.step in ("promote", "migrate"):
         node = arguments.to if arguments.step == "migrate" else arguments.on or cluster.node
         line = "Would have {node} take the writes of {name}; {leader} leads now."
-        return say(line, node=node, name=arguments.name, leader=leader)
+        said = say(line, node=node, name=arguments.name, leader=leader)
+        gone = say("The folder of this machine would be removed.")
+        return f"{said} {gone}" if getattr(arguments, "no_copy", False) else said
     row = next((one for one in rows if one.node == cluster.node), None)
     if row is None:
         raise UsageError(f"{cluster.node} does not hold {arguments.name}; {names} do.")
@@ -132,7 +150,9 @@ def _add(cluster: Cluster, arguments: Namespace) -> None:
             name=row.name, node=row.node,
         )  # fmt: skip
     else:
-        row, count = cluster.add(arguments.name, arguments.folder.expanduser(), arguments.role)
+        keep = [one.strip() for one in arguments.keep.split(",") if one.strip()]
+        folder = arguments.folder.expanduser()
+        row, count = cluster.add(arguments.name, folder, arguments.role, keep=keep)
         line = say(
             "{name} is in {folder}, a {role}: a snapshot and {count} records after it. Run "
             "'kimi-memory cluster run' here, so that it follows.",
@@ -175,10 +195,12 @@ def _promote(cluster: Cluster, arguments: Namespace) -> None:
 
 
 def _migrate(cluster: Cluster, arguments: Namespace) -> None:
-    moved = migrate(cluster, arguments.name, arguments.to, arguments.timeout)
+    keep = not arguments.no_copy
+    moved = migrate(cluster, arguments.name, arguments.to, arguments.timeout, keep_copy=keep)
     text = "{node} takes the writes (epoch {epoch}); writers waited {seconds} s."
-    line = say(text, node=moved.node, epoch=moved.epoch, seconds=moved.seconds)
-    show_result(arguments, moved, line)
+    lines = [say(text, node=moved.node, epoch=moved.epoch, seconds=moved.seconds)]
+    lines += [] if keep else [say("The folder of this machine was removed.")]
+    show_result(arguments, moved, lines)
 
 
 def _sync(cluster: Cluster, arguments: Namespace) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.cli.filter_options import add_as_of, add_filters, open_exactly, read_filters
 from kimi_memory.cli.listed import keep_list
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.cli.since_line import format_since
 from kimi_memory.cli.terminal import (
     count_columns,
     find_width,
@@ -205,7 +206,7 @@ class _Found:
             for part in wrap(f"    {line}", width):
                 # Safe to print already; `show` would escape the bold.
                 print(self._highlight_words(part))
-        if past and (now := _describe_present(self._memory, hit)):
+        if past and (now := self._describe_present(hit)):
             show(f"    {say('now: {state}', state=now)}")
         if self._related_notes(hit):
             notes = ", ".join(map(_format_related, self._related_notes(hit)))
@@ -244,6 +245,20 @@ class _Found:
         """Return the notes that rest on a turn, and those a note is linked with."""
         return (*self._quoting_notes.get(hit.unit.id, ()), *hit.related)
 
+    def _describe_present(self, hit: Hit) -> str:
+        """Return what became of a card since; empty where it stands as it was."""
+        if hit.unit.kind != Card.kind:
+            return ""
+        try:
+            note = self._memory.get(hit.unit.id).note
+        except KimiMemoryError:
+            return say("gone")
+        if note.status == hit.unit.status:
+            says = note.value if isinstance(note, Card) else ""
+            return "" if says in hit.unit.text else f'"{says}"'
+        now = self._memory.at(self._query.as_of).find_replacement(note)
+        return say(note.status) if now is None else format_since(now)
+
     def _print_lanes(self) -> None:
         weights = self._answer.weights
         lanes = ", ".join(
@@ -266,21 +281,6 @@ def _split_point(notes: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return what says as of which version an answer is, and the other notes."""
     said = notes[0] if notes and notes[0].startswith("as of ") else ""
     return said, notes[1:] if said else notes
-
-
-def _describe_present(memory: Memory, hit: Hit) -> str:
-    """Return what became of a card since; empty where it stands as it was."""
-    if hit.unit.kind != Card.kind:
-        return ""
-    try:
-        note = memory.get(hit.unit.id).note
-    except KimiMemoryError:
-        # It was forgotten or purged since the context was shown.
-        return say("gone")
-    says = note.value if isinstance(note, Card) else ""
-    if note.status != hit.unit.status:
-        return say(note.status)
-    return "" if says in hit.unit.text else f'"{says}"'
 
 
 def _source_sessions(memory: Memory, unit: Unit) -> list[str]:

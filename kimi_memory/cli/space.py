@@ -15,11 +15,11 @@ from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
 from kimi_memory.cli.space_recall import add_recall_step, recall_memories
 from kimi_memory.cli.terminal import pad, say, say_finding, translate
 from kimi_memory.domain.ids import utcnow
+from kimi_memory.domain.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.spaces.space_files import read_registry
 from kimi_memory.spaces.space_folder import SpaceFolder, known_spaces
-from kimi_memory.spaces.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
 
 _AGO = re.compile(r"(\d{1,5})([dh])")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from kimi_memory.api.options import Home, Opening, user_host
 from kimi_memory.api.relaying import open_log
 from kimi_memory.cluster.log_length import find_reached
 from kimi_memory.cluster.purging import mark_reached
-from kimi_memory.cluster.registry import DeploymentRow, Node, Registry
+from kimi_memory.cluster.registry import DeploymentRow, Node, Registry, give_role
 from kimi_memory.cluster.renewal import renew_folder
-from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
+from kimi_memory.cluster.snapshots import check_part, copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Lease
 from kimi_memory.domain.cluster import NodeKind, Role
@@ -75,8 +76,6 @@ class Cluster:
     def close(self) -> None:
         """Let go of the log."""
         self.log.close()
-
-    # Nodes
 
     def join(
         self, kind: NodeKind | None = None, region: str | None = None, zone: str | None = None
@@ -159,7 +158,7 @@ class Cluster:
     def deployments(self, name: str = "") -> list[DeploymentRow]:
         """Return all deployments, or those of one memory, with the role that each has now."""
         memory = self.registry.find(name) if name else ""
-        return [self._with_role(one) for one in self.registry.deployments(memory)]
+        return [give_role(one, self.state(one.memory)) for one in self.registry.deployments(memory)]
 
     def state(self, memory: str) -> Lease:
         """Return who leads a memory, given its id."""
@@ -189,7 +188,7 @@ class Cluster:
             write_snapshot(memory)
             assert memory.store.relay is not None
             place = memory.store.relay.position.place
-        row = self._row(id, name, root, "primary", applied=place.seq)
+        row = self._describe(DeploymentRow(id, name, self.node, "primary", applied=place.seq), root)
         self.registry.put_deployment(row)
         return row
 
@@ -215,28 +214,37 @@ class Cluster:
                 "'kimi-memory deploy add NAME --folder PATH'."
             )
 
-    def add(self, name: str, folder: Path, role: Role = "replica") -> tuple[DeploymentRow, int]:
+    def add(
+        self, name: str, folder: Path, role: Role = "replica", *, keep: Sequence[str] = ()
+    ) -> tuple[DeploymentRow, int]:
         """Copy a deployed memory to this machine, up to its present state.
 
         Args:
             name: of the memory, or its id.
             folder: a new or empty one.
             role: a replica takes over where the primary is lost, a cache never does.
+            keep: tiers that a cache is to have, such as ``semantic``, and no history; all of the
+                memory if empty.
 
         Returns:
             The deployment, and how many records followed its snapshot.
+
+        Raises:
+            UsageError: it is here already, or something else than a cache is to have a part.
         """
+        check_part(keep, role)
         memory, root = self.registry.find(name), folder.absolute()
         rows = self.registry.deployments(memory)
         if any(one.node == self.node for one in rows):
             raise UsageError(f"{self.node} has {name} already. Remove it first, to copy it anew.")
-        place = Deployment(memory, self.node, may_lead=role != "cache")
+        place = Deployment(memory, self.node, may_lead=role != "cache", keep=tuple(keep))
         count = copy_memory(self.log, place, root, self._opening)
         with Memory.open(root, self._opening) as copy:
             assert copy.store.relay is not None
             copy.store.relay.follow()
             applied = copy.store.relay.position.place.seq
-        row = self._row(memory, rows[0].name, root, role, applied=applied)
+        row = DeploymentRow(memory, rows[0].name, self.node, role, applied=applied)
+        row = self._describe(replace(row, promote=role != "cache", keep=place.keep), root)
         self.registry.put_deployment(row)
         return row, count
 
@@ -308,7 +316,10 @@ class Cluster:
                 f"{kept[0]} has turns that no other node has. Keep 'kimi-memory cluster run' "
                 "running here until the change log has them."
             )
-        drop_deployment(Path(row.folder))
+        with self.memory(name) as copy:
+            assert copy.store.relay is not None
+            with copy.store.relay.turn():  # Others of this node may be about to say how far it is.
+                drop_deployment(copy.root)
         self.registry.drop_deployment(row.memory, self.node)
         return row
 
@@ -383,17 +394,6 @@ class Cluster:
             raise UsageError(f"{rows[0].folder} is no deployment of {memory}. Drop that row.")
         return rows[0]
 
-    def _with_role(self, row: DeploymentRow) -> DeploymentRow:
-        state = self.state(row.memory)
-        leads = state.held and state.holder == row.node
-        role: Role = "primary" if leads else ("cache" if row.role == "cache" else "replica")
-        return replace(row, role=role, epoch=max(row.epoch, state.epoch if leads else 0))
-
-    def _row(
-        self, memory: str, name: str, root: Path, role: Role, *, applied: int
-    ) -> DeploymentRow:
+    def _describe(self, row: DeploymentRow, root: Path) -> DeploymentRow:
         at = f"{self._opening.clock():%Y-%m-%dT%H:%M:%SZ}"
-        return DeploymentRow(
-            memory, name, self.node, role, "active", folder=str(root), applied=applied,
-            promote=role != "cache", deployed=at,
-        )  # fmt: skip
+        return replace(row, status="active", folder=str(root), deployed=at)

@@ -6,7 +6,8 @@ import time
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.membership import Cluster
-from kimi_memory.errors import DivergedError, UsageError
+from kimi_memory.cluster.renewal import find_put_aside, find_unlogged, remove_folder
+from kimi_memory.errors import DivergedError, NotPrimaryError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 
 _PAUSE_SECONDS = 0.05
@@ -19,9 +20,11 @@ class Shifted:
     node: str
     epoch: int
     was: str
-    """The node that took them before; it keeps a replica. Empty for none."""
+    """The node that took them before; empty for none."""
     seconds: float
     """How long nobody took any, at most."""
+    kept: bool = True
+    """Whether this machine keeps a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +44,60 @@ def find_seq(memory: Memory) -> int:
     return memory.store.relay.position.place.seq if memory.store.relay else 0
 
 
-def migrate(cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0) -> Shifted:
-    """Have another node take the writes, once it has everything; this one keeps a replica.
+def migrate(
+    cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0, *, keep_copy: bool = True
+) -> Shifted:
+    """Have another node take the writes, once it has everything.
 
     Args:
         cluster: the cluster.
         name: of the memory.
         node: where it goes; it holds a replica already.
         wait_seconds: how long it is waited for.
+        keep_copy: whether this node keeps a replica; else its folder is removed at the end.
 
     Raises:
-        UsageError: that node holds no replica.
+        UsageError: that node holds no replica; or the folder here has what no record has, so that
+            it is kept, though the other node takes the writes by then.
         DivergedError: it does not get in step.
         NotPrimaryError: the node that leads did not let go in time.
     """
+    if not keep_copy and node == cluster.node:
+        raise UsageError(f"{node} is this machine, whose copy is to go. Name another one.")
     before = cluster.state(cluster.registry.find(name))
     was = before.holder if before.held and before.holder != node else ""
     sync(cluster, name, node, wait_seconds)  # Else writers would wait for it.
     begun = time.monotonic()
     state = cluster.promote(name, node, wait_seconds)
-    return Shifted(state.holder, state.epoch, was, round(time.monotonic() - begun, 2))
+    seconds = round(time.monotonic() - begun, 2)
+    if not keep_copy:
+        drop_copy(cluster, name)
+    return Shifted(state.holder, state.epoch, was, seconds, kept=keep_copy)
+
+
+def drop_copy(cluster: Cluster, name: str) -> None:
+    """Take this machine's copy of a memory out of the cluster, and remove its folder.
+
+    Raises:
+        UsageError: it has what no record has; nothing is removed then.
+        NotPrimaryError: this node leads.
+    """
+    with cluster.memory(name) as copy:
+        relay, root = copy.store.relay, copy.root
+        assert relay is not None
+        with relay.turn():
+            relay.follow()
+            lease = cluster.state(relay.position.place.memory)
+            if lease.held and lease.holder == cluster.node:
+                raise NotPrimaryError(relay.position.place.memory, why="this node leads it")
+            only_here = [*find_unlogged(copy), *find_put_aside(root)]
+        if only_here:
+            raise UsageError(
+                f"{root} has what no record has: {', '.join(only_here[:5])}. Take it elsewhere, "
+                "then run 'kimi-memory deploy remove' and remove the folder yourself."
+            )
+    cluster.remove(name)
+    remove_folder(root)
 
 
 def sync(cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0) -> Synced:

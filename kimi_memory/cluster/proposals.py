@@ -118,7 +118,10 @@ class Proposer:
 
     def _find_base(self, edit: Entry) -> tuple[str, bytes | None]:
         """Return the mark of what was edited, and what that was where somebody has it."""
-        store, committed = self._memory.store, self._memory.history.content("HEAD", edit.path)
+        store = self._memory.store
+        if self._relay.position.place.keep:  # A part has no history.
+            return edit.before or store.seen_mark(edit.path), None
+        committed = self._memory.history.content("HEAD", edit.path)
         if not edit.before:  # No record brought it: it came with the copy, or is new.
             return ("" if committed is None else digest(committed)), committed
         if committed is not None and is_of(committed, edit.before):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
-from kimi_memory.domain.change_log import ChangeLog, Row
+from kimi_memory.domain.change_log import ChangeLog, Lease, Row
 from kimi_memory.domain.cluster import NodeKind, Role
 from kimi_memory.errors import AmbiguousIdError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
@@ -66,9 +67,18 @@ class DeploymentRow:
     """When it last saw the end of the log, by its own clock."""
     bytes: int = 0
     """Of the files of the memory there."""
+    keep: tuple[str, ...] = ()
+    """The tiers that a cache has; all of the memory if empty."""
     durability: str = "replicated"
     """``local`` while turns are kept there that the log has not yet."""
     seen_seconds: float = 0.0
+
+
+def give_role(row: DeploymentRow, lease: Lease) -> DeploymentRow:
+    """Return a deployment with the role that it has now, as its log says who leads."""
+    leads = lease.held and lease.holder == row.node
+    role: Role = "primary" if leads else ("cache" if row.role == "cache" else "replica")
+    return replace(row, role=role, epoch=max(row.epoch, lease.epoch if leads else 0))
 
 
 class Registry:
@@ -203,6 +213,7 @@ _NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since", "a
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
     *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),
+    "keep",
 )
 
 
@@ -224,7 +235,12 @@ def _build_value(kind: type[_Value], row: Row) -> _Value:
     fields = _NODE_FIELDS if kind is Node else _ROW_FIELDS
     try:
         body = json.loads(row.body)
-        known: dict[str, Any] = {name: body[name] for name in fields if name in body}
+        # JSON has lists where we have tuples.
+        known: dict[str, Any] = {
+            name: tuple(map(str, value)) if isinstance(value := body[name], list) else value
+            for name in fields
+            if name in body
+        }
         made = kind(**known, seen_seconds=round(row.age_seconds, 2))
         # The defaults show of which type each field has to be.
         plain = kind(**dict[str, Any](dict.fromkeys(set(fields) & _NAMES, "")))

@@ -57,9 +57,8 @@ def renew_folder(log: ChangeLog, folder: Path, opening: Opening) -> list[str]:
             raise NotPrimaryError(
                 place.memory, why="this node leads; have another lead first, with 'deploy demote'"
             )
-        copy_memory(
-            log, Deployment(place.memory, place.node, may_lead=place.may_lead), side, opening
-        )
+        begun = Deployment(place.memory, place.node, may_lead=place.may_lead, keep=place.keep)
+        copy_memory(log, begun, side, opening)
         if Registry(log).last_purge(place.memory) <= place.seq:
             _carry_over(old, side, opening)
         _exchange(folder, side)
@@ -94,6 +93,14 @@ def finish_renewal(folder: Path, opening: Opening) -> list[str]:
     kept = _put_aside(side, folder, opening) if replaced else []
     shutil.rmtree(side)
     return kept
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that was a deployment, for good."""
+    # By another name first: what is half removed is no memory that could be opened.
+    gone = folder.with_name(f".{folder.name}.removed")
+    folder.rename(gone)
+    shutil.rmtree(gone)
 
 
 def find_put_aside(folder: Path) -> list[str]:
@@ -135,15 +142,25 @@ def _put_aside(old: Path, folder: Path, opening: Opening) -> list[str]:
     return find_put_aside(folder)
 
 
+def find_unlogged(memory: Memory) -> list[str]:
+    """Return the files of a deployment with a content that no record has; not those of its own."""
+    return [path for path, _ in _find_edits(memory) if not is_own(path)]
+
+
 def _find_edits(memory: Memory) -> Iterator[tuple[str, bytes]]:
-    store = memory.store
+    store, place = memory.store, read_deployment(memory.root)
+    partial = place is not None and bool(place.keep)
     for path in store.files():
         content, known = store.read(path), store.journal.mark_of(path)
         if path.endswith(KEPT):
             is_known = False  # No record has it.
         elif known is None:
             # It was there when the folder became a copy, or nobody knows it.
-            is_known = memory.history.content("HEAD", path) == content
+            is_known = (
+                store.seen_mark(path) == digest(content)
+                if partial
+                else memory.history.content("HEAD", path) == content
+            )
         else:
             is_known = known in (digest(content), mark_of(content))
         if not is_known:

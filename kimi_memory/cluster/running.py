@@ -26,6 +26,7 @@ from kimi_memory.errors import (
     RefusedRecordError,
     StoreError,
 )
+from kimi_memory.store.deployment import is_deployed
 from kimi_memory.store.notes.sessions import find_kept
 from kimi_memory.store.relay import Relay
 
@@ -64,6 +65,11 @@ class Keeper:
         """Begin."""
         self._thread.start()
 
+    @property
+    def lives(self) -> bool:
+        """Whether it goes on; it ends where the folder is made a plain copy."""
+        return self._thread.is_alive()
+
     def stop(self) -> None:
         """End; a node that leads lets go, so that nobody has to wait for the end of its time."""
         self._stop.set()
@@ -91,11 +97,14 @@ class Keeper:
         with Memory.open(self._folder, self._opening) as memory:
             relay = memory.store.relay
             if relay is None:
-                self._stop.set()  # It was removed meanwhile.
+                self._end_keeping()
                 return False
             registry = Registry(relay.position.log)
             proposer = Proposer(memory, relay, registry)
             while not self._stop.is_set():
+                if not is_deployed(self._folder):
+                    self._end_keeping()
+                    return False
                 self._turn_once(memory, relay, proposer)
                 if relay.position.needs_snapshot:
                     return True
@@ -104,6 +113,12 @@ class Keeper:
                     memory.batch.flush()
                     relay.step_down()
         return False
+
+    def _end_keeping(self) -> None:
+        """End: the folder was made a plain copy."""
+        self._stop.set()
+        self.leads = False
+        self._say(f"{self._row.name}: {self._folder} is a plain copy now")
 
     def _turn_once(self, memory: Memory, relay: Relay, proposer: Proposer) -> None:
         place, registry, led = relay.position.place, proposer.registry, self.leads
@@ -223,6 +238,8 @@ class Keeper:
                 durability="local" if find_kept(memory.store) else "replicated",
             )
         )
+        if not is_deployed(self._folder):  # Removed while this was written.
+            registry.drop_deployment(self._row.memory, self._row.node)
         self._look_at_kept(registry)
         self._reported = time.monotonic()
 
@@ -273,7 +290,8 @@ class Service:
 
     def _start_new(self, ttl: float) -> None:
         for row in self._cluster.registry.deployments(node=self._cluster.node):
-            if row.memory in self._keepers or not (Path(row.folder) / MARKER).is_file():
+            known = self._keepers.get(row.memory)
+            if (known and known.lives) or not (Path(row.folder) / MARKER).is_file():
                 continue
             keeper = Keeper(self._cluster, row, self._opening, ttl, self._say)
             self._keepers[row.memory] = keeper

@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.domain.cluster import Role
 from kimi_memory.errors import HistoryError, StoreError, UsageError
 from kimi_memory.formats.log_record import hash_record, is_purge, is_snapshot
 from kimi_memory.operations.bundles import export_bundle, unpack_copy
 from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.store.deployment import Deployment, write_deployment
+from kimi_memory.store.partial import TIERS
 from kimi_memory.store.relay import Relay
+from kimi_memory.store.wal.plan import CONFLICTS
 
 _TRIES = 8
 _CONTENT = re.compile(rb"[0-9a-f]{64}")
@@ -108,12 +113,33 @@ def copy_memory(log: ChangeLog, place: Deployment, folder: Path, opening: Openin
         made = unpack_copy(path, folder, opening)
     if made.commit != about["commit"]:
         raise HistoryError(f"The copy in {folder} is at {made.commit[:10]}, the snapshot is not.")
+    if place.keep:
+        _keep_part(folder, place.keep)
     with Memory.open(folder, opening) as copy:
         copy.store.reconcile()  # What is edited here later differs from how it is now.
         extent = copy.store.journal.extent()
     begun = place._replace(seq=int(about["at"]), prev=about["prev"], extent=extent)
     write_deployment(folder, begun)
     return last - begun.seq
+
+
+def check_part(keep: Collection[str], role: Role) -> None:
+    """Refuse a part that no folder can have.
+
+    Raises:
+        UsageError: it is of no tiers, or for a folder that may lead.
+    """
+    for tier in keep:
+        if tier not in TIERS:
+            raise UsageError(f"{tier!r} is no tier. Choose of {', '.join(TIERS)}.")
+    if keep and role != "cache":
+        raise UsageError("A part of a memory cannot lead. Add it as a cache.")
+
+
+def _keep_part(folder: Path, keep: Collection[str]) -> None:
+    """Leave some tiers of a copy, and no history, which has the others."""
+    for name in (".git", CONFLICTS, *(tier for tier in TIERS if tier not in keep)):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def find_snapshot(log: ChangeLog, memory: str) -> tuple[dict[str, str], int]:

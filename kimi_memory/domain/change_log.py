@@ -62,8 +62,34 @@ class Row(NamedTuple):
     """Since it was written, by the clock of the engine."""
 
 
-class ChangeLog(Protocol):
-    """The change logs of many memories in one engine.
+class Rows(Protocol):
+    """Small tables in an engine, such as the nodes of a cluster.
+
+    Every call ends by a deadline of the client's own. What does not answer raises
+    `Unreachable`.
+    """
+
+    def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
+        """Write a row of a small table, such as the nodes; the last one wins.
+
+        With `calls`, those that wait for the row hear of it at once.
+        """
+
+    def rows(self, table: str) -> Sequence[Row]:
+        """Return the rows of a table by key."""
+
+    def wait_row(self, table: str, key: str, seconds: float) -> None:
+        """Wait until somebody puts a row with `calls`, at most so long; it may end earlier."""
+
+    def drop_row(self, table: str, key: str) -> None:
+        """Remove a row, if it is there."""
+
+    def close(self) -> None:
+        """Let go of the engine."""
+
+
+class ChangeLog(Rows, Protocol):
+    """The change logs of many memories in one engine, and small tables beside them.
 
     Every call ends by a deadline of the client's own. What does not answer raises
     `Unreachable`.
@@ -109,24 +135,6 @@ class ChangeLog(Protocol):
 
         The caller leads, so that nobody puts a content meanwhile.
         """
-
-    def put_row(self, table: str, key: str, body: bytes, *, calls: bool = False) -> None:
-        """Write a row of a small table, such as the nodes; the last one wins.
-
-        With `calls`, those that wait for the row hear of it at once.
-        """
-
-    def rows(self, table: str) -> Sequence[Row]:
-        """Return the rows of a table by key."""
-
-    def wait_row(self, table: str, key: str, seconds: float) -> None:
-        """Wait until somebody puts a row with `calls`, at most so long; it may end earlier."""
-
-    def drop_row(self, table: str, key: str) -> None:
-        """Remove a row, if it is there."""
-
-    def close(self) -> None:
-        """Let go of the engine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ class ClusterTable(NamedTuple):
     """The change log that memories are deployed over; empty for a machine by itself."""
     node: str = ""
     """How this machine is called there."""
+    registry: str = ""
+    """Where nodes and deployments are listed; beside the change log if empty."""
     address: str = ""
     """Of this machine's HTTP server, as programs elsewhere reach it; they are sent on there."""
     trust: Literal["first-seen", "listed"] = "first-seen"

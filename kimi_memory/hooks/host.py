@@ -139,9 +139,14 @@ class Host:
 
     def _has_model(self) -> bool:
         """Whether a plugin may have a model: a bundled one has none without settings."""
-        bundled = {each.name for each in self.loaded if each.origin == "bundled"}
         names = {each.plugin_name for each in self._manager.hook.generate_text.get_hookimpls()}
-        return bool(names - bundled or names & set(self._settings))
+        return self.is_answered_by_others("generate_text") or bool(names & set(self._settings))
+
+    def is_answered_by_others(self, hook: str) -> bool:
+        """Whether a plugin that is not bundled has a hook."""
+        bundled = {each.name for each in self.loaded if each.origin == "bundled"}
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        return any(each.plugin_name not in bundled for each in found)
 
     def register(self, plugin: object, name: str, origin: str = "given") -> None:
         """Add a plugin: a module or object with hook implementations.

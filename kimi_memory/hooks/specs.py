@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from kimi_memory.domain.agent_run import Runtime
-    from kimi_memory.domain.change_log import ChangeLog
+    from kimi_memory.domain.agent_run import Runtime, Usage
+    from kimi_memory.domain.change_log import ChangeLog, Rows
     from kimi_memory.domain.command import Command
     from kimi_memory.domain.compaction import Compactor
     from kimi_memory.domain.draft import Draft
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kimi_memory.domain.screen import Span, TranscriptFile
     from kimi_memory.domain.search_types import Chunk, ChunkSizes, Hit, Query, Unit
     from kimi_memory.domain.session import Session, Transcript, Turn
+    from kimi_memory.domain.space_types import Claims, Decision, Question, Space
 
 hookspec = pluggy.HookspecMarker("kimi_memory")
 hookimpl = pluggy.HookimplMarker("kimi_memory")
@@ -72,6 +73,37 @@ def open_log(url: str) -> ChangeLog | None:
     """
 
 
+@hookspec(firstresult=True)
+def open_registry(url: str) -> Rows | None:
+    """Answer: what keeps the registry of a cluster at an address of this plugin's kind, else None.
+
+    Asked with ``[cluster] registry`` of the user's own settings, where that is not empty; else the
+    registry lies beside the change log. Raise UsageError for an address that is wrong.
+    """
+
+
+# A member of a space asks
+
+
+@hookspec(firstresult=True)
+def who_is(token: str, space: Space) -> Claims | None:
+    """Answer: whom a token names that we did not make; None for one that is not valid.
+
+    Asked at the doors of a memory that belongs to a space. Who is named is then looked for among
+    the members: a name alone makes nobody an agent or somebody else. Raise ServerError where that
+    cannot be known now.
+    """
+
+
+@hookspec(firstresult=True)
+def permit(question: Question, root: Path) -> Decision | None:
+    """Answer: whether a member may do something in a memory of the space in a folder; None passes.
+
+    Asked for every request, so it must be quick. What nobody answers is denied, and so is what a
+    plugin fails over. A wrapper that only turns allowances into refusals widens nothing.
+    """
+
+
 # An agent runs
 
 
@@ -89,6 +121,11 @@ def open_pool(name: str, wish: PoolWish) -> Pool | None:
 
     Asked when a job over many memories begins. Raise UsageError where it cannot be used here.
     """
+
+
+@hookspec
+def metered(usage: Usage) -> None:
+    """Notice: a job, or a run of an agent, was recorded, and this is what it used."""
 
 
 # Words come in

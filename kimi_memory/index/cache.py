@@ -121,7 +121,7 @@ def _file_sizes(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
             found = path.lstat()
             yield path, (found.st_size, found.st_mtime_ns)
     except OSError:
-        # Another process cleans up at the same moment; what is left is told next time.
+        # Another process cleans up at the same moment; what is left is said next time.
         return
 
 
@@ -198,7 +198,7 @@ class Kept:
                     return -1
                 return (os.fstat(file.fileno()).st_size - len(_MAGIC)) // self._size
         except OSError:
-            # Below any number of records: whoever asks begins the file anew.
+            # Below any number of records: who asks begins the file anew.
             return -1
 
     def _read_keys(self) -> Iterable[bytes]:

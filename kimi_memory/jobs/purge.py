@@ -169,8 +169,10 @@ class Purge:
                 if not after:
                     changes.append(Delete(path, digest(before)))
                     continue
-            # Records of jobs name files by hash and come last: they must fit what they name.
-            scrub.learn(before, after)
+            # Records of jobs name files by hash and come last: they must fit what they name. A page
+            # that said nothing of it goes on being named by what it was.
+            if scrub.count(before) or not is_page(path):
+                scrub.learn(before, after)
             # Before anything is written: a purge is not undone.
             _check_readable(path, before, after)
             new = _replace_file(path, scrub.name(path), before, after)
@@ -185,7 +187,7 @@ class Purge:
 
     def _order_files(self, but: tuple[str, ...]) -> list[str]:
         """Return all files but some; those that repeat or name others come last."""
-        files = sorted(self._store.files(), key=_is_last)
+        files = sorted(self._store.files(), key=lambda path: (_is_record(path), is_page(path)))
         return [path for path in files if path not in but]
 
     def _render_page(self, path: str, cards: list[Card]) -> bytes:
@@ -345,8 +347,8 @@ class Purge:
         return f"purge-{digest_of(inputs)[:12]}"
 
 
-def _is_last(path: str) -> bool:
-    return path.startswith(f"{FOLDER}/") or is_page(path)
+def _is_record(path: str) -> bool:
+    return path.startswith(f"{FOLDER}/")
 
 
 def subject_of(doomed: Targets) -> str:

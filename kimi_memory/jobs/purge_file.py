@@ -24,7 +24,8 @@ from kimi_memory.nlp.basic.characters import normalise
 
 _SIGNED = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
 _BASE = re.compile(rb"^(generated: )([0-9a-f]{12})$", re.MULTILINE)
-_HASH = re.compile(rb"(?<![0-9a-f])[0-9a-f]{10,64}(?![0-9a-f])")
+HASH = re.compile(rb"(?<![0-9a-f])[0-9a-f]{10,64}(?![0-9a-f])")
+"""A hash in the bytes of a file, whole or in short."""
 _MARK = PURGED.encode()
 SESSION_FILE = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|md)")
 
@@ -72,7 +73,7 @@ class Scrub:
         found += sum(content.count(literal) for literal in self._literals)
         if not self._hashes:
             return found
-        return found + sum(one in self._hashes for one in _HASH.findall(content))
+        return found + sum(one in self._hashes for one in HASH.findall(content))
 
     def words(self, content: bytes) -> bytes:
         """Return the bytes of a free text without the words that are purged."""
@@ -86,7 +87,7 @@ class Scrub:
     def _replace_hashes(self, content: bytes) -> bytes:
         if not self._hashes:
             return content
-        return _HASH.sub(lambda found: self._hashes.get(found[0], found[0]), content)
+        return HASH.sub(lambda found: self._hashes.get(found[0], found[0]), content)
 
     def name(self, path: str) -> str:
         """Return a path without the targets: a hash stands in their place."""

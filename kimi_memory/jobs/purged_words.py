@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED
-from kimi_memory.jobs.purge_file import SESSION_FILE
+from kimi_memory.jobs.purge_file import HASH, SESSION_FILE
 from kimi_memory.jobs.purge_spellings import is_latin, spellings
 from kimi_memory.store.git.purged_pairs import Washed
 
@@ -58,8 +58,9 @@ def find_purged_words(
             wash = _Wash(tuple(found))
     sure = tuple(one for one in found if not any(map(spellings([one]).search, kept)))
     wash = _Wash(sure)
-    names = {old: new for one in washed for old, new in _yield_names(one, wash)}
-    return Purged(sure, names)
+    names = dict(pair for one in washed for pair in _yield_names(one, wash))
+    held = {name for content in kept for name in HASH.findall(content)} if names else set()
+    return Purged(sure, {old: new for old, new in names.items() if old.encode() not in held})
 
 
 class _Wash:

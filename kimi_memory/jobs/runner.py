@@ -38,6 +38,7 @@ from kimi_memory.jobs.day_page import is_blank, with_edits
 from kimi_memory.jobs.ended_events import with_ended_events
 from kimi_memory.jobs.eval_gate import Forbidden
 from kimi_memory.jobs.gates import JobGates, split_off_held
+from kimi_memory.jobs.job_usage import notice_job
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page, page_changes
 from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
@@ -270,6 +271,7 @@ class Jobs:
                 left_out = (*plan.left_out, f"{_BEHIND}: {error}")
                 report = self._build_report(replace(plan, left_out=left_out), job)
         self._host.notice("changes_applied", paths=report.paths, job=job)
+        notice_job(self._host, job, self._settings)
         return report
 
     def _read_before(self, changes: Iterable[Change]) -> dict[str, bytes]:
@@ -296,17 +298,9 @@ class Jobs:
     def _build_report(self, plan: Plan, job: Job, *, diff: str = "", commit: str = "") -> JobReport:
         paths = tuple(effect.path for effect in job.effects)
         return JobReport(
-            job.id,
-            job.kind,
-            job.subject,
-            job.operations,
-            paths,
-            plan.left_out,
-            diff,
-            commit,
-            job.model,
-            job.spent,
-        )
+            job.id, job.kind, job.subject, job.operations, paths, plan.left_out, diff, commit,
+            job.model, job.spent,
+        )  # fmt: skip
 
     def records(self, kind: str) -> Iterator[Job]:
         """Yield the records of the jobs of a kind that stand."""

@@ -80,7 +80,7 @@ def _try_follow(memory: Memory, source: str, *, yes: bool) -> Followed:
     try:
         return follow_purges(memory, source, yes=yes)
     except KimiMemoryError as error:
-        # Other remotes are still asked; the outcome of each is told.
+        # Other remotes are still asked; the outcome of each is said.
         return Followed(source, (), failed=str(error), code=error.exit_code)
 
 

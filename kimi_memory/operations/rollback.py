@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Card, Note
-from kimi_memory.domain.past import BeliefChange
-from kimi_memory.jobs.rollback import Returned, Rollback, Target
-from kimi_memory.past.beliefs import LIVE, RollbackReport, describe_change, statement_of
+from kimi_memory.errors import NotFoundError
+from kimi_memory.jobs.rollback import Rollback, Target
+from kimi_memory.past.beliefs import RollbackReport, compare_cards
 from kimi_memory.past.unmet import known_apart, merge_unmet
+from kimi_memory.store.git.tree import list_paths
 
 
 def roll_back(
@@ -29,6 +32,7 @@ def roll_back(
 
     Raises:
         UsageError: there is no such point.
+        NotFoundError: what is named was never there.
         GateError: too much would go.
     """
     with memory.store.lock("job"):
@@ -39,29 +43,29 @@ def roll_back(
         # Of a date people want to read which version it was.
         name = f"v{found.version}" if found.version else found.short
         apart = known_apart(memory.store, merge_unmet(memory.history, found))
+        _check_known(memory, found.commit, only)
         target = Target(found.commit, name, only, apart)
         job = Rollback(memory, target, sure=sure or dry_run)
         report = memory.run(job, dry_run=dry_run)
-    beliefs = (_describe_belief(id, one) for id, one in sorted(job.notes.items()))
-    return RollbackReport(
-        found,
-        "" if dry_run else report.id,
-        report.commit,
-        report.paths,
-        tuple(sorted(filter(None, beliefs), key=lambda one: (one.key, one.note))),
-        report.left_out,
-    )
+    now, then = ({id: one[side] for id, one in job.notes.items()} for side in (0, 1))
+    beliefs = compare_cards(_choose_cards(now), _choose_cards(then))
+    job_id = "" if dry_run else report.id
+    return RollbackReport(found, job_id, report.commit, report.paths, beliefs, report.left_out)
 
 
-def _describe_belief(id: str, both: Returned) -> BeliefChange | None:
-    now, then = _live_card(both.now), _live_card(both.then)
-    card = then or now
-    change = describe_change(now, then)
-    if card is None or not change:
-        return None
-    said = statement_of(now), statement_of(then)
-    return BeliefChange(change, id, card.key, *said, project=card.project)
+def _check_known(memory: Memory, commit: str, only: tuple[str, ...]) -> None:
+    """Refuse what never was a path, a note or a key: nothing to do would look like success."""
+    named = [what for what in only if not what.startswith("agent:")]
+    if not named:
+        return
+    paths = {*list_paths(memory.history.repository(), commit), *memory.store.files()}
+    table = memory.past.table()
+    for what in named:
+        below = f"{what.rstrip('/')}/"
+        there = any(path == what or path.startswith(below) for path in paths)
+        if not (there or table.states_of(what) or table.states_under(what)):
+            raise NotFoundError("note or key", what)
 
 
-def _live_card(note: Note | None) -> Card | None:
-    return note if isinstance(note, Card) and note.status in LIVE else None
+def _choose_cards(notes: Mapping[str, Note | None]) -> dict[str, Card]:
+    return {id: note for id, note in notes.items() if isinstance(note, Card)}

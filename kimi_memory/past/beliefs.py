@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.past import BeliefChange, BeliefDiff, Cause
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
+from kimi_memory.past.table import State
 from kimi_memory.past.unmet import known_apart, merge_unmet
 
 LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED})
@@ -19,6 +21,8 @@ SIGNS = {
     "edited": "~", "disputed": "!", "let go": "-", "removed": "-", "forgotten": "x",
 }  # fmt: skip
 """How each kind of change is marked in a list."""
+_WORDS = frozenset({"learned", "proposed", "taken up", "changed"})
+"""The changes by which a belief came to say what it says."""
 
 Sees = Callable[[Note], bool]
 
@@ -73,7 +77,7 @@ def compare_beliefs(
         old: the earlier point.
         new: the later point; None for the files now.
         wanted: which cards.
-        why: whether to look up which commit changed each last.
+        why: whether to look up which commit made each what it is.
     """
     sides: dict[str, list[Card | None]] = {}
     for path, contents in _pair_files(reader, old, new).items():
@@ -90,10 +94,64 @@ def compare_beliefs(
             continue
         change = _describe_belief(*both)
         if change:
-            cause = reader.cause_between(id, old, new) if why else None
-            found.append(_make_change(change, before, after, cause))
-    changes = _list_changes(found, {id: new for id, (_, new) in sides.items() if new})
-    return BeliefDiff(changes, gone, reader.count_cards(new))
+            found.append(_make_change(change, before, after))
+    cards = {id: new for id, (_, new) in sides.items() if new}
+    causes = _find_causes(reader, found, cards, (old, new)) if why else {}
+    found = [replace(one, cause=causes.get(one.note)) for one in found]
+    return BeliefDiff(_list_changes(found, cards), gone, reader.count_cards(new))
+
+
+def _find_causes(
+    reader: PastReader,
+    changes: Sequence[BeliefChange],
+    cards: Mapping[str, Card],
+    span: tuple[Point, Point | None],
+) -> dict[str, Cause]:
+    """Return what made each belief what it is at the later of two points, by the notes.
+
+    What only proved or weighed it anew since is no cause of what it says.
+    """
+    old, new = span
+    # Where the head does not descend from it, nothing is left out.
+    first, last = reader.find_places(old), (reader.find_places(new) or None) if new else None
+    owned = {
+        one.note: [s for s in reader.table().states_of(one.note) if last is None or s.place in last]
+        for one in changes
+    }
+    notes = iter(reader.notes_of(chain.from_iterable(owned.values())))
+    begins = dict[str, State]()
+    for one in changes:
+        states = owned[one.note]
+        seen = [_view_as(one.change, note) for note in islice(notes, len(states))]
+        if not states or (new is None and seen[-1] != _view_as(one.change, cards.get(one.note))):
+            continue  # What made it so is in no commit yet.
+        begin = _find_begin(reader, states, seen, first)
+        begins |= {one.note: begin} if begin else {}
+    return dict(zip(begins, reader.causes(list(begins.values())), strict=True))
+
+
+def _find_begin(
+    reader: PastReader, states: Sequence[State], seen: Sequence[object], before: set[int]
+) -> State | None:
+    """Return the state since which a note is as it is in the last; None where it was so before."""
+    begin = None
+    for at in reversed(reader.follow_value(states, seen)):
+        if seen[at] != seen[-1] or states[at].place in before:
+            break
+        begin = states[at]
+    return begin
+
+
+def _view_as(change: str, note: Note | None) -> object:
+    """Return what of a note a change of some kind is about."""
+    if not isinstance(note, Card):
+        return None
+    if change in ("surer", "less sure"):
+        return note.confidence
+    if change == "dated":
+        return note.valid_from, note.valid_to
+    live = note.status in LIVE
+    return (live, _said(note)) if change in _WORDS else (note.status if live else None)
 
 
 def _pair_files(
@@ -122,7 +180,7 @@ def compare_cards(old: Mapping[str, Card], new: Mapping[str, Card]) -> tuple[Bel
         both = old.get(id), new.get(id)
         if change := _describe_belief(*both):
             before, after = (one if one and one.status in LIVE else None for one in both)
-            found.append(_make_change(change, before, after, None))
+            found.append(_make_change(change, before, after))
     return _list_changes(found, new)
 
 
@@ -176,14 +234,12 @@ def _describe_belief(old: Card | None, new: Card | None) -> str:
     return describe_change(old, new) if after or new is None else "let go"
 
 
-def _make_change(
-    change: str, old: Card | None, new: Card | None, cause: Cause | None
-) -> BeliefChange:
+def _make_change(change: str, old: Card | None, new: Card | None) -> BeliefChange:
     card = new or old
     assert card is not None  # One of them is live.
     return BeliefChange(
         change, card.id, card.key, statement_of(old), statement_of(new),
-        old.confidence if old else 0.0, new.confidence if new else 0.0, card.project, cause=cause,
+        old.confidence if old else 0.0, new.confidence if new else 0.0, card.project,
     )  # fmt: skip
 
 

@@ -143,30 +143,9 @@ class Blame:
             return None
         name = name or ("value" if isinstance(note, Card) else "title")
         said = [field_of(one, name) if one and self._is_shown(one) else None for one in notes]
-        line = self._find_line(states[: len(notes)], said)
+        line = self._reader.follow_value(states[: len(notes)], said)
         says = [said[at] for at in line]
         return _Said(note, name, [states[at] for at in line], says, list(_yield_runs(says)))
-
-    def _find_line(self, states: list[State], said: list[str | None]) -> list[int]:
-        """Return the states through which a value came; of a merge, those of the side it is from.
-
-        Args:
-            states: of a note, oldest first.
-            said: the value in each of them.
-        """
-        graph, at = self._reader.points.graph(), len(states) - 1
-        found = [at]
-        while at > 0:
-            parents = map(graph.index.__getitem__, graph.parents(states[at].commit))
-            earlier = [
-                next((n for n in reversed(range(at)) if graph.follows(one, states[n].place)), -1)
-                for one in parents
-            ]
-            known = [n for n in earlier if n >= 0]
-            same = (n for n in known if said[n] == said[at])
-            at = next(same, known[0] if known else -1)
-            found += [at] if at >= 0 else []
-        return found[::-1]
 
     def _make_line(self, found: _Said, causes: list[Cause], tracer: Tracer) -> BlameLine:
         note, says = found.note, found.says

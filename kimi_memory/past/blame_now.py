@@ -36,7 +36,7 @@ def add_now(
         if not then or (then[-1] == last and last.status in LIVE):
             yield line
         else:
-            now = _find_now(reader, states, len(then) - 1, line.field, sees)
+            now = _find_now(reader, states, states.index(then[-1]), line.field, sees)
             yield replace(line, now=now)
 
 
@@ -65,7 +65,7 @@ def _find_now(
         return None
     if now.status not in LIVE:
         at = _begin_run([one.status in LIVE for one in states])
-        after = _find_successor(reader, now, sees)
+        after = _find_successor(reader, now, states[at], sees)
         told = (after.value, after.id) if after else ("", "")
         return Since(str(now.status), reader.on_clocks(states[at].known), *told)
     name = field or ("value" if isinstance(now, Card) else "title")
@@ -84,12 +84,21 @@ def _begin_run(values: Sequence[object]) -> int:
     return at
 
 
-def _find_successor(reader: PastReader, note: Note, sees: Sees) -> Card | None:
-    """Return the card that came in place of a card."""
+def _find_successor(reader: PastReader, note: Note, ended: State, sees: Sees) -> Card | None:
+    """Return the card that came in place of a card, which may be of another key.
+
+    Args:
+        reader: of the memory.
+        note: the card.
+        ended: the state in which it was replaced.
+        sees: whether the caller may see a card.
+    """
     if not isinstance(note, Card):
         return None
-    last = {one.note: one for one in reader.table().states_under(note.key)}
-    for one in reader.notes_of(state for state in last.values() if state.blob):
+    table = reader.table()
+    near = [*table.states_in(ended.commit), *table.states_under(note.key)]
+    last = [table.states_of(id)[-1] for id in dict.fromkeys(one.note for one in near)]
+    for one in reader.notes_of(state for state in last if state.blob):
         if isinstance(one, Card) and note.id in one.supersedes:
             return one if sees(one) and not reader.is_barred(one) else None
     return None

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.config import RecallTable
-from kimi_memory.domain.note import Note, Origin
+from kimi_memory.domain.note import Card, Note, Origin, Status
+from kimi_memory.domain.past import Since
 from kimi_memory.domain.search_types import Answer, Context, Query
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.frontmatter import decode
@@ -169,6 +170,31 @@ class PastMemory:
         if content is None or not self._may_be_shown(path, content):
             raise NotFoundError("note or file in that version", what)
         return PastText(path, "".join(self._shown_lines(path, decode(content, path))))
+
+    def find_replacement(self, note: Note) -> Since | None:
+        """Return when a card that held then was replaced, and by what; None where it was not.
+
+        Args:
+            note: the card as it is now.
+        """
+        if not isinstance(note, Card) or note.status != Status.SUPERSEDED:
+            return None
+        after = next(self._find_later(note), None)
+        told = (after.value, after.id) if after is not None else ("", "")
+        return Since(str(note.status), note.valid_to or note.updated, *told)
+
+    def _find_later(self, card: Card) -> Iterator[Card]:
+        """Yield the cards that say they replaced a card that held at the point."""
+        files, store = self.searcher().files, self._reader.store
+        stones = self._reader.stones
+        # It was not there then, or was otherwise: the files that differ are known.
+        for path in sorted(files.earlier if isinstance(files, PastFiles) else ()):
+            one = store.served(path) if path.endswith(".md") and store.exists(path) else None
+            if one is None or one.cap is not None or card.id.encode() not in one.content:
+                continue
+            new = read_note(path, one.content)
+            if isinstance(new, Card) and card.id in new.supersedes and not is_barred(stones, new):
+                yield new
 
     @cached_property
     def _unmet(self) -> Unmet:

@@ -182,17 +182,26 @@ class PastReader:
             if one is not None
         ]  # fmt: skip
 
-    def cause_between(self, note: str, old: Point, new: Point | None) -> Cause | None:
-        """Return what changed a note last after one point and up to another."""
-        # Where the head does not descend from it, nothing is left out.
-        last = (self.find_places(new) or None) if new else None
-        first = self.find_places(old)
-        states = [
-            one
-            for one in self.table().states_of(note)
-            if one.place not in first and (last is None or one.place in last)
-        ]
-        return self.causes(states[-1:])[0] if states else None
+    def follow_value(self, states: Sequence[State], said: Sequence[object]) -> list[int]:
+        """Return the states through which a value came; of a merge, those of the side it is from.
+
+        Args:
+            states: of a note, oldest first.
+            said: the value in each of them.
+        """
+        graph, at = self.points.graph(), len(states) - 1
+        found = [at]
+        while at > 0:
+            parents = map(graph.index.__getitem__, graph.parents(states[at].commit))
+            earlier = [
+                next((n for n in reversed(range(at)) if graph.follows(one, states[n].place)), -1)
+                for one in parents
+            ]
+            known = [n for n in earlier if n >= 0]
+            same = (n for n in known if said[n] == said[at])
+            at = next(same, known[0] if known else -1)
+            found += [at] if at >= 0 else []
+        return found[::-1]
 
     def on_clocks(self, seconds: float) -> datetime:
         """Return a moment on the clocks of the person."""

@@ -117,6 +117,10 @@ class PastTable:
         below = "".join(f"[{c}]" if c in "*?[" else c for c in key)
         return self._select(f"WHERE note IN ({notes}) ORDER BY place", key, f"{below}.*")
 
+    def states_in(self, commit: str) -> list[State]:
+        """Return the states that a commit made."""
+        return self._select("WHERE hash = ? ORDER BY note", commit)
+
     def commit(self, name: str) -> CommitRow | None:
         """Return what is known of a commit."""
         query = "SELECT hash, version, known, parents > 1, job, kind, model, author, copy"

@@ -16,6 +16,7 @@ from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.runs.briefing import brief_agent, make_environment
+from kimi_memory.runs.metering import usage_of_run
 from kimi_memory.runs.processes import end_leftovers, measure_children
 from kimi_memory.runs.profiles import note_placement
 from kimi_memory.runs.roots import keep_out, split_root
@@ -172,6 +173,7 @@ class Runs:
         if end.outcome != "fenced":
             try:
                 record_run(self._memory, run)
+                self._notice(run)
                 report = self._memory.end(run.session)
                 if report.failed:
                     run = replace(run, why=f"{run.why}; not distilled: {report.failed}".strip("; "))
@@ -181,6 +183,11 @@ class Runs:
         self._tidy_logs(place)
         place.save(run)
         return run
+
+    def _notice(self, run: AgentRun) -> None:
+        memory = self._memory
+        used = replace(usage_of_run(memory, run), memory=memory.settings.memory.name)
+        memory.host.notice("metered", usage=used)
 
     def _tidy_logs(self, place: RunFolder) -> None:
         """Keep the end of the output, without secrets; and nothing of what the agent was given."""
@@ -271,7 +278,8 @@ def choose_runtime(host: Host, name: str) -> Runtime:
         raise UsageError(f"The runtime {name} cannot be used here: {error}") from error
     if found is None:
         raise UsageError(
-            f"There is no runtime {name!r}. Choose process, sandbox, gvisor or ssh:HOST."
+            f"There is no runtime {name!r}. Choose process, sandbox, gvisor, container:IMAGE, "
+            "kubernetes:IMAGE, ray or ssh:HOST."
         )
     return found
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from datetime import date
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.agent_run import Usage
+from kimi_memory.domain.agent_run import AgentRun, Usage
 from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import Job
+from kimi_memory.jobs.job_usage import usage_of
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.operations.usage_report import read_jobs, read_receipts
 from kimi_memory.runs.run_records import read_runs
@@ -25,7 +26,6 @@ FIGURES = (
     *("calls", "tokens_in", "tokens_out", "tokens_cached", "model_s", "cpu_s", "wall_s"),
     *("stored_bytes", "log_bytes", "reads", "writes"),
 )
-_RULES = "rules"
 _BATCH = 500
 
 
@@ -67,20 +67,20 @@ def sum_usage(rows: Iterable[Usage], by: Sequence[str]) -> list[Usage]:
 
 def _list_jobs(memory: Memory, jobs: Iterable[Job]) -> Iterator[Usage]:
     for job in jobs:
-        spent = job.spent
-        yield Usage(
-            day=f"{day_in(job.at, memory.zone)}", job=job.kind,
-            model="" if job.model == _RULES else job.model, calls=spent.calls,
-            tokens_in=spent.tokens_in, tokens_out=spent.tokens_out, writes=len(job.effects),
-        )  # fmt: skip
+        yield usage_of(job, memory.zone)
 
 
 def _list_runs(memory: Memory) -> Iterator[Usage]:
     # One that was recorded again after a crash counts once.
     for run in {one.id: one for one in read_runs(memory)}.values():
-        day = f"{day_in(moment(run.started), memory.zone)}"
-        node = run.execution_node or run.reasoning_node
-        yield replace(run.usage, day=day, node=node, agent=run.agent, job="run")
+        yield usage_of_run(memory, run)
+
+
+def usage_of_run(memory: Memory, run: AgentRun) -> Usage:
+    """Return what a run used, with the machine that carried it out."""
+    day = f"{day_in(moment(run.started), memory.zone)}"
+    node = run.execution_node or run.reasoning_node
+    return replace(run.usage, day=day, node=node, agent=run.agent, job="run")
 
 
 def _list_reads(memory: Memory) -> Iterator[Usage]:

@@ -42,6 +42,18 @@ _CALLS = (
 )
 
 
+_NAMESPACES = tuple(1 << bit for bit in (17, 25, 26, 27, 28, 29, 30))
+"""Flags of a call that begins a process, each for a kind of namespace."""
+_OPERATORS = {
+    _NOT_EQUAL: "SCMP_CMP_NE",
+    _EQUAL: "SCMP_CMP_EQ",
+    _AT_LEAST: "SCMP_CMP_GE",
+    _MASKED: "SCMP_CMP_MASKED_EQ",
+}
+_Wanted = tuple[int, int, int, int]
+"""An argument by its number, how it is compared, and with which two values."""
+
+
 class _Comparison(ctypes.Structure):
     _fields_ = (
         ("argument", ctypes.c_uint), ("how", ctypes.c_int),
@@ -85,15 +97,8 @@ def _build_filter() -> bytes:
     library.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(_ALLOW)))
     try:
-        for name in _CALLS:
-            _refuse(library, context, name)
-        # Widest last: a longer number with the same last bits is above all families, too.
-        for family in set(range(_NETLINK)) - _FAMILIES:
-            _refuse(library, context, "socket", (0, _EQUAL, family, 0))
-        _refuse(library, context, "socket", (0, _AT_LEAST, _NETLINK + 1, 0))
-        _refuse(library, context, "socket", (0, _EQUAL, _NETLINK, 0), (2, _NOT_EQUAL, _ROUTE, 0))
-        for request in (_TERMINAL_INPUT, _CONSOLE):
-            _refuse(library, context, "ioctl", (1, _MASKED, _WORD, request))
+        for name, wanted in _list_refusals():
+            _refuse(library, context, name, *wanted)
         handle = os.memfd_create("made")
         try:
             _check(library.seccomp_export_bpf(context, handle))
@@ -104,17 +109,53 @@ def _build_filter() -> bytes:
         library.seccomp_release(context)
 
 
-def _refuse(
-    library: Any, context: ctypes.c_void_p, name: str, *wanted: tuple[int, int, int, int]
-) -> None:
+def _list_refusals() -> Iterator[tuple[str, tuple[_Wanted, ...]]]:
+    """Yield the calls that are refused, and for which arguments."""
+    for name in _CALLS:
+        yield name, ()
+    # Widest last: a longer number with the same last bits is above all families, too.
+    for family in set(range(_NETLINK)) - _FAMILIES:
+        yield "socket", ((0, _EQUAL, family, 0),)
+    yield "socket", ((0, _AT_LEAST, _NETLINK + 1, 0),)
+    yield "socket", ((0, _EQUAL, _NETLINK, 0), (2, _NOT_EQUAL, _ROUTE, 0))
+    for request in (_TERMINAL_INPUT, _CONSOLE):
+        yield "ioctl", ((1, _MASKED, _WORD, request),)
+
+
+def describe_filter() -> dict[str, Any]:
+    """Return the filter as engines of containers read it.
+
+    Nothing in a container makes namespaces of its own either; in a sandbox the kernel forbids it.
+    """
+    apart = (("clone", ((0, _MASKED, bit, bit),)) for bit in _NAMESPACES)
+    refused = [*_list_refusals(), *apart, ("clone3", ())]
+    return {
+        "defaultAction": "SCMP_ACT_ALLOW",
+        "syscalls": [
+            {
+                "names": [name], "action": "SCMP_ACT_ERRNO", "errnoRet": _choose_error(name),
+                "args": [
+                    {"index": at, "op": _OPERATORS[how], "value": first, "valueTwo": second}
+                    for at, how, first, second in wanted
+                ],
+            }
+            for name, wanted in refused
+        ],
+    }  # fmt: skip
+
+
+def _choose_error(name: str) -> int:
+    # What tries a new call and falls back to an old one has to hear that there is none.
+    return errno.ENOSYS if name.startswith(("io_uring", "clone3")) else errno.EPERM
+
+
+def _refuse(library: Any, context: ctypes.c_void_p, name: str, *wanted: _Wanted) -> None:
     """Refuse a call, where its arguments are so."""
     number = library.seccomp_syscall_resolve_name(name.encode())
     if number < 0:  # This kind of processor, or this library, does not have it.
         return
-    # What tries a new call and falls back to an old one has to hear that there is none.
-    code = errno.ENOSYS if name.startswith("io_uring") else errno.EPERM
     array = (_Comparison * len(wanted))(*(_Comparison(*one) for one in wanted))
-    action = ctypes.c_uint32(_REFUSE | code)
+    action = ctypes.c_uint32(_REFUSE | _choose_error(name))
     _check(library.seccomp_rule_add_array(context, action, number, len(wanted), array))
 
 

@@ -14,6 +14,7 @@ from kimi_memory.api.options import Home, user_host
 from kimi_memory.capture.screen import Screen
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.search_types import Answer, Context
+from kimi_memory.domain.space_types import Decision, Member
 from kimi_memory.errors import DeniedError, FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, Scope
@@ -23,7 +24,6 @@ from kimi_memory.spaces.code_flow import Begun
 from kimi_memory.spaces.people import People, Person, Signer
 from kimi_memory.spaces.space_files import REGISTRY
 from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, find_space_of
-from kimi_memory.spaces.space_types import Decision, Member
 from kimi_memory.store.files.disk import Stat, state_of
 
 ACTIONS: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from time import monotonic
 from kimi_memory.errors import ServerError
 from kimi_memory.lazy_dataclass import dataclass
 
-# Whoever tries a new address each time must not fill the memory of the machine.
+# Who tries a new address each time must not fill the memory of the machine.
 _MOST_KEYS = 10_000
 HEAD_SECONDS = 10.0
 """So long the head of a request may take to arrive, from its first byte or the connection's."""

@@ -22,11 +22,11 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from kimi_memory.domain.ids import utcnow
+from kimi_memory.domain.space_types import Audit, Decision
 from kimi_memory.errors import DiskError
 from kimi_memory.formats.json_values import revive
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.spaces.space_types import Audit, Decision
 from kimi_memory.store.git.command import Git
 
 FOLDER = "audit"

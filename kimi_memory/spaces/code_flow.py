@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from kimi_memory.domain.space_types import Claims
 from kimi_memory.errors import ServerError, UsageError
 from kimi_memory.spaces.issuers import (
     KEEP_SECONDS,
     Asking,
-    Claims,
     Issuer,
     check_address,
     discover,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kimi_memory.domain.addresses import is_local_url
+from kimi_memory.domain.space_types import Claims
 from kimi_memory.errors import ServerError, UsageError
 from kimi_memory.formats.scalar import one_line
 from kimi_memory.lazy_dataclass import dataclass
@@ -36,14 +37,6 @@ _ANSWER_BYTES = 262_144
 _TOKEN_LETTERS = 16_384
 _GROUPS, _GROUP_LETTERS = 500, 200
 _WAIT_SECONDS = 5.0
-
-
-class Claims(NamedTuple):
-    """What an issuer says of somebody."""
-
-    name: str
-    """The value of the claim by which members are known."""
-    groups: tuple[str, ...] = ()
 
 
 class _RefusedError(Exception):

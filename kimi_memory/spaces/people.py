@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from kimi_memory.domain.space_types import Claims, Kind, Member, Space
 from kimi_memory.errors import UsageError
+from kimi_memory.hooks.host import Host
 from kimi_memory.spaces.code_flow import Begun, CodeFlow
-from kimi_memory.spaces.issuers import Asking, Claims, Issuer
+from kimi_memory.spaces.issuers import Asking
 from kimi_memory.spaces.space_files import is_name
-from kimi_memory.spaces.space_types import Kind, Member, Space
 
 
 class Roster(Protocol):
@@ -24,6 +25,10 @@ class Roster(Protocol):
     @property
     def members(self) -> Mapping[str, Member]:
         """Its members, by their names."""
+
+    @property
+    def host(self) -> Host:
+        """The plugins, which say whom a token names."""
 
 
 class Person(NamedTuple):
@@ -51,11 +56,14 @@ class People:
 
     def __init__(self, space: Roster) -> None:
         self._space = space
-        self._known: tuple[Asking, Issuer] | None = None
         self._flow: tuple[Signer, CodeFlow] | None = None
 
     def known(self) -> bool:
-        """Whether the space names an issuer."""
+        """Whether tokens may count that we did not make: of an issuer, or by a plugin."""
+        return self._has_issuer or self._space.host.is_answered_by_others("who_is")
+
+    @property
+    def _has_issuer(self) -> bool:
         about = self._space.about
         return bool(about.issuer and about.audience)
 
@@ -64,20 +72,19 @@ class People:
 
         Raises:
             ServerError: the issuer does not answer.
+            PluginError: a plugin failed.
             FormatError: a file of the space cannot be understood.
         """
         if not self.known():
             return None
-        asking = asking_of(self._space.about)
-        if self._known is None or self._known[0] != asking:
-            self._known = asking, Issuer(asking)
-        return self._person_of(self._known[1].identify(token))
+        found = self._space.host.answer("who_is", token=token, space=self._space.about)
+        return self._person_of(found)
 
     @property
     def signer(self) -> Signer | None:
         """Who signs people in at a page, by which name of ours; None where nobody does."""
         about = self._space.about
-        return Signer(asking_of(about), about.client) if self.known() and about.client else None
+        return Signer(asking_of(about), about.client) if self._has_issuer and about.client else None
 
     def begin(self, back: str) -> Begun:
         """Return where to send a browser, and what to keep until it is back at an address of ours.

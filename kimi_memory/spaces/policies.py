@@ -9,26 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kimi_memory.domain.space_types import ALL_ACTIONS, Decision, Member, Question
 from kimi_memory.errors import FormatError, UsageError
-from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.spaces.space_files import describe
-from kimi_memory.spaces.space_types import ALL_ACTIONS, Decision, Member
+from kimi_memory.spaces.space_files import ABOUT, describe, read_about
 from kimi_memory.spaces.starter_policies import role_parents
+from kimi_memory.store.files.disk import Stat, state_of
 
 SCHEMA = "schema.cedarschema"
 FOLDER = "policies"
 # Texts and comments may hold what ends a policy.
 _MARK = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|;|[^\s;"]', re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What somebody wants to do, and where."""
-
-    member: Member
-    action: str
-    memory: str
-    scopes: tuple[str, ...] = ("",)
 
 
 class Policies:
@@ -139,6 +129,33 @@ class Policies:
         return [*roles, who, *places, *areas]
 
 
+class PolicyFolders:
+    """The policies of spaces as they stand in their folders; what changes there is read anew."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[tuple[Stat | None, ...], Policies]] = {}
+
+    def find(self, root: Path) -> Policies:
+        """Return the policies of a space.
+
+        Raises:
+            UsageError: cedarpy is not installed.
+            FormatError: a policy cannot be understood.
+        """
+        known = self._known.get(root)
+        if known is None or _mark_files(root, known[1].files) != known[0]:
+            # Looked at before they are read: what changes meanwhile is noticed the next time.
+            files = list_policies(root)
+            marks = _mark_files(root, files)
+            known = self._known[root] = marks, Policies(root, read_about(root).name, files)
+        return known[1]
+
+
+def _mark_files(root: Path, files: Sequence[str]) -> tuple[Stat | None, ...]:
+    # The folder changes with the names in it, a file with its text.
+    return tuple(state_of(root, name) for name in (ABOUT, SCHEMA, FOLDER, *files))
+
+
 def list_policies(root: Path) -> list[str]:
     """Return the files of policies in the folder of a space."""
     return [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.cedar"))]
@@ -171,6 +188,8 @@ def _read_text(root: Path, name: str) -> str:
         return (root / name).read_text("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(name, 1, "it is no UTF-8 text", "Save it as UTF-8") from error
+    except OSError as error:
+        raise FormatError(name, 1, f"it cannot be read: {error.strerror}") from error
 
 
 def load_library() -> Any:

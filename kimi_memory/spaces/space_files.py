@@ -12,10 +12,10 @@ from typing import Any, Literal, TypedDict
 
 from kimi_memory.agent_hooks.user_files import put, text_at
 from kimi_memory.api.options import Home
+from kimi_memory.domain.space_types import KINDS, ROLES, Member, Space
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.json_values import plain, revive
 from kimi_memory.formats.scalar import one_line
-from kimi_memory.spaces.space_types import KINDS, ROLES, Member, Space
 
 ABOUT = "space.toml"
 MEMBERS = "members.jsonl"

@@ -5,24 +5,29 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
 from kimi_memory.agent_hooks.user_files import put
-from kimi_memory.api.options import Home
+from kimi_memory.api.options import Home, user_host
 from kimi_memory.domain.ids import new_id, utcnow
-from kimi_memory.errors import DeniedError, FormatError, NotFoundError, UsageError
+from kimi_memory.domain.space_types import (
+    ACTING,
+    KINDS,
+    Audit,
+    Decision,
+    Kind,
+    Member,
+    Question,
+    Space,
+)
+from kimi_memory.errors import DeniedError, FormatError, NotFoundError, PluginError, UsageError
+from kimi_memory.hooks.host import Host
 from kimi_memory.spaces.audit_log import AuditLog, decision_record
 from kimi_memory.spaces.issuers import Asking, Issuer
 from kimi_memory.spaces.people import find_person
-from kimi_memory.spaces.policies import (
-    FOLDER,
-    SCHEMA,
-    Policies,
-    Question,
-    list_policies,
-    load_library,
-)
+from kimi_memory.spaces.policies import FOLDER, SCHEMA, load_library
 from kimi_memory.spaces.space_files import (
     ABOUT,
     MEMBERS,
@@ -35,7 +40,6 @@ from kimi_memory.spaces.space_files import (
     read_registry,
     write_registry,
 )
-from kimi_memory.spaces.space_types import ACTING, KINDS, Audit, Decision, Kind, Member, Space
 from kimi_memory.spaces.starter_policies import roles as starter_roles
 from kimi_memory.spaces.starter_policies import schema as starter_schema
 from kimi_memory.store.files.disk import Stat, state_of
@@ -76,7 +80,6 @@ class SpaceFolder:
         self.log = AuditLog(root, node, home.key(), aside)
         self._about: tuple[Stat | None, Space] = (None, read_about(root))
         self._members: tuple[Stat | None, dict[str, Member]] = (None, {})
-        self._policies: tuple[tuple[Stat | None, ...], Policies] | None = None
 
     @classmethod
     def create(cls, home: Home, name: str, folder: Path | None = None) -> SpaceFolder:
@@ -146,20 +149,10 @@ class SpaceFolder:
             self._members = mark, read_members(self.root / MEMBERS)
         return self._members[1]
 
-    @property
-    def policies(self) -> Policies:
-        """The policies as they stand in the folder."""
-        known = self._policies
-        if known is None or self._mark_policies(known[1].files) != known[0]:
-            # Looked at before they are read: what changes meanwhile is noticed the next time.
-            files = list_policies(self.root)
-            marks = self._mark_policies(files)
-            known = self._policies = marks, Policies(self.root, self.name, files)
-        return known[1]
-
-    def _mark_policies(self, files: Sequence[str]) -> tuple[Stat | None, ...]:
-        # The folder changes with the names in it, a file with its text.
-        return tuple(state_of(self.root, name) for name in (SCHEMA, FOLDER, *files))
+    @cached_property
+    def host(self) -> Host:
+        """The plugins of the user, which say who somebody is and what is permitted."""
+        return user_host(self.home)
 
     def member(self, sub: str) -> Member:
         """Return a member.
@@ -210,6 +203,8 @@ class SpaceFolder:
         except (FormatError, OSError) as error:
             told = f"A file of the space cannot be understood, which denies: {error}"
             return _deny(told), found
+        except PluginError as error:
+            return _deny(f"A plugin failed, which denies: {error}"), found
 
     def _decide(self, question: Question) -> Decision:
         member, memory = question.member, question.memory
@@ -217,7 +212,10 @@ class SpaceFolder:
             return _deny(f"{member.sub} is a {member.kind}, which asks for nothing by itself")
         if memory and memory not in self.about.memories:
             return _deny(f"{memory} is no memory of the space {self.name}")
-        return self.policies.decide(question)
+        found = self.host.answer("permit", question=question, root=self.root)
+        return (
+            found if isinstance(found, Decision) else _deny("no plugin decides what is permitted")
+        )
 
     def note(self, record: Audit) -> None:
         """Write a decision into the log, before what it is about is answered."""

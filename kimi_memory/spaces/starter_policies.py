@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.spaces.space_types import ACTIONS, ROLES
+from kimi_memory.domain.space_types import ACTIONS, ROLES
 
 _APPLIES = "appliesTo { principal: [User, Agent], resource: [Area], context: { own: Set<String> } }"
 _WORDS = {

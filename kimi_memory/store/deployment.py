@@ -38,6 +38,8 @@ class Deployment(NamedTuple):
     """Whether this folder may take writes where no other does."""
     broken: str = ""
     """Why nothing more is carried out here; empty for a sound one."""
+    keep: tuple[str, ...] = ()
+    """The tiers that this folder has, and no history; all of the memory if empty."""
 
 
 class Terms(NamedTuple):
@@ -59,8 +61,9 @@ class Kept(NamedTuple):
         return read_deployment(self.root)
 
     def save(self, deployment: Deployment) -> None:
-        """Keep it, durably."""
-        write_deployment(self.root, deployment)
+        """Keep it, durably; not of a folder that was made a plain copy meanwhile."""
+        if is_deployed(self.root):
+            write_deployment(self.root, deployment)
 
 
 def read_deployment(root: Path) -> Deployment | None:
@@ -79,7 +82,8 @@ def read_deployment(root: Path) -> Deployment | None:
         if mark == hashlib.sha256(body).hexdigest().encode():
             found = json.loads(body)
             segment, size = found.pop("extent")
-            return Deployment(**found, extent=(segment, size))
+            keep = tuple(found.pop("keep", ()))
+            return Deployment(**found, extent=(segment, size), keep=keep)
     raise DivergedError(str(root), f"{DEPLOYED} is damaged", REMEDY)
 
 
@@ -87,6 +91,11 @@ def write_deployment(root: Path, deployment: Deployment) -> None:
     """Keep what a folder knows, durably."""
     body = json.dumps(deployment._asdict(), ensure_ascii=False).encode()
     put(root / DEPLOYED, hashlib.sha256(body).hexdigest().encode() + b"\n" + body, sync=True)
+
+
+def is_deployed(root: Path) -> bool:
+    """Whether a folder is a deployment."""
+    return (root / DEPLOYED).exists()
 
 
 def drop_deployment(root: Path) -> None:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
-from kimi_memory.domain.change_log import ChangeLog, Lease, Row
+from kimi_memory.domain.change_log import ChangeLog, Lease, Row, Rows
 from kimi_memory.errors import NotPrimaryError, RefusedRecordError, UsageError
 from kimi_memory.formats.log_record import canonical
 from kimi_memory.store.log_keys import KEYS, LogKeys
@@ -38,10 +38,12 @@ class GuardedLog:
     Args:
         log: the engine.
         keys: of this node.
+        registry: another engine, which has the small tables; all but the keys that seal.
     """
 
-    def __init__(self, log: ChangeLog, keys: NodeKeys) -> None:
+    def __init__(self, log: ChangeLog, keys: NodeKeys, registry: Rows | None = None) -> None:
         self.name, self.engine, self.keys = log.name, log, keys
+        self._registry: Rows = registry or log
         self.sealing = LogKeys(self, keys)
         """The keys that seal the logs."""
 
@@ -128,7 +130,7 @@ class GuardedLog:
         known = self.keys.find_trusted(node)
         if known or self.keys.listed:
             return known
-        for row in self.engine.rows("nodes"):
+        for row in self._registry.rows("nodes"):
             # A row that another program wrote teaches us no key.
             with suppress(ValueError, TypeError, AttributeError):
                 if row.key == node and (shown := str(json.loads(row.body).get("key") or "")):
@@ -180,11 +182,15 @@ class GuardedLog:
                     "sealed": base64.b64encode(sealed).decode("ascii"),
                 }
             body = self._sign(f"{table}/{key}".encode(), canonical(shown))
-        self.engine.put_row(table, key, body, calls=calls)
+        self._find_engine(table).put_row(table, key, body, calls=calls)
+
+    def _find_engine(self, table: str) -> Rows:
+        # A log whose keys are lost can be read no more, and a registry is written anew.
+        return self.engine if table == KEYS else self._registry
 
     def rows(self, table: str) -> Sequence[Row]:
         """Return rows; of those that are signed, the ones that a node of the cluster wrote."""
-        found = self.engine.rows(table)
+        found = self._find_engine(table).rows(table)
         if table not in _TABLES:
             return found
         opened = ((row, self._open_row(table, row)) for row in found)
@@ -211,11 +217,11 @@ class GuardedLog:
 
     def wait_row(self, table: str, key: str, seconds: float) -> None:
         """Wait until a row is written, or so long."""
-        self.engine.wait_row(table, key, seconds)
+        self._find_engine(table).wait_row(table, key, seconds)
 
     def drop_row(self, table: str, key: str) -> None:
         """Remove a row, if it is there."""
-        self.engine.drop_row(table, key)
+        self._find_engine(table).drop_row(table, key)
 
     # What the engine alone decides
 
@@ -250,6 +256,8 @@ class GuardedLog:
     def close(self) -> None:
         """Let go of the engine."""
         self.engine.close()
+        if self._registry is not self.engine:
+            self._registry.close()
 
 
 def find_guard(log: ChangeLog) -> GuardedLog:

@@ -12,6 +12,7 @@ from kimi_memory.domain.change_log import ChangeLog, LogRecord, Unreachable
 from kimi_memory.errors import DivergedError, RefusedRecordError
 from kimi_memory.formats.log_record import epoch_of, hash_record, is_purge, parse_record
 from kimi_memory.store.deployment import REMEDY, RENEWAL, Deployment, Kept
+from kimi_memory.store.partial import narrow_record
 from kimi_memory.store.wal.journal import Journal
 
 _SAVED_EVERY = 200
@@ -149,7 +150,7 @@ class Position:
             wait_seconds: how long it is waited for.
         """
         end = time.monotonic() + wait_seconds
-        # A reader then gets what this node has, and is told how far behind that is.
+        # A reader then gets what this node has, and learns how far behind that is.
         with suppress(Unreachable, DivergedError):
             if self.place.seq < after or time.monotonic() - self.seen_end >= _LOOK_SECONDS:
                 self._follow()
@@ -212,6 +213,7 @@ class Position:
             # A record upon another one than ours shows that the two histories parted.
             if seq != place.seq + 1 or record.prev != place.prev:
                 raise ValueError(f"it does not follow record {place.seq} of this folder")
+            record = narrow_record(record, place.keep)
             self._folder.replay(record, frozenset(done.get(record.txn, ())))
         except (ValueError, KeyError) as error:
             self.mark_broken(f"record {seq}: {error}")

@@ -182,7 +182,7 @@ class Replayer:
         here = self._read(step.path)
         now = "" if here is None else digest(here)
         if step.kind == "move":
-            return self._fit_move(step, now)
+            return self._fit_move(step._replace(content=None), now)
         if now == step.after:
             return step, False
         if here is not None and now != step.before:

@@ -112,7 +112,7 @@ class Relay:
             if edited := find_unshipped(self._folder, intent.steps):
                 self._folder.note_edits(edited)
                 intent = prepare()
-            steps = logged_steps(intent)
+            steps = logged_steps(self._folder, intent)
             made = Draft("apply", intent.id, intent.actor, steps) if steps else None
             return made, lambda: place(intent)
 

@@ -30,9 +30,9 @@ class Files(Protocol):
         """Whether there is a file."""
 
 
-def logged_steps(intent: Intent) -> tuple[LoggedStep, ...]:
+def logged_steps(files: Files, intent: Intent) -> tuple[LoggedStep, ...]:
     """Return what a record says of a transaction."""
-    return tuple(_logged_step(step, intent) for step in _shared(intent.steps))
+    return tuple(_logged_step(files, step, intent) for step in _shared(intent.steps))
 
 
 def _shared(steps: Sequence[Step]) -> Iterator[Step]:
@@ -40,11 +40,14 @@ def _shared(steps: Sequence[Step]) -> Iterator[Step]:
     return (step for step in steps if not is_own(step.path))
 
 
-def _logged_step(step: Step, intent: Intent) -> LoggedStep:
+def _logged_step(files: Files, step: Step, intent: Intent) -> LoggedStep:
     waits = intent.waiting.get(step.to or step.path)
+    content = step.content
+    if step.kind == "move" and step.path.partition("/")[0] != step.to.partition("/")[0]:
+        content = files.read(step.path)  # A folder that keeps one tier alone has no such file.
     return LoggedStep(
         step.kind, step.path, step.to, step.before, step.after, step.offset, step.mode,
-        step.content, (waits.origin, waits.why, waits.vetted) if waits is not None else None,
+        content, (waits.origin, waits.why, waits.vetted) if waits is not None else None,
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from kimi_memory.runs.profiles import (
 
 _STATES = ("online", "busy", "maintenance")
 _USE_CASES = ("", "low-latency", "offline", "edge")
+_RUNTIMES = ("process", "sandbox", "gvisor", "container", "kubernetes", "ray")
 _PERMISSIONS = ("sudo", "filesystem", "network", "docker")
 
 
@@ -149,7 +150,7 @@ def _read_offer(arguments: Namespace) -> Offer:
     if arguments.endpoint and not arguments.endpoint.startswith((SSH, "https://")):
         raise UsageError(f"{arguments.endpoint!r} is no endpoint. Write ssh:HOST, or https://….")
     names = set(_read_permissions(arguments))
-    runtimes = [one for one in _split(arguments.needs) if one in ("process", "sandbox", "gvisor")]
+    runtimes = [one for one in _split(arguments.needs) if one in _RUNTIMES]
     languages = [one for one in _split(arguments.needs) if one not in runtimes]
     return Offer(
         use_case=arguments.use_case,

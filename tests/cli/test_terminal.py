@@ -554,3 +554,28 @@ def test_a_pipe_gets_lines_as_they_come(capsys) -> None:
     with paged():
         print("first")
         assert capsys.readouterr().out == "first\n"
+
+
+def test_every_reason_of_a_job_has_its_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    top = Path(kimi_memory.__file__).parent
+    calls = [
+        node
+        for path in top.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and any(ast.unparse(one).startswith("Op.") for one in node.args)
+    ]
+    reasons = {_format(one) for node in calls for one in node.args if isinstance(one, _TEXTS)}
+    assert len(reasons) > 40
+    # Of these, part of the words stands elsewhere.
+    reasons -= {"", "{} on {}", "repeats what was {}", "{} said on {}", "{} {} by hand"}
+    reasons -= {"a person edited its line in {}{}"}
+    reasons |= {"taken back in words on {}", "repeats what was taken back in words"}
+    reasons |= {f"{kind} said on {{}}" for kind in ("decision", "finding", "failure", "success")}
+    reasons |= {f"a person edited its line in {{}}{more}" for more in ("", ", moved under {}")}
+    said = {one: translate(one.replace("{}", "card-7")) for one in reasons}
+    assert sorted(one for one, chinese in said.items() if not CHINESE.search(chinese)) == []
+
+
+_TEXTS = (ast.Constant, ast.JoinedStr)

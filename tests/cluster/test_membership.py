@@ -17,6 +17,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.cli import run
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.checking import check_log, digest_tree
+from kimi_memory.cluster.moving import sync
 from kimi_memory.cluster.running import Service
 from kimi_memory.errors import DivergedError, NotPrimaryError, ReadOnlyError, UsageError
 from kimi_memory.store.relay import Relay
@@ -310,6 +311,71 @@ def test_a_memory_moves_to_another_node_once_that_has_all_of_it(
             assert run(["deploy", "sync", "shop", "--to", "edge"]) == 0
             row = next(one for one in one.deployments("shop") if one.node == "rack")
             assert row.bytes > 0 and row.synced and row.durability == "replicated"
+
+
+@pytest.mark.cluster
+def test_a_folder_that_was_removed_stays_a_plain_copy_though_the_service_runs(
+    tmp_path: Path,
+) -> None:
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    Memory.create(tmp_path / "shop", name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
+        one.join()
+        other.join()
+        one.deploy(tmp_path / "shop")
+        folder = tmp_path / "rack" / "shop"
+        other.add("shop", folder)
+        with kept_in_step(one, edge), kept_in_step(other, rack):
+            with one.memory("shop") as memory:
+                memory.remember("We use PostgreSQL.")
+            sync(one, "shop", "rack")
+            other.remove("shop")
+            with one.memory("shop") as memory:
+                memory.remember("The queue is RabbitMQ.")
+            time.sleep(3)  # The service writes its row anew each second.
+        assert [row.node for row in one.deployments("shop")] == ["edge"]
+        assert not (folder / ".kimi/deployment.json").exists()
+    with Memory.open(folder, rack) as plain:
+        plain.session("mine").turn("user", "Written here alone.")
+
+
+@pytest.mark.cluster
+def test_a_memory_moves_away_and_leaves_no_copy_behind(
+    tmp_path: Path, shell: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rack, folder = machine(tmp_path, "rack"), shell / "shop"
+    assert run(["node", "join", "--url", f"folder://{tmp_path}/log", "--name", "edge"]) == 0
+    assert run(["init", str(folder), "--name", "shop"]) == 0
+    assert run(["deploy", "add", "--memory", str(folder)]) == 0
+    move = ["deploy", "migrate", "shop", "--to", "rack", "--no-copy"]
+    with Cluster.open(opening=rack) as other, Cluster.open() as one:
+        other.join()
+        other.add("shop", tmp_path / "rack" / "shop")
+        with kept_in_step(one, Opening(home=Home.of_user())), kept_in_step(other, rack):
+            assert run(["remember", "We use PostgreSQL.", "--memory", str(folder)]) == 0
+            # What a purge or an edit put aside is nowhere else: the copy stays, and is named.
+            aside = folder / ".kimi/lost+found/mine.md"
+            aside.parent.mkdir(exist_ok=True)
+            aside.write_text("Nobody else has this.")
+            assert run(move) == UsageError.exit_code
+            assert "mine.md" in capsys.readouterr().err
+            assert [row.node for row in other.deployments("shop")] == ["edge", "rack"]
+            aside.unlink()
+            assert run([*move, "--dry-run"]) == 0
+            assert "folder of this machine would be removed" in capsys.readouterr().out
+            assert folder.exists()
+            assert run(move) == 0
+            assert "The folder of this machine was removed." in capsys.readouterr().out
+            with other.memory("shop") as there:
+                there.remember("Rack has it all. 只剩这一份。")
+                assert there.recall("PostgreSQL").hits
+            time.sleep(1.5)
+        assert [row.node for row in other.deployments("shop")] == ["rack"]
+        assert not [*shell.glob("*shop*")] and not [*check_log(other.log, row_id(other))]
+
+
+def row_id(cluster: Cluster) -> str:
+    return cluster.registry.find("shop")
 
 
 @contextmanager

@@ -116,6 +116,40 @@ def test_a_purge_reaches_a_copy_in_a_bundle(copies: tuple[Memory, Memory], tmp_p
     assert import_bundle(other, path).merged
 
 
+def test_a_page_that_is_written_anew_after_a_purge_is_no_trace_of_it(
+    memory: Memory, clone: Clone
+) -> None:
+    memory.remember("The team chat is Slack.", key="team.chat")
+    memory.consolidate("daily")
+    page = memory.root / "MEMORY.md"
+    page.write_text(page.read_text("utf-8").replace("is Slack", "is Zulip"), "utf-8")
+    memory.take_edits()
+    memory.remember("The lunch is at noon.", key="lunch.time")
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    memory.batch.flush()
+    other = clone("other")
+    [record] = [str(one.relative_to(memory.root)) for one in memory.root.glob("**/pages-*.json")]
+    before = hashes_in(memory, record)
+    assert "semantic/general.md" in before
+    assert purge(memory, Doomed((SECRET,)), yes=True).done
+    # The page never said it, and shows more cards now: its record goes on naming what it was.
+    assert hashes_in(memory, record)["semantic/general.md"] == before["semantic/general.md"]
+    done = follow_purges(other, str(memory.root), yes=True)
+    assert done.report is not None and done.report.done
+    assert traces(other.root, SECRET) == [] and errors(other) == []
+    assert merge_copy(other, str(memory.root)).commit
+
+
+def hashes_in(memory: Memory, record: str) -> dict[str, str]:
+    """Return what the record of a job says of the files it left, the same in all versions."""
+    versions = {
+        git(memory.root, "show", f"{commit}:{record}")
+        for commit in git(memory.root, "log", "--format=%H", "--", record).split()
+    }
+    [said] = [{one["path"]: one["after"] for one in json.loads(v)["effects"]} for v in versions]
+    return said
+
+
 def test_what_the_other_copy_still_has_was_not_purged(
     copies: tuple[Memory, Memory],
 ) -> None:

@@ -75,7 +75,7 @@ def test_what_was_known_then_is_known_again_and_what_was_said_stays(
     assert git(memory.root, "status", "--porcelain").strip() == ""
     # A card in whose place another came is back, and that other one is gone.
     changes = {(one.change, one.key) for one in report.beliefs}
-    assert {("learned", "deploy.port"), ("removed", "sign.colour")} <= changes
+    assert {("taken up", "deploy.port"), ("removed", "sign.colour")} <= changes
     after = files_of(memory)
     jobs = {path for path in before if path.startswith("mid-term/jobs/")}
     assert {path: after[path] for path in jobs} == {path: before[path] for path in jobs}
@@ -183,6 +183,21 @@ def test_one_card_goes_back_by_its_id(memory: Memory, clock: Clock) -> None:
     report = roll_back(memory, made, (card,))
     assert [one.change for one in report.beliefs] == ["changed"]
     assert "is blue" in place.read_text("utf-8")
+
+
+def test_how_sure_a_belief_was_is_told_and_what_never_was_there_is_refused(
+    memory: Memory, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = memory.remember("The sign of the shop is blue.", key="sign.colour").id
+    memory.remember("The sign of the shop is blue.", key="sign.colour")
+    memory.batch.flush()
+    at = ["--memory", str(memory.root)]
+    assert run(["rollback", made, "--dry-run", *at]) == 0
+    assert "The sign of the shop is blue.  0.93 → 0.90" in capsys.readouterr().out
+    for what in ("sign.color", "semantic/generel", "card-0"):
+        assert run(["rollback", made, "--only", what, *at]) == 11
+    for known in ("sign", "semantic/general", "semantic/general/", "agent:reviewer"):
+        assert run(["rollback", made, "--only", known, "--dry-run", *at]) == 0
 
 
 def test_what_was_forgotten_since_does_not_come_back(memory: Memory, clock: Clock) -> None:
@@ -308,4 +323,3 @@ def test_a_broken_session_keeps_nothing_from_going_back(memory: Memory, clock: C
 
 def test_a_new_memory_has_nothing_to_go_back_to(memory: Memory, tmp_path: Path) -> None:
     assert not roll_back(memory, "HEAD").paths
-    assert not roll_back(memory, "v1", ("nothing.of.that",)).paths

@@ -38,6 +38,29 @@ def test_a_value_in_the_place_of_another_is_one_change(memory: Memory, past: Pas
     ]
 
 
+def test_the_cause_of_a_belief_is_the_job_that_made_it_say_so(
+    memory: Memory, past: Past, clock: Clock
+) -> None:
+    clock.move(days=1)
+    again = memory.remember("The sign of the shop is blue.", key="sign.colour").id
+    memory.batch.flush()
+
+    def causes(old: str, new: str) -> dict[tuple[str, str], str]:
+        changes = memory.beliefs(old, new, why=True).changes
+        return {(one.change, one.key): one.cause.job for one in changes if one.cause}
+
+    # What was said again since is proven better, and was learned when it was said first.
+    assert causes("v1", "HEAD") == {
+        ("learned", "sign.colour"): past.other,
+        ("learned", "deploy.port"): past.second,
+    }
+    assert causes(past.other, "HEAD") == {("surer", "sign.colour"): again}
+    path = memory.root / memory.timeline("sign.colour")[0].path
+    path.write_text(path.read_text("utf-8").replace("is blue", "is green"), "utf-8")
+    # No commit has it yet, so none is named.
+    assert causes(past.other, "") == {}
+
+
 def test_differences_add_up(memory: Memory, past: Past, clock: Clock) -> None:
     memory.remember("The deploy port is 9090 from now on.", key="deploy.port")
     points = [f"{past.first}^", past.first, past.second, past.other, "HEAD"]

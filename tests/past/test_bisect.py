@@ -94,6 +94,9 @@ def test_the_command_names_job_turn_and_remedy(
     assert out.startswith("since v") and past.second in out
     assert "the turn: session:remembered-" in out and "until v" in out
     assert f"take it back: kimi-memory undo {past.second}" in out
+    words = out.strip().rpartition("only this: kimi-memory ")[2].split()
+    assert run([*words, *at]) == 0
+    assert "+ taken up  deploy.port" in capsys.readouterr().out
     assert run(["bisect", "deploy.port", "--says", "1234", *at]) == 1
     assert "It never was so." in capsys.readouterr().out
     assert run(["bisect", "deploy.port", "--says", "8443", "--all", "--json", *at]) == 0

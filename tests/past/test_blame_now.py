@@ -10,10 +10,12 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.cli.blame import _show
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.server.looking_back import blame_of
 from kimi_memory.server.principal import Namespace
+from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 from tests.jobs.test_vouching import Machine, keys, know, machine
 from tests.past.conftest import Past
@@ -38,6 +40,24 @@ def test_what_was_replaced_since_names_what_is_so_now(
     assert run(["blame", "deploy.port", "--as-of", past.first, "--memory", str(memory.root)]) == 0
     row = f'now     superseded {then.now.at:%Y-%m-%d} by "{now.text}" ({now.note})'
     assert row in capsys.readouterr().out
+
+
+def test_what_replaced_a_card_may_have_another_key(
+    memory: Memory, past: Past, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.session("talk").turn("user", "The deploy port is 9090 now, not 8443.")
+    memory.end("talk")
+    memory.batch.flush()
+    clock.move(days=1)
+    memory.remember("The sign of the shop is blue.", key="sign.colour")
+    [heir] = [one.note for one in Shelf(memory.store).notes(Card.kind) if "9090" in one.text]
+    assert isinstance(heir, Card) and heir.key != "deploy.port"
+    [then] = memory.blame("deploy.port", at=past.second)
+    assert then.now is not None and (then.now.says, then.now.note) == (heir.value, heir.id)
+    at = ["--memory", str(memory.root)]
+    assert run(["recall", "deploy port", "--as-of", past.second, "--kind", "card", *at]) == 0
+    row = f'    now: superseded {then.now.at:%Y-%m-%d} by "{heir.value}" ({heir.id})'
+    assert row in capsys.readouterr().out.splitlines()
 
 
 def test_what_was_edited_or_forgotten_since(memory: Memory, past: Past, clock: Clock) -> None:

@@ -20,6 +20,7 @@ from fakes.issuer import AUDIENCE, LocalIssuer
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.ids import utcnow
+from kimi_memory.domain.space_types import Audit
 from kimi_memory.errors import DeniedError, KimiMemoryError, UsageError
 from kimi_memory.mcp.workers import Desk
 from kimi_memory.server.guard import ACTIONS
@@ -28,7 +29,6 @@ from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route
 from kimi_memory.spaces.issuers import Asking
 from kimi_memory.spaces.space_folder import SpaceFolder
-from kimi_memory.spaces.space_types import Audit
 from kimi_memory.web.page_table import PAGES
 
 READING = {"recall", "get", "context"}

@@ -13,10 +13,10 @@ import pytest
 
 from kimi_memory.api.options import Home
 from kimi_memory.cli.space import _format_record
+from kimi_memory.domain.space_types import Audit
 from kimi_memory.errors import DiskError
 from kimi_memory.spaces.audit_log import EVERY, AuditLog, decision_record
 from kimi_memory.spaces.space_folder import SpaceFolder
-from kimi_memory.spaces.space_types import Audit
 from kimi_memory.store.git.command import Git
 from tests.spaces.conftest import MEMORY
 

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from kimi_memory.api.options import Home
+from kimi_memory.domain.space_types import ALL_ACTIONS
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.spaces.policies import Policies, list_policies
 from kimi_memory.spaces.space_folder import SpaceFolder
-from kimi_memory.spaces.space_types import ALL_ACTIONS
 from tests.spaces.conftest import MEMORY
 
 READING = {"recall", "get", "context"}

@@ -82,7 +82,7 @@ def state_of(root: Path | str, path: str) -> Stat | None:
     try:
         return signature(os.lstat(f"{root}/{path}"))
     except OSError:
-        # What cannot be looked at is not there for whoever asks.
+        # What cannot be looked at is not there for the caller.
         return None
 
 

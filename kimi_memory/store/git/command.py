@@ -291,6 +291,12 @@ def _command_name(arguments: Sequence[str | bytes]) -> str:
     return os.fsdecode(arguments[0]) if arguments else ""
 
 
+def one_line(text: str) -> str:
+    """Return text that fits on one line of a commit message."""
+    sound = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join("".join(c if c.isprintable() else " " for c in sound).split())
+
+
 def quote_path(path: Path) -> str:
     """Return a path as an element of a list that colons separate."""
     plain = str(path).replace("\\", "\\\\").replace('"', '\\"')

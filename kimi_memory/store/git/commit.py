@@ -17,7 +17,7 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats
 from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
-from kimi_memory.store.git.command import EMAIL, NAME, Git, refusal
+from kimi_memory.store.git.command import EMAIL, NAME, Git, one_line, refusal
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.head import branch, checked_out
 from kimi_memory.store.git.tree import (
@@ -253,12 +253,6 @@ def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
                 who = ident(datetime.fromtimestamp(0, UTC))
                 made = objects.commit(head, found.differences, b"On disk\n", who)
         yield aside, made or head or EMPTY_TREE
-
-
-def one_line(text: str) -> str:
-    """Return text that fits on one line of a commit message."""
-    sound = text.encode("utf-8", "replace").decode("utf-8")
-    return " ".join("".join(c if c.isprintable() else " " for c in sound).split())
 
 
 def message(subject: str, trailers: Mapping[str, str]) -> bytes:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.paths import is_plain
-from kimi_memory.store.git.command import Git, decode, encode, refusal
-from kimi_memory.store.git.commit import FORMAT, disk_tree, one_line, parse_log, trailer_name
+from kimi_memory.store.git.command import Git, decode, encode, one_line, refusal
+from kimi_memory.store.git.commit import FORMAT, disk_tree, parse_log, trailer_name
 from kimi_memory.store.git.loose import read_loose
 from kimi_memory.store.git.tree import EMPTY_TREE, differences
 

@@ -220,7 +220,7 @@ def _write_exclude(exclude: Path, prefix: bytes, nested: str) -> str:
             gap = b"" if (b"\n" + file.read()).endswith(b"\n") else b"\n"
             file.write(gap + b"/" + pattern + b"/\n")
     except OSError as error:
-        # Others may own that file; the person is told what to write into it.
+        # Others may own that file; a finding says what to write into it.
         return f"{nested.partition(';')[0]}; add it to {exclude} yourself ({error.strerror})."
     return f"{nested} (ignored through {exclude})."
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.errors import SignatureError
-from kimi_memory.store.git.command import Git
-from kimi_memory.store.git.commit import one_line
+from kimi_memory.store.git.command import Git, one_line
 from kimi_memory.store.git.head import blob_of
 from kimi_memory.store.git.loose import name_commit, write_commit
 from kimi_memory.store.git.signatures import GIT, put_signature, sign

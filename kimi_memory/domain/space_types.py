@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from kimi_memory.lazy_dataclass import dataclass
 
@@ -68,6 +68,26 @@ class Member:
     def area(self) -> str:
         """The private area of this member in every memory."""
         return f"{self.kind}:{self.sub}"
+
+
+class Claims(NamedTuple):
+    """What an issuer says of somebody."""
+
+    name: str
+    """The value of the claim by which members are known."""
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a member wants to do, and where."""
+
+    member: Member
+    action: str
+    memory: str
+    """Its id; empty for what is about the space itself."""
+    scopes: tuple[str, ...] = ("",)
+    """Areas that it is about; empty text is what is shared."""
 
 
 @dataclass(frozen=True, slots=True)
