@@ -148,8 +148,7 @@ class Purge:
         lines: list[DoomedLine] = []
         words = Scrub(Targets(doomed.texts, doomed.literals), self._keyed)
         files = self._order_files(but=(TOMBSTONES, job_path(self.id_of(doomed))))
-        # A note that holds the text in its words goes whole: what is left of a sentence could be
-        # guessed.
+        # A note that holds the text goes whole: what is left of a sentence could be guessed.
         gone = find_gone_notes(files, self._store.read, scrub, doomed.sessions)
         for path in files:
             before = self._store.read(path)
@@ -162,8 +161,7 @@ class Purge:
             kept += [note] if isinstance(note, Card) else []
             linked = without_targets(before, gone) if path.endswith(".md") else before
             after = self._purged_content(scrub, path, linked, note, doomed.sessions)
-            # Lines of removed cards have to go as well; a page that a person edited is only cleaned
-            # of the words.
+            # Lines of removed cards go, too; an edited page is only cleaned of the words.
             if gone and is_page(path) and is_generated(before.decode("utf-8", "replace")):
                 after = scrub.content(path, self._render_page(path, kept))
                 if not after:
