@@ -295,9 +295,10 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     except ValueError as error:
         remedy = f"Write {nearest_zone(settings.memory.timezone)!r}, or leave memory.timezone out"
         raise file.error("memory.timezone", str(error), remedy) from error
-    for key, span in settings.ttl._asdict().items():
+    # Only what was given: the defaults are right, and every command reads the settings.
+    for key in sorted({*document.get("ttl", {})} & {*TtlTable._fields} - {"purge_on_expiry"}):
         try:
-            parse_span(str(span)) if key != "purge_on_expiry" else None
+            parse_span(getattr(settings.ttl, key))
         except ValueError as error:
             raise file.error(
                 f"ttl.{key}", str(error), "Write never, or days such as 90d"

@@ -13,11 +13,10 @@ from kimi_memory.cli.shared import find_memory, show, show_json, show_result
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.space_types import ACTING
 from kimi_memory.errors import UsageError
-from kimi_memory.server.auth import Names
+from kimi_memory.server.auth import Names, Tokens, hidden
 from kimi_memory.server.principal import Scope
 from kimi_memory.server.rate_limit import Limits
 from kimi_memory.server.server import Serving
-from kimi_memory.server.tokens import Tokens, hidden
 from kimi_memory.spaces.space_folder import find_space_of
 from kimi_memory.web.serving import serve
 

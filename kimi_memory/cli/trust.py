@@ -13,8 +13,7 @@ from kimi_memory.cli.shared import show, show_json
 from kimi_memory.cli.terminal import pad, say
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
-from kimi_memory.store.git.signatures import read_key
-from kimi_memory.store.git.signers import Signer, Signers
+from kimi_memory.store.git.signers import Signer, Signers, read_key
 
 
 def add_arguments(parser: ArgumentParser) -> None:

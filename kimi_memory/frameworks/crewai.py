@@ -19,8 +19,7 @@ from kimi_memory.domain.change import Change
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.nlp.basic.similarity import similarity, words_of
-from kimi_memory.operations.agent_files import Folder, Page, file_name
-from kimi_memory.operations.mask_json import clean_json
+from kimi_memory.operations.agent_files import Folder, Page, clean_json, file_name
 
 _OPEN, _CLOSE = "\n\n```json\n", "\n```\n"
 # The framework wants vectors; ours only have to tell texts apart.

@@ -15,8 +15,7 @@ from kimi_memory.domain.note import Role
 from kimi_memory.errors import NotFoundError
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.frameworks.talk import Heard, Talk, joined
-from kimi_memory.operations.agent_files import Folder, file_name
-from kimi_memory.operations.mask_json import clean_json
+from kimi_memory.operations.agent_files import Folder, clean_json, file_name
 
 _HOST = "openai-agents"
 _OPAQUE = ("id", "call_id", "encrypted_content")

@@ -327,11 +327,9 @@ class Purge:
         if not scrub.count(line):
             return line
         stone = tombstone_of(unseal(line))
-        value = stone.value
-        if not stone.hashed and scrub.count(value.encode()):
-            stone = replace(stone, value=keyed_hash(hash_of(value), self._keyed), hashed=True)
-        clean = scrub.content(TOMBSTONES, tombstone_line(stone))
-        return seal(unseal(clean))
+        if not stone.hashed and scrub.count(stone.value.encode()):
+            stone = replace(stone, value=keyed_hash(hash_of(stone.value), self._keyed), hashed=True)
+        return seal(unseal(scrub.content(TOMBSTONES, tombstone_line(stone))))
 
     def _hashes_of(self, doomed: Targets) -> list[str]:
         """Return what names the targets without saying them."""

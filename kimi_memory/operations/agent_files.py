@@ -2,7 +2,7 @@
 
 Adapters, and the tools that agents write with, write nowhere else. A head has no id, so
 what an agent writes is never a card or a page of ours, whatever it looks like; recall
-shows it as an agent's word.
+shows it as an agent's word. Secrets are masked in every text, also within values of JSON.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from threading import RLock
+from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Move, Update, digest
@@ -27,6 +29,9 @@ from kimi_memory.store.notes.notes import read_tombstones
 
 ROOT = "mid-term/agents"
 _MARKED = re.compile(r".*-[0-9a-f]{10}")
+
+# Deeper nesting comes from no program, and would exhaust Python's stack.
+_DEEPEST = 100
 
 
 def says_forgotten(memory: Memory, text: str, agent: str = "") -> bool:
@@ -185,3 +190,50 @@ class Folder:
     def _notify_changes(self, paths: Sequence[str]) -> None:
         self.memory.written()
         self.memory.host.notice("changes_applied", paths=list(paths), job=None)
+
+
+def clean_json(folder: Folder, value: Any, name: str = "", depth: int = 0) -> Any:
+    """Return a JSON value as it may be kept.
+
+    Args:
+        folder: where it is to be kept.
+        value: the value.
+        name: the name it stands under; ``password`` makes a secret of a plain word.
+        depth: how deep it lies.
+
+    Raises:
+        UsageError: it is no JSON, or too long to be kept whole.
+    """
+    match value:
+        # Else a value could end the process with a RecursionError in any later reader.
+        case _ if depth > _DEEPEST:
+            raise UsageError(f"The value of {name!r} is nested too deep to be kept.")
+        case str():
+            return _mask_value(folder, folder.clean(value), name)
+        case None | bool() | int():
+            return value
+        # NaN and infinity are no JSON for any other program.
+        case float() if isfinite(value):
+            return value
+        case dict():
+            below = depth + 1
+            return {
+                folder.clean(_require_text(key)): clean_json(folder, one, _require_text(key), below)
+                for key, one in value.items()
+            }
+        case list() | tuple():
+            return [clean_json(folder, one, name, depth + 1) for one in value]
+    raise UsageError(f"{type(value).__name__} under {name!r} is no JSON. Keep texts and numbers.")
+
+
+def _require_text(key: object) -> str:
+    if isinstance(key, str):
+        return key
+    raise UsageError(f"The name {key!r} is no text. Name what you keep by texts.")
+
+
+def _mask_value(folder: Folder, text: str, name: str) -> str:
+    """Return a text masked as it would be right behind its name."""
+    label = f"{name}: "
+    masked, _ = folder.memory.screen.mask(f"{label}{text}")
+    return masked.removeprefix(label) if masked.startswith(label) else masked

@@ -13,8 +13,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.trees import Tree
 from kimi_memory.store.copy import TRAILER
 from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.git.signatures import STATEMENT, sign
-from kimi_memory.store.git.signers import Signed
+from kimi_memory.store.git.signers import STATEMENT, Signed, sign
 from kimi_memory.store.trust.session_growth import turn_lines
 
 KIND = "kimi-memory/attestation/1"

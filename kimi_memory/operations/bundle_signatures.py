@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from kimi_memory.errors import HistoryError, SignatureError, UsageError
 from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.git.signatures import STATEMENT, is_sound, sign
-from kimi_memory.store.git.signers import Signers
+from kimi_memory.store.git.signers import STATEMENT, Signers, is_sound, sign
 from kimi_memory.store.git.signing_key import SigningKey
 
 SUFFIX = ".sig"

@@ -18,9 +18,8 @@ from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.operations import entity
-from kimi_memory.operations.agent_files import Folder, Page
+from kimi_memory.operations.agent_files import Folder, Page, clean_json
 from kimi_memory.operations.entity import Entity, Node, Picture, Relation, View
-from kimi_memory.operations.mask_json import clean_json
 from kimi_memory.store.notes.notes import Shelf
 
 MOST_CARDS = 100

@@ -15,8 +15,8 @@ from kimi_memory.jobs.vouching import follows_from_parents
 from kimi_memory.merge.records import PURGED
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES
-from kimi_memory.store.git.signatures import GIT, is_sound, key_of
 from kimi_memory.store.git.signed_commits import SignedCommit, SignedCommits
+from kimi_memory.store.git.signers import GIT, is_sound, key_of
 from kimi_memory.store.trust.session_growth import turn_lines
 
 _SEEN = f"{PRIVATE}/cache/history"

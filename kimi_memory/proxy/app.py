@@ -21,12 +21,11 @@ from kimi_memory.proxy.memory_bridge import Budgets, Companion, Exchange
 from kimi_memory.proxy.protocols import Dialect
 from kimi_memory.proxy.upstream import HOP, Upstream, pieces
 from kimi_memory.server import errors
-from kimi_memory.server.auth import Door, Names, headers_of
+from kimi_memory.server.auth import PREFIX as OUR_TOKEN
+from kimi_memory.server.auth import Door, Names, Tokens, headers_of
 from kimi_memory.server.errors import status_of
 from kimi_memory.server.principal import Caller, Namespace
 from kimi_memory.server.rate_limit import BODY_SECONDS, too_large, too_slow
-from kimi_memory.server.tokens import PREFIX as OUR_TOKEN
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy.app import Proxy, Station
 from kimi_memory.proxy.memory_bridge import Budgets
 from kimi_memory.proxy.upstream import Upstream
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.principal import Namespace
 from kimi_memory.server.server import Serving, serve_app
-from kimi_memory.server.tokens import Tokens
 
 if TYPE_CHECKING:
     from kimi_memory.server.workers import Desk

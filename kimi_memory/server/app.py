@@ -27,7 +27,7 @@ from kimi_memory.errors import KimiMemoryError, NotPrimaryError, ServerError, Us
 from kimi_memory.formats.json_values import plain
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server import errors, events
-from kimi_memory.server.auth import Door, Names, headers_of
+from kimi_memory.server.auth import Door, Names, Tokens, headers_of
 from kimi_memory.server.guard import Request as Asked
 from kimi_memory.server.metrics import Metrics
 from kimi_memory.server.openapi import document
@@ -36,7 +36,6 @@ from kimi_memory.server.rate_limit import BODY_SECONDS, Limits, Pace, busy, too_
 from kimi_memory.server.responses import Event
 from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route, Special
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
 
 # Nobody notices so small a delay.

@@ -20,9 +20,8 @@ from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.watcher import keep_index_informed
-from kimi_memory.server.auth import Names
+from kimi_memory.server.auth import Names, Tokens
 from kimi_memory.server.rate_limit import HEAD_SECONDS, Limits, Line, Lines
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
 
 _TOO_MANY = (

@@ -19,13 +19,12 @@ from kimi_memory.domain.change_log import Unreachable
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import BehindError, FormatError, NotPrimaryError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.server.auth import unauthorized
+from kimi_memory.server.auth import Tokens, unauthorized
 from kimi_memory.server.cluster_routes import load_clustering
 from kimi_memory.server.guard import FOLLOW, WHOLE, Guard, GuardPost, Request, without_words
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks
-from kimi_memory.server.tokens import Tokens
 
 if TYPE_CHECKING:
     from kimi_memory.store.relay import Relay

@@ -17,8 +17,8 @@ from kimi_memory.agent_hooks.user_files import drop, put
 from kimi_memory.api.options import Home
 from kimi_memory.errors import DiskError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.principal import Caller, Scope
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.spaces.people import Signer
 
 # It is in the address for a moment; histories of browsers keep it for ever.

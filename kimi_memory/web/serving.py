@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kimi_memory.agent_hooks.user_files import drop, put, text_at
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.server import Serving, serve_app
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
 
 

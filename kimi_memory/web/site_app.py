@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kimi_memory.server.app import App, Office
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.many import Folder, Many
 from kimi_memory.server.server import Serving
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.server.workers import Desk
 from kimi_memory.web.live import Live
 from kimi_memory.web.room import make_rooms

@@ -228,3 +228,14 @@ def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:
     for _ in range(2):
         with pytest.raises(FormatError, match=r"other\.md"):
             codec.parse(text.replace("kind: card", "kind: cart"), "other.md")
+
+
+_KEYS = {one.name for one in fields(Card) if one.type == "str"} - {"id", *Card.body_fields}
+
+
+@pytest.mark.parametrize("name", sorted(_KEYS))
+def test_a_key_of_a_card_is_cleaned_to_one_line(name: str) -> None:
+    card = Card(
+        id="card-1", created=AT, updated=AT, title="T", type=CardType.FACT, key="k", value="v"
+    )
+    assert "\n" not in getattr(codec.clean(replace(card, **{name: "one\n two"})), name)

@@ -18,7 +18,7 @@ from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.cli import run
 from kimi_memory.client import Client
 from kimi_memory.mcp.workers import Desk
-from kimi_memory.server.tokens import Tokens
+from kimi_memory.server.auth import Tokens
 from kimi_memory.spaces.issuers import Asking
 from kimi_memory.spaces.space_folder import SpaceFolder
 from tests.proxy.chats import PATHS, body_of, kept, user

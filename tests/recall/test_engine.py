@@ -12,13 +12,14 @@ from folders import NOW, QUERIES, Folder, fill, make_host, seen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.config import RecallTable
 from kimi_memory.domain.engine import Embedding
 from kimi_memory.domain.note import CardType, Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.specs import hookimpl
 from kimi_memory.recall.engine import total
-from kimi_memory.recall.ranking import SPEAKER
+from kimi_memory.recall.ranking import ROLE, SPEAKER, TIME
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_a_person_is_favoured_over_the_assistant(folder: Folder) -> None:
     folder.session("x", [("user", "乌龙茶"), ("assistant", "乌龙茶")])
     folder.session("y", [("user", "龙井茶")])
     hits = {hit.unit.id: hit for hit in folder.ask("乌龙茶").hits}
-    assert hits["session:x#1"].parts["role"] == 1.6
+    assert hits["session:x#1"].parts["role"] == ROLE
     assert "role" not in hits["session:x#2"].parts
     assert "role" not in folder.ask("龙井").hits[0].parts
 
@@ -241,7 +242,7 @@ def test_a_model_finds_what_shares_no_word(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("asked", "vector"),
     [
-        ({}, 0.3 / 1.3),
+        ({}, RecallTable().vector_weight / (1 + RecallTable().vector_weight)),
         ({"vector_weight": 3.0}, 0.75),
         ({"vector_weight": 0.0}, 0.0),
         ({"fusion": "70/30"}, 0.7),
@@ -396,7 +397,7 @@ def test_what_was_said_in_the_named_time_is_favoured(folder: Folder) -> None:
     for question in ("who fed the ducks in mid-January", "一月中旬谁喂了鸭子"):
         hits = folder.ask(question).hits
         assert hits[0].unit.id == "session:x#1"
-        assert hits[0].parts["time"] == 1.5
+        assert hits[0].parts["time"] == TIME
         assert "time" not in hits[1].parts
 
 

@@ -16,9 +16,9 @@ from fakes.served import Served, run
 
 from kimi_memory import Memory
 from kimi_memory.api.options import read_settings
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.routes import ROUTES
-from kimi_memory.server.tokens import Tokens
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
 SCOPES = (("read",), ("write",), ("admin",), ("read", "write"))

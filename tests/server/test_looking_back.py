@@ -13,8 +13,8 @@ from fakes.served import Served
 from kimi_memory import Memory
 from kimi_memory.api.options import read_settings
 from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.principal import Namespace, Scope
-from kimi_memory.server.tokens import Tokens
 
 
 def test_a_request_asks_what_one_copy_knew(serving: Callable[..., Served], tmp_path: Path) -> None:

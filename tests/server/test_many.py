@@ -11,9 +11,9 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.server import Serving
-from kimi_memory.server.tokens import Tokens
 
 pytest.importorskip("starlette", reason="needs the libraries of kimi-memory[http]")
 

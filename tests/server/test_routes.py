@@ -14,10 +14,10 @@ from fakes.served import Served
 
 from kimi_memory import Memory
 from kimi_memory.api.options import read_settings
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route, Special
-from kimi_memory.server.tokens import Tokens
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
 ALL: tuple[Route | Special, ...] = (*ROUTES, *SPECIAL)

@@ -12,8 +12,8 @@ from fakes.pages import Pages
 
 from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
+from kimi_memory.server.auth import Tokens
 from kimi_memory.server.principal import Namespace, Scope
-from kimi_memory.server.tokens import Tokens
 from kimi_memory.web.seats import CODE_SECONDS, MOST, SEAT_SECONDS, Seats, make_code
 
 NOW = 1_800_000_000.0

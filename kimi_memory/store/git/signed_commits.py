@@ -12,8 +12,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.read import Touched, parse_objects, read_content, read_touched
-from kimi_memory.store.git.signatures import split_commit
-from kimi_memory.store.git.signers import Signed, Signers
+from kimi_memory.store.git.signers import Signed, Signers, split_commit
 from kimi_memory.store.git.signing_key import NONE, WAITS
 from kimi_memory.store.git.tree import list_tree
 

@@ -11,7 +11,7 @@ from kimi_memory.errors import SignatureError
 from kimi_memory.store.git.command import Git, one_line
 from kimi_memory.store.git.head import blob_of
 from kimi_memory.store.git.loose import name_commit, write_commit
-from kimi_memory.store.git.signatures import GIT, put_signature, sign
+from kimi_memory.store.git.signers import GIT, put_signature, sign
 from kimi_memory.store.git.tree import Difference
 
 WAITS = "Unconfirmed"
