@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.agent_run import AgentRun, Program, RunSpec, Runtime, Started, Task
+from kimi_memory.domain.agent_run import AgentRun, Limits, Program, RunSpec, Runtime, Started, Task
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.moment import stamp
 from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, UsageError
@@ -88,6 +88,7 @@ class Runs:
         if isinstance(attempt, AgentRun):
             return attempt
         runtime = self._choose_runtime(task, program, folder)
+        limits = self._bound_time(task, program.limits)
         pool = self._pool if self._pool and self._pool.program == program and not folder else None
         waiting = pool.take() if pool else None
         with ExitStack() as otherwise:
@@ -99,6 +100,7 @@ class Runs:
         place = waiting.place if waiting else RunFolder.create(self._state, run, self._memory.root)
         work = waiting.work if waiting else folder or place.lend_folder()
         runtime = pool.runtime if pool and waiting else runtime
+        program = program._replace(limits=limits)
         try:
             chosen = _Chosen(task, program, runtime, session, work, folder is None, waiting)
             return self._carry_out(run, chosen, place)
@@ -116,6 +118,15 @@ class Runs:
         session.turn("user", task.prompt, ref="prompt")
         relay = self._memory.store.relay
         return replace(run, session=session.id, epoch=relay.epoch if relay else 0), session
+
+    def _bound_time(self, task: Task, limits: Limits) -> Limits:
+        """Return limits that hold the deadline of a task, too."""
+        if task.deadline is None:
+            return limits
+        left = (task.deadline - self._memory.clock()).total_seconds()
+        if left <= 0:
+            raise UsageError("The deadline of the task is over. Give it a later one.")
+        return replace(limits, wall_s=min(limits.wall_s or left, left))
 
     def _choose_runtime(self, task: Task, program: Program, folder: Path | None) -> Runtime:
         runtime = choose_runtime(self._memory.host, program.runtime)

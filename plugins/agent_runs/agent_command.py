@@ -50,6 +50,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--placed", action="store_true",
         help="carry it out on the machine of the cluster that 'place' says",
     )  # fmt: skip
+    run.add_argument(
+        "--deadline",
+        default="",
+        metavar="WHEN",
+        help="2026-11-28T18:00+08:00: ends it then at last",
+    )
     run.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     run.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
     run.add_argument("--needs", default="", help="with --placed: runtimes and languages, by commas")
@@ -116,7 +122,7 @@ def _run(memory: Memory, arguments: Namespace) -> int:
         new_id("task", datetime.now(UTC)), memory.settings.memory.id, arguments.task,
         prompt.strip(), realtime=arguments.realtime, security=arguments.security,
         needs=Needs(runtimes=tuple(filter(None, map(str.strip, arguments.needs.split(","))))),
-        ref=arguments.ref,
+        ref=arguments.ref, deadline=_parse_deadline(arguments.deadline),
     )  # fmt: skip
     if arguments.placed:
         with Cluster.open("", Opening(home=memory.home, background=False)) as cluster:
@@ -130,6 +136,15 @@ def _run(memory: Memory, arguments: Namespace) -> int:
     found = Runs(memory, os.environ).run(task, program, folder and folder.resolve())
     show_result(arguments, found, _format_end(memory, found))
     return 0 if found.outcome == "done" else 1
+
+
+def _parse_deadline(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        raise UsageError(f"{text!r} is no time. Write 2026-11-28T18:00+08:00.") from None
+    # Without a zone it is that of this machine.
+    return found.astimezone() if found else None
 
 
 def _serve(memory: Memory, arguments: Namespace) -> int:

@@ -74,8 +74,8 @@ class Cluster:
                for one in container["env"]}  # fmt: skip
         with (self.folder / "log").open("wb") as log:
             self.pod = subprocess.Popen(
-                [*argv, "--unshare-pid", "--proc", "/proc", "--", *container["command"]], stdout=log,
-                stderr=log, env={"PATH": "/usr/bin:/bin", **env},
+                [*argv, "--unshare-pid", "--proc", "/proc", "--", *container["command"]],
+                stdout=log, stderr=log, env={"PATH": "/usr/bin:/bin", **env},
             )  # fmt: skip
 
     def describe_pod(self) -> dict[str, Any]:

@@ -52,6 +52,7 @@ def test_a_job_has_no_secret_no_rights_and_an_end() -> None:
     assert [one["kind"] for one in describe_rest(RUN | {"network": True}, "u")] == ["Secret"]
 
 
+@pytest.mark.sandbox
 def test_a_validator_accepts_all_of_it(tmp_path: Path) -> None:
     check = shutil.which("kubernetes-validate")
     if check is None:
