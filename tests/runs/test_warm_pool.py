@@ -27,6 +27,7 @@ from kimi_memory.runs.warm_pool import WarmPool
 CODE = """
 import os, sys, time
 begun = time.time()
+open("up", "w")
 text = sys.stdin.read()
 print(os.getpid(), begun, time.time(), os.environ["KIMI_RUN"], "8080" in text, text.split()[-1],
       *sorted(os.listdir(".")))
@@ -50,17 +51,27 @@ def living(memory: Memory) -> list[str]:
     return [one.id for one in Runs(memory).list_runs() if one.status == "ready"]
 
 
+def await_program(memory: Memory) -> None:
+    """Wait until all that wait have come as far as that."""
+    end = time.monotonic() + 30
+    for place in list_folders(memory.home.state):
+        if place.load().status == "ready":
+            while not (Path((place.path / "work").read_text()) / "up").exists():
+                assert time.monotonic() < end
+                time.sleep(0.02)
+
+
 def test_one_that_waits_does_one_task_and_the_next_is_another(memory: Memory) -> None:
     with pool(memory, warm=1) as waiting:
         runs, said = Runs(memory, os.environ, waiting), []
         for word in ("first", "second", "third"):
-            time.sleep(0.2)
+            await_program(memory)
             asked = time.time()
             found = runs.run(Task("t", prompt=f"Which port? {word}"), AGENT)
             assert (found.outcome, found.status) == ("done", "stopped"), found
             pid, begun, given, run, knows, last, *files = runs.read_log(found.id).split()
             assert (knows, last, run) == ("True", word, found.id)
-            assert files == ["context.md", "task.json"]
+            assert files == ["context.md", "task.json", "up"]
             # The third one finds none: nobody filled the pool.
             assert (found.pool, float(begun) < asked) == (
                 ("warm", True) if word != "third" else ("", False)
@@ -187,7 +198,7 @@ def test_the_command_does_task_after_task(
 def test_one_waits_in_the_sandbox(memory: Memory) -> None:
     boxed = Program("worker", ("/usr/bin/python3", "-c", CODE), "sandbox")
     with pool(memory, boxed) as waiting:
-        time.sleep(0.3)
+        await_program(memory)
         asked = time.time()
         found = Runs(memory, os.environ, waiting).run(Task("t", prompt="Which port? go"), boxed)
         said = Runs(memory).read_log(found.id).split()
