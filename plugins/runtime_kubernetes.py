@@ -80,11 +80,40 @@ def describe_job(image: str, run: Mapping[str, Any]) -> dict[str, Any]:
         image: its programs.
         run: as `pack_run` writes it.
     """
+    name = run["run"]
+    items = [{"key": "stdin", "path": "stdin"}]
+    items += [{"key": f"file.{one}", "path": f"files/{one}"} for one in sorted(run["files"])]
+    pod = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": {
+            "runAsNonRoot": True, "runAsUser": NOBODY, "runAsGroup": NOBODY, "fsGroup": NOBODY,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_describe_container(image, run)],
+        "volumes": [
+            {"name": "given", "secret": {"secretName": name, "items": items}},
+            {"name": "box", "emptyDir": {"sizeLimit": _PASSING}},
+            {"name": "passing", "emptyDir": {"sizeLimit": _PASSING}},
+        ],
+    }  # fmt: skip
+    spec: dict[str, Any] = {
+        "backoffLimit": 0,  # Whether a task is repeated is for the next run.
+        "ttlSecondsAfterFinished": _KEPT_SECONDS,
+        "template": {"metadata": {"labels": {_LABEL: name}}, "spec": pod},
+    }
+    if wall := run["limits"]["wall_s"]:
+        spec["activeDeadlineSeconds"] = int(wall) + _START_SECONDS
+    about = {"name": name, "labels": {_LABEL: name}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": about, "spec": spec}
+
+
+def _describe_container(image: str, run: Mapping[str, Any]) -> dict[str, Any]:
     limits, bounds = run["limits"], {"ephemeral-storage": _PASSING}
     if limits["memory_mb"]:
         bounds["memory"] = f"{limits['memory_mb']}Mi"
-    name = run["run"]
-    container = {
+    return {
         "name": "agent",
         "image": image,
         "command": ["sh", "-c", _BEGIN, "sh", *run["argv"]],
@@ -101,32 +130,6 @@ def describe_job(image: str, run: Mapping[str, Any]) -> dict[str, Any]:
             {"name": "passing", "mountPath": "/tmp"},  # noqa: S108  inside of the container
         ],
     }  # fmt: skip
-    items = [{"key": "stdin", "path": "stdin"}]
-    items += [{"key": f"file.{one}", "path": f"files/{one}"} for one in sorted(run["files"])]
-    pod = {
-        "restartPolicy": "Never",
-        "automountServiceAccountToken": False,
-        "enableServiceLinks": False,
-        "securityContext": {
-            "runAsNonRoot": True, "runAsUser": NOBODY, "runAsGroup": NOBODY, "fsGroup": NOBODY,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "containers": [container],
-        "volumes": [
-            {"name": "given", "secret": {"secretName": name, "items": items}},
-            {"name": "box", "emptyDir": {"sizeLimit": _PASSING}},
-            {"name": "passing", "emptyDir": {"sizeLimit": _PASSING}},
-        ],
-    }  # fmt: skip
-    spec: dict[str, Any] = {
-        "backoffLimit": 0,  # Whether a task is repeated is for the next run.
-        "ttlSecondsAfterFinished": _KEPT_SECONDS,
-        "template": {"metadata": {"labels": {_LABEL: name}}, "spec": pod},
-    }
-    if limits["wall_s"]:
-        spec["activeDeadlineSeconds"] = int(limits["wall_s"]) + _START_SECONDS
-    about = {"name": name, "labels": {_LABEL: name}}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": about, "spec": spec}
 
 
 def describe_rest(run: Mapping[str, Any], job: str) -> list[dict[str, Any]]:

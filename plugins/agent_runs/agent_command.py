@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from kimi_memory import Memory, Opening
 from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
@@ -59,16 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     run.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     run.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
     run.add_argument("--needs", default="", help="with --placed: runtimes and languages, by commas")
-    serve = steps.add_parser(
-        "serve",
-        help="do tasks of standard input, a line of JSON each, by agents that wait for them",
-    )
-    _declare_program(serve)
-    serve.add_argument("--warm", type=int, default=1, metavar="N", help="so many wait; default: 1")
-    serve.add_argument(
-        "--idle", type=float, default=300.0, metavar="S",
-        help="one that waited for so many seconds is replaced; default: 300",
-    )  # fmt: skip
+    _declare_serve(steps)
     listed = steps.add_parser("list", help="list the runs")
     listed.add_argument("--live", action="store_true", help="only those that have not ended")
     for name, help in (
@@ -89,6 +81,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     who.add_argument("--model", help="the model that its agents are meant for")
     who.add_argument("--skills", help="what its agents come with, separated by commas")
+
+
+def _declare_serve(steps: Any) -> None:
+    """Declare the arguments of ``agent serve``; what argparse has for steps has no public type."""
+    serve = steps.add_parser(
+        "serve",
+        help="do tasks of standard input, a line of JSON each, by agents that wait for them",
+    )
+    _declare_program(serve)
+    serve.add_argument("--warm", type=int, default=1, metavar="N", help="so many wait; default: 1")
+    serve.add_argument(
+        "--idle", type=float, default=300.0, metavar="S",
+        help="one that waited for so many seconds is replaced; default: 300",
+    )  # fmt: skip
 
 
 def _declare_program(parser: ArgumentParser) -> None:

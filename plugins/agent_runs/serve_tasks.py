@@ -26,14 +26,14 @@ def serve_tasks(memory: Memory, program: Program, arguments: Namespace) -> int:
         memory, program, runtime, os.environ, warm=arguments.warm, idle_s=arguments.idle
     )
     with pool:
-        for found in do_tasks(memory, program, pool, sys.stdin):
+        for found in carry_out(memory, program, pool, sys.stdin):
             sys.stdout.write(f"{json.dumps(found, ensure_ascii=False)}\n")
             sys.stdout.flush()
             pool.fill()
     return 0
 
 
-def do_tasks(
+def carry_out(
     memory: Memory, program: Program, pool: WarmPool, lines: Iterable[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield what became of each task; one that cannot be read, or done, keeps no other waiting."""
