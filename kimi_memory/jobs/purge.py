@@ -164,8 +164,7 @@ class Purge:
                 if not after:
                     changes.append(Delete(path, digest(before)))
                     continue
-            # Records of jobs name files by hash and come last: they must fit what they name. A page
-            # that said nothing of it goes on being named by what it was.
+            # Records of jobs name files by hash and come last: they must fit what is washed.
             if scrub.count(before) or not is_page(path):
                 scrub.learn(before, after)
             # Before anything is written: a purge is not undone.
