@@ -352,7 +352,7 @@ def subject_of(doomed: Targets) -> str:
         parts.append(f"{len(doomed.texts)} text" + "s" * (len(doomed.texts) > 1))
     if doomed.sessions:
         parts.append(f"{len(doomed.sessions)} session" + "s" * (len(doomed.sessions) > 1))
-    return ", ".join(parts)
+    return ", ".join(parts) or "ids"
 
 
 def _replace_file(path: str, to: str, before: bytes, after: bytes) -> list[Change]:

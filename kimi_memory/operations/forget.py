@@ -145,7 +145,7 @@ def purge(
         HistoryError: the repository cannot be rewritten; nothing was changed.
         StoreError: the proof found a place that still holds a text; it is named.
     """
-    if not doomed.texts and not doomed.sessions:
+    if not (doomed.texts or doomed.sessions or doomed.names):
         raise UsageError("Say what to purge: a text or a session.")
     run = _Purge(memory, doomed, following)
     if not yes:
