@@ -44,6 +44,10 @@ def test_an_import_loads_nothing_heavy(statement: str) -> None:
     assert not loads(statement) & NEVER
 
 
+def test_a_turn_from_the_command_line_loads_no_arrays() -> None:
+    assert "numpy" not in loads("import kimi_memory.cli.session")
+
+
 def test_the_bare_import_loads_nothing_else() -> None:
     assert ours(loads("import kimi_memory")) == {"kimi_memory"}
 
