@@ -92,7 +92,9 @@ test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead an
 	@command -v bwrap sshd >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q bubblewrap openssh-server openssl
 	@command -v runsc >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q runsc
 	@command -v podman runc >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q --no-install-recommends podman runc
-	$(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs tests/mcp
+	@command -v kubectl >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -q kubernetes-client
+	@command -v kubernetes-validate >/dev/null || [ -x $(BIN)/kubernetes-validate ] || $(PIP) kubernetes-validate
+	PATH="$(BIN):$$PATH" $(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs tests/mcp
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

@@ -309,6 +309,8 @@ class BehindError(KimiMemoryError):
     def __init__(self, seq: int, wanted: int) -> None:
         self.seq, self.wanted = seq, wanted
         said = f"This node is behind: it has record {seq}, {wanted} was asked for"
+        if seq >= wanted:
+            said = f"This node is behind: it has record {seq}, and does not see the end of the log"
         super().__init__(f"{said}. Ask again in a moment, or another node.")
 
 

@@ -81,6 +81,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "runtime_sandbox": ("open_runtime trylast",),
     "runtime_gvisor": ("open_runtime trylast",),
     "runtime_container": ("open_runtime trylast",),
+    "runtime_kubernetes": ("open_runtime trylast",),
     "runtime_ray": ("open_runtime trylast",),
     "runtime_ssh": ("open_runtime trylast",),
     "pool_process": ("open_pool trylast",),

@@ -134,6 +134,9 @@ def _make_user_rule(name: str, pattern: object) -> Rule:
 def _find_spans(rule: Rule, text: str) -> list[Span]:
     spans = []
     for match in _compile_pattern(rule.pattern).finditer(text):
+        if rule.scan is not None:
+            spans += [Span(*place, rule.name) for place in rule.scan(text, *match.span())]
+            continue
         # Only the value is masked, so that the sentence around it still says what it was.
         group = match.lastindex or 0
         start, end = match.span(group)

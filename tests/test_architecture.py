@@ -169,6 +169,7 @@ WRITERS = {
     "plugins/log_folder.py": "change logs, outside of every memory folder",
     "plugins/runtime_gvisor.py": "what a container is, in a passing folder, and its removal",
     "plugins/runtime_container.py": "removes a container",
+    "plugins/runtime_kubernetes.py": "asks kubectl, outside of every memory",
     "plugins/runtime_ray.py": "starts what carries out a run, on a machine of Ray",
     "plugins/demo/*.py": "a folder that it made for its demonstration, and commands run there",
 }

@@ -141,7 +141,8 @@ def _print_followed(followed: Followed) -> None:
         found = [say("{count} texts", count=followed.texts)] if followed.texts else []
         count = len(followed.sessions)
         found += [say("{count} sessions", count=count)] if count else []
-        what, ids = say(" and ").join(found), ", ".join(followed.purges)
+        what = say(" and ").join(found) or say("nothing that was ever here")
+        ids = ", ".join(followed.purges)
         show(say("{source} purged {what} ({ids}).", source=followed.source, what=what, ids=ids))
         _print_report(followed.report)
 

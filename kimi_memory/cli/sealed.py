@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
 
+from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import show_result
 from kimi_memory.cli.terminal import say
+from kimi_memory.errors import UsageError
 from kimi_memory.operations.sealed_folders import (
     add_recipient,
     close_sealed,
@@ -15,6 +18,7 @@ from kimi_memory.operations.sealed_folders import (
     open_sealed,
     remove_recipient,
 )
+from kimi_memory.spaces.space_folder import SpaceFolder
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,8 +43,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     ):
         step = steps.add_parser(name, help=help)
         step.add_argument("folder", type=Path, help="the sealed folder")
-        step.add_argument("key", help="age1…, an SSH public key, or a file of them")
+        step.add_argument(
+            "key", nargs="?" if name == "add" else None,
+            help="age1…, an SSH public key, or a file of them",
+        )  # fmt: skip
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    steps.choices["add"].add_argument(
+        "--space",
+        default="",
+        metavar="NAME",
+        help="let in the keepers and owners of this space that have a key, instead of one KEY",
+    )
     for name in ("open", "add", "remove"):
         steps.choices[name].add_argument(
             "--identity", type=Path, required=True, metavar="FILE",
@@ -80,10 +93,12 @@ def _carry_out(arguments: Namespace) -> str:
             "{mount}'.",
             folder=folder, mount=arguments.mount,
         )  # fmt: skip
-    key = arguments.key[:80]
     if arguments.step == "add":
-        add_recipient(folder, arguments.key, arguments.identity)
-        return say("{key} can open {folder} now.", key=key, folder=folder)
+        keys = _find_keys(arguments)
+        for key in keys.values():
+            add_recipient(folder, key, arguments.identity)
+        return say("{key} can open {folder} now.", key=_name_all(keys), folder=folder)
+    key = arguments.key[:80]
     remove_recipient(folder, arguments.key, arguments.identity)
     return say(
         "{folder} was encrypted anew without {key}. What that one could read before may have been "
@@ -93,7 +108,41 @@ def _carry_out(arguments: Namespace) -> str:
 
 
 def _foretell(arguments: Namespace) -> str:
-    folder, key = arguments.folder, arguments.key[:80]
+    folder = arguments.folder
     if arguments.step == "add":
+        key = _name_all(_find_keys(arguments))
         return say("Would let {key} open {folder}.", key=key, folder=folder)
+    key = arguments.key[:80]
     return say("Would encrypt all of {folder} anew, without {key}.", key=key, folder=folder)
+
+
+def _find_keys(arguments: Namespace) -> dict[str, str]:
+    """Return the keys that are to be let in, by how they are called.
+
+    Raises:
+        UsageError: none or two of them were named, or the space has nobody new.
+    """
+    if bool(arguments.key) == bool(arguments.space):
+        raise UsageError("Say who is let in: a KEY, or --space NAME.")
+    if arguments.key:
+        return {arguments.key[:80]: arguments.key}
+    space = SpaceFolder.open(Home.of_user(), arguments.space)
+    known = list_recipients(arguments.folder)
+    found = {
+        one.sub: one.recipient
+        for one in space.members.values()
+        # A key itself: what names a file would have a file of this machine read.
+        if one.recipient.startswith(("age1", "ssh-"))
+        and one.recipient not in known
+        and {*one.roles} & {"keeper", "owner"}
+    }
+    if not found:
+        raise UsageError(
+            f"The space {space.name} has no keeper or owner whose key is not in already. Give "
+            "one with 'kimi-memory space add … --recipient KEY'."
+        )
+    return found
+
+
+def _name_all(keys: Mapping[str, str]) -> str:
+    return ", ".join(keys)

@@ -66,6 +66,10 @@ def _add_member_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: A
     steps.choices["add"].add_argument(
         "--identity", default="", help="what the issuer calls this person or group"
     )
+    steps.choices["add"].add_argument(
+        "--recipient", default="", metavar="KEY",
+        help="its public key of age or ssh, for 'kimi-memory sealed add --space'",
+    )  # fmt: skip
     remove = steps.add_parser("remove", help="put a member out; its next request is refused")
     remove.add_argument("member", help="who")
     remove.add_argument("--dry-run", action="store_true", help="only say what would be done")
@@ -172,7 +176,10 @@ def _add(arguments: Namespace, space: SpaceFolder) -> int:
         line = say("Would take {member} into {space} as {roles}.", **_named(space, sub, roles))
         show(line)
         return 0
-    made = space.add(sub, roles, arguments.kind, name=arguments.name, identity=arguments.identity)
+    made = space.add(
+        sub, roles, arguments.kind, name=arguments.name, identity=arguments.identity,
+        recipient=arguments.recipient,
+    )  # fmt: skip
     line = say("{member} is in {space} as {roles}.", **_named(space, sub, roles))
     if made.kind in ACTING:
         hint = "A token for it: 'kimi-memory serve token add {member} --member {member}'."

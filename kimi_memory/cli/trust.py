@@ -14,6 +14,7 @@ from kimi_memory.cli.terminal import pad, say
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.store.git.signers import Signer, Signers, read_key
+from kimi_memory.store.git.signing_key import NAME_KEY
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -70,7 +71,7 @@ def _add_signer(arguments: Namespace, home: Home, signers: Signers) -> Signer:
     if arguments.own:
         key = home.signing_key()
         if key is None:
-            raise UsageError("This machine signs with no key. Name one under [signing].")
+            raise UsageError(f"This machine signs with no key. {NAME_KEY}")
         principal, path = f"{getpass.getuser()}@{platform.node() or 'here'}", key
     try:
         until = date.fromisoformat(arguments.until) if arguments.until else None

@@ -120,8 +120,7 @@ class Cluster:
         Raises:
             UsageError: it still holds some.
         """
-        held = self.registry.deployments(node=self.node)
-        if held:
+        if held := self.registry.deployments(node=self.node):
             names = ", ".join(one.name for one in held)
             raise UsageError(
                 f"{self.node} still holds {names}. Remove them with 'kimi-memory deploy remove'."
@@ -132,25 +131,27 @@ class Cluster:
         """Return the machines of the cluster."""
         return self.registry.nodes()
 
-    # Memories
-
-    def memory(self, name: str, *, after: int = 0, wait_seconds: float = 5.0) -> Memory:
+    def memory(
+        self, name: str, *, after: int = 0, wait_seconds: float = 5.0, most_lag_ms: int = 0
+    ) -> Memory:
         """Open this machine's folder of a deployed memory; what is written there is shipped.
 
         Args:
             name: of the memory.
             after: a record that has to be carried out here before, as `find_seq` returned it.
             wait_seconds: how long it is waited for.
+            most_lag_ms: how old what is known may be; of any age if 0.
 
         Raises:
             UsageError: no such memory is deployed here.
-            BehindError: this node did not get that far in time.
+            BehindError: this node did not get that far in time, or does not see the log.
         """
         row = self._find_here(self.registry.find(name))
         memory = Memory.open(row.folder, self._opening)
         relay = memory.store.relay
-        seq = relay.position.read_at(after, wait_seconds)[0] if relay and after else after
-        if seq < after:
+        looks = relay and (after or most_lag_ms)
+        seq, lag = relay.position.read_at(after, wait_seconds) if relay and looks else (after, 0)
+        if seq < after or (most_lag_ms and not 0 <= lag <= most_lag_ms):
             memory.close()
             raise BehindError(seq, after)
         return memory

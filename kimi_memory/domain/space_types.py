@@ -62,7 +62,7 @@ class Member:
     identity: str = ""
     """What the issuer calls this person; `sub` where it is empty."""
     recipient: str = ""
-    """A public key for what is encrypted for this member; kept, and not used yet."""
+    """A public key of age or ssh: keepers and owners can be let into what is sealed, by it."""
 
     @property
     def area(self) -> str:

@@ -167,8 +167,7 @@ class Purge:
                 if not after:
                     changes.append(Delete(path, digest(before)))
                     continue
-            # Records of jobs name files by hash and come last: they must fit what they name. A page
-            # that said nothing of it goes on being named by what it was.
+            # Records of jobs name files by hash and come last: they must fit what is washed.
             if scrub.count(before) or not is_page(path):
                 scrub.learn(before, after)
             # Before anything is written: a purge is not undone.
@@ -350,7 +349,7 @@ def _is_record(path: str) -> bool:
 def subject_of(doomed: Targets) -> str:
     """Return what a purge was about, without saying it."""
     counts = {"text": len(doomed.texts), "session": len(doomed.sessions)}
-    return ", ".join(f"{n} {what}" + "s" * (n > 1) for what, n in counts.items() if n)
+    return ", ".join(f"{n} {what}" + "s" * (n > 1) for what, n in counts.items() if n) or "ids"
 
 
 def _replace_file(path: str, to: str, before: bytes, after: bytes) -> list[Change]:

@@ -77,8 +77,11 @@ def _yield_names(washed: Washed, wash: _Wash) -> Iterator[tuple[str, str]]:
     for old, new in zip(before, after, strict=False) if len(before) == len(after) else ():
         ours, theirs = (_NAME.findall(line) for line in (wash.words(old), new))
         if old != new and len(ours) == len(theirs):
-            pairs = ((one, other) for one, other in zip(ours, theirs, strict=True) if one != other)
+            pairs = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
             yield from ((o, n) for o, n in pairs if _HEX.fullmatch(o) or "purged-" in n)
+            # The id of a session may end in a hash.
+            parts = (zip(o.split("-"), n.split("-"), strict=False) for o, n in pairs)
+            yield from ((o, n) for one in parts for o, n in one if o != n and _HEX.fullmatch(o))
 
 
 def _split_lines(washed: Washed) -> tuple[list[str], list[str]]:

@@ -14,6 +14,7 @@ from kimi_memory.merge.trees import Tree
 from kimi_memory.store.copy import TRAILER
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.git.signers import STATEMENT, Signed, sign
+from kimi_memory.store.git.signing_key import NAME_KEY
 from kimi_memory.store.trust.session_growth import turn_lines
 
 KIND = "kimi-memory/attestation/1"
@@ -53,7 +54,7 @@ def attest(memory: Memory, at: str = "HEAD") -> tuple[Statement, bytes]:
     """
     key = memory.signing.key
     if key is None:
-        raise UsageError("Nothing to sign with. Name your key under [signing] in config.toml.")
+        raise UsageError(f"Nothing to sign with. {NAME_KEY}")
     memory.batch.flush()
     statement = _describe(memory, memory.points.find(at).commit)
     return statement, sign(key.key, statement.encode(), STATEMENT)

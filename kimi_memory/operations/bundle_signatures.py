@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kimi_memory.errors import HistoryError, SignatureError, UsageError
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.git.signers import STATEMENT, Signers, is_sound, sign
-from kimi_memory.store.git.signing_key import SigningKey
+from kimi_memory.store.git.signing_key import NAME_KEY, SigningKey
 
 SUFFIX = ".sig"
 # A signature has some hundred bytes; the file beside a bundle may be anything.
@@ -35,7 +35,7 @@ def find_signing_key(key: SigningKey | None, path: Path) -> Path:
         UsageError: the user chose none, or there is a signature already.
     """
     if key is None:
-        raise UsageError("Nothing to sign with. Name your key under [signing] in config.toml.")
+        raise UsageError(f"Nothing to sign with. {NAME_KEY}")
     if signature_of(path).exists():
         raise UsageError(f"{signature_of(path)} is there already. Name another file.")
     return key.key

@@ -25,6 +25,7 @@ from kimi_memory.operations.health_checks import (
     check_lost_tombstones,
     check_purges,
     check_tombstones,
+    find_part,
 )
 from kimi_memory.operations.links import check_links
 from kimi_memory.operations.open_questions import marked
@@ -45,13 +46,14 @@ def verify(memory: Memory) -> list[Finding]:
             found += check(memory)
         # What needs the history cannot be checked without it; the rest can.
         except HistoryError as error:
-            found.append(unreadable_history(error))
+            found += [] if find_part(memory) else [unreadable_history(error)]
     return list(dict.fromkeys(found))
 
 
 def doctor(memory: Memory) -> list[Finding]:
     """Run every check, those of plugins included."""
-    found = list(dict.fromkeys([*verify(memory), *memory.history.check()]))
+    history = [] if find_part(memory) else memory.history.check()
+    found = list(dict.fromkeys([*verify(memory), *history]))
     # Only the doctor asks plugins: one of them may wait seconds for a server of models.
     for findings in memory.host.gather("check_health", root=memory.root):
         found += findings
@@ -126,7 +128,8 @@ def _check_notes(memory: Memory) -> Iterator[Finding]:
         except FormatError as error:
             yield Finding("notes", Severity.ERROR, error.why, f"{error.remedy}.", entry.path)
             continue
-        if isinstance(note, Card | Event):
+        # The words that a card quotes may lie in what a folder does not keep.
+        if isinstance(note, Card | Event) and not find_part(memory):
             yield from _check_quotes(tracer, note, entry.path)
 
 

@@ -15,6 +15,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.errors import HistoryError, KimiMemoryError, UsageError
 from kimi_memory.jobs.purge import check_texts
+from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.purged_words import find_purged_words
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import read_id
@@ -24,7 +25,13 @@ from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.incoming import list_purges
 from kimi_memory.store.git.network import Deadline
-from kimi_memory.store.git.purged_pairs import Onto, pair_commits, read_washed
+from kimi_memory.store.git.purged_pairs import (
+    Onto,
+    has_washed_message,
+    pair_commits,
+    read_replaced,
+    read_washed,
+)
 from kimi_memory.store.git.read import read_blobs, read_content
 from kimi_memory.store.git.tree import list_tree
 from kimi_memory.store.notes import sessions
@@ -122,7 +129,7 @@ def follow_purges(
         contents = read_blobs(git, sorted({one.blob for one in list_tree(git, head).values()}))
         found = find_purged_words(read_washed(git, pairs), whole, list(contents.values()))
         texts = tuple(one for one in found.texts if _is_purgeable(one))
-        if not texts and not here:
+        if not texts and not here and not _only_renames(memory, git, pairs, found.names):
             raise HistoryError(
                 f"What {source} purged cannot be told from its history. Copy this memory anew from "
                 "there, and import what only this copy knows."
@@ -133,6 +140,21 @@ def follow_purges(
         )
         report = purge(memory, doomed, yes=yes, following=following)
         return Followed(source, purges, len(texts), here, report)
+
+
+def _only_renames(
+    memory: Memory, git: Git, pairs: Mapping[str, str], names: Mapping[str, str]
+) -> bool:
+    """Whether the other copy only gave ids and hashes anew of what both have.
+
+    Then what it purged was said after this copy heard of it last, and no word of that is here.
+    """
+    scrub = Scrub(Targets(ids=names, digests=names), memory.store.journal.keyed)
+    return not has_washed_message(git, pairs) and all(
+        {scrub.name(path): scrub.content(path, content) for path, content in one.old.items()}
+        == one.new
+        for one in read_replaced(git, pairs)
+    )
 
 
 def _is_purgeable(text: str) -> bool:

@@ -23,6 +23,7 @@ from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets
 from kimi_memory.jobs.purge_spellings import find_longer_words
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.copy import checkpoint, list_ids
 from kimi_memory.store.git.purged_pairs import Onto
@@ -145,7 +146,7 @@ def purge(
         HistoryError: the repository cannot be rewritten; nothing was changed.
         StoreError: the proof found a place that still holds a text; it is named.
     """
-    if not doomed.texts and not doomed.sessions:
+    if not (doomed.texts or doomed.sessions or doomed.names):
         raise UsageError("Say what to purge: a text or a session.")
     run = _Purge(memory, doomed, following)
     if not yes:
@@ -296,7 +297,7 @@ class _Purge:
         if left:
             shown = ", ".join(map(self._scrub.name, left[:_SHOWN]))
             raise StoreError(
-                f"{len(left)} places still hold it: {shown}. "
+                f"{counted(len(left), 'places have it still')}: {shown}. "
                 "Close the programs that have them open, then purge again."
             )
         return found

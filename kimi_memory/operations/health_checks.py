@@ -62,6 +62,12 @@ def check_lost_tombstones(memory: Memory) -> Iterator[Finding]:
         yield Finding("tombstones", Severity.WARNING, message, remedy, place)
 
 
+def find_part(memory: Memory) -> tuple[str, ...]:
+    """Return the tiers that a folder keeps alone; nothing for one with all of its memory."""
+    relay = memory.store.relay
+    return relay.position.place.keep if relay else ()
+
+
 def check_deployment(memory: Memory) -> Iterator[Finding]:
     """Yield why a folder that is shared with other machines follows nothing any more."""
     relay = memory.store.relay
@@ -69,6 +75,9 @@ def check_deployment(memory: Memory) -> Iterator[Finding]:
         message = f"node {place.node} stopped after record {place.seq}: {place.broken}"
         remedy = "Run 'kimi-memory deploy repair'; of a purge that was begun, run it again."
         yield Finding("deployment", Severity.ERROR, message, remedy)
+    if part := find_part(memory):
+        message = f"this folder keeps only {', '.join(part)}, and no history"
+        yield Finding("deployment", Severity.OK, message)
 
 
 def check_jobs(memory: Memory) -> Iterator[Finding]:

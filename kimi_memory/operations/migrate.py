@@ -78,7 +78,8 @@ def migrate(
     """
     # What would be refused is refused when it is tried, too.
     _check_movable(memory, closes=not keep_source)
-    place = to.absolute() if isinstance(to, Path) else to
+    # People read it in every refusal from then on, and no `..` is to stand in it.
+    place = to.parent.resolve() / to.name if isinstance(to, Path) else to
     _check_place(memory, place, since=since, drop=drop)
     if isinstance(place, RemotePlace):
         send_memory(memory, place, dry_run=dry_run)

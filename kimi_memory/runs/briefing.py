@@ -17,13 +17,18 @@ _LONGEST_VARIABLE = 120_000
 CONTEXT_FILE, TASK_FILE = "context.md", "task.json"
 
 
-def brief_agent(place: Path, work: Path, task: Task, program: Program, block: str) -> None:
-    """Write the files of a run: ``context.md`` and ``task.json`` to work with, and its input."""
+def brief_agent(work: Path, task: Task, program: Program, block: str) -> bytes:
+    """Write ``context.md`` and ``task.json`` for an agent to work with; return its input."""
     text = json.dumps(plain(task), ensure_ascii=False, indent=2)
     _write_new(work / CONTEXT_FILE, block)
     _write_new(work / TASK_FILE, f"{text}\n")
     given = f"{block}\n\n{task.prompt}\n" if program.context == "stdin" else f"{task.prompt}\n"
-    (place / "stdin").write_text(given.lstrip("\n"), encoding="utf-8")
+    return given.lstrip("\n").encode()
+
+
+def lay_streams(place: Path, given: bytes) -> None:
+    """Make the files of a run that are its standard streams."""
+    (place / "stdin").write_bytes(given)
     for name in ("out.log", "err.log"):
         (place / name).touch(mode=0o600)
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.agent_run import AgentRun, Program, RunSpec, Runtime, Task
+from kimi_memory.domain.agent_run import AgentRun, Limits, Program, RunSpec, Runtime, Started, Task
 from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, UsageError
 from kimi_memory.hooks.host import Host
-from kimi_memory.runs.briefing import brief_agent, make_environment
+from kimi_memory.runs.briefing import brief_agent, lay_streams, make_environment
 from kimi_memory.runs.metering import usage_of_run
 from kimi_memory.runs.processes import end_leftovers, measure_children
 from kimi_memory.runs.profiles import note_placement
 from kimi_memory.runs.roots import keep_out, split_root
 from kimi_memory.runs.run_folder import RunFolder, drop_old, find_folder, list_folders
 from kimi_memory.runs.run_records import read_runs, record_run
+from kimi_memory.runs.warm_pool import POOL, Waiting, WarmPool
 from kimi_memory.runs.watching import End, Watch
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class _Chosen(NamedTuple):
     work: Path
     passing: bool
     """Whether that folder was made for it."""
+    waiting: Waiting | None = None
+    """An agent that was started already."""
 
 
 class Runs:
@@ -50,10 +53,16 @@ class Runs:
     Args:
         memory: opened.
         environ: where variables that a program is to get are taken from.
+        pool: agents that wait for a task of its program.
     """
 
-    def __init__(self, memory: Memory, environ: Mapping[str, str] = MappingProxyType({})) -> None:
-        self._memory, self._environ = memory, environ
+    def __init__(
+        self,
+        memory: Memory,
+        environ: Mapping[str, str] = MappingProxyType({}),
+        pool: WarmPool | None = None,
+    ) -> None:
+        self._memory, self._environ, self._pool = memory, environ, pool
         self._state = memory.home.state
 
     def run(self, task: Task, program: Program, folder: Path | None = None) -> AgentRun:
@@ -77,6 +86,48 @@ class Runs:
         attempt = self._count_attempts(task)
         if isinstance(attempt, AgentRun):
             return attempt
+        runtime = self._choose_runtime(task, program, folder)
+        limits = self._bound_time(task, program.limits)
+        pool = self._pool if self._pool and self._pool.program == program and not folder else None
+        waiting = pool.take() if pool else None
+        with ExitStack() as otherwise:
+            if pool and waiting:
+                otherwise.callback(waiting.drop, pool.runtime)
+            run = self._make_run(task, program, attempt, waiting)
+            run, session = self._begin(run, task, program, runtime)
+            otherwise.pop_all()
+        place = waiting.place if waiting else RunFolder.create(self._state, run, self._memory.root)
+        work = waiting.work if waiting else folder or place.lend_folder()
+        runtime = pool.runtime if pool and waiting else runtime
+        program = program._replace(limits=limits)
+        try:
+            chosen = _Chosen(task, program, runtime, session, work, folder is None, waiting)
+            return self._carry_out(run, chosen, place)
+        finally:
+            place.take_folder_back()
+            place.unlock()
+
+    def _begin(
+        self, run: AgentRun, task: Task, program: Program, runtime: Runtime
+    ) -> tuple[AgentRun, SessionHandle]:
+        """Say where a run is, and open its session with what is to be done."""
+        run = note_placement(self._memory, run, task)
+        run = replace(run, execution_node=runtime.host or run.execution_node)
+        session = self._memory.session(run.id, agent=program.name, host="run", project="")
+        session.turn("user", task.prompt, ref="prompt")
+        relay = self._memory.store.relay
+        return replace(run, session=session.id, epoch=relay.epoch if relay else 0), session
+
+    def _bound_time(self, task: Task, limits: Limits) -> Limits:
+        """Return limits that hold the deadline of a task, too."""
+        if task.deadline is None:
+            return limits
+        left = (task.deadline - self._memory.clock()).total_seconds()
+        if left <= 0:
+            raise UsageError("The deadline of the task is over. Give it a later one.")
+        return replace(limits, wall_s=min(limits.wall_s or left, left))
+
+    def _choose_runtime(self, task: Task, program: Program, folder: Path | None) -> Runtime:
         runtime = choose_runtime(self._memory.host, program.runtime)
         if task.security == "high" and runtime.isolation == "none":
             raise UsageError("High security needs a sandbox. Use --runtime sandbox, or ssh:HOST.")
@@ -86,40 +137,23 @@ class Runs:
             # A sandbox is no wall where a folder that it shows holds the memory or its keys.
             for one in (*shown, *([folder] if folder else [])):
                 keep_out(one, (self._memory.root, home.state, home.config))
-        run = note_placement(self._memory, self._make_run(task, program, attempt), task)
-        run = replace(run, execution_node=runtime.host or run.execution_node)
-        session = self._memory.session(run.id, agent=program.name, host="run", project="")
-        session.turn("user", task.prompt, ref="prompt")
-        relay = self._memory.store.relay
-        run = replace(run, session=session.id, epoch=relay.epoch if relay else 0)
-        place = RunFolder.create(self._state, run, self._memory.root)
-        work = folder or place.lend_folder()
-        try:
-            chosen = _Chosen(task, program, runtime, session, work, passing=folder is None)
-            return self._carry_out(run, chosen, place)
-        finally:
-            place.take_folder_back()
-            place.unlock()
+        return runtime
 
     def _carry_out(self, run: AgentRun, chosen: _Chosen, place: RunFolder) -> AgentRun:
-        task, program, runtime, session, work, _ = chosen
-        block = self._memory.context("task", task.prompt, beside=session.id).text
-        brief_agent(place.path, work, task, program, block)
-        env = make_environment(self._environ, program, run.id, runtime.inside or str(work), block)
-        spec = RunSpec(
-            run.id, program.command, env, work, place.path / "stdin", place.output, place.errors,
-            program.limits, program.network, program.roots, chosen.passing,
-        )  # fmt: skip
+        program, runtime, waiting = chosen.program, chosen.runtime, chosen.waiting
         before, begun = measure_children()[0], time.monotonic()
-        watch = Watch(session, place)
+        watch = Watch(chosen.session, place)
         try:
-            started = runtime.start(spec)
+            started = waiting.started if waiting else self._start(run, chosen, place)
         except UsageError as error:
             self._finish(run, watch, place, End("failed", str(error)))
             raise
-        run = replace(run, status="busy", ready_at=stamp(self._memory.clock()))
+        ready = waiting.run.ready_at if waiting else stamp(self._memory.clock())
+        run = replace(run, status="busy", ready_at=ready)
         place.save(run)
         try:
+            if waiting:
+                waiting.give(self._brief(chosen)[0])
             end = watch.follow(started, program.limits)
         finally:
             place.save(replace(run, status="stopping"))
@@ -134,13 +168,34 @@ class Runs:
         )  # fmt: skip
         return self._finish(replace(run, usage=used, memory_mb=memory_mb), watch, place, end)
 
-    def _make_run(self, task: Task, program: Program, attempt: int) -> AgentRun:
+    def _start(self, run: AgentRun, chosen: _Chosen, place: RunFolder) -> Started:
+        program, runtime, work = chosen.program, chosen.runtime, chosen.work
+        given, block = self._brief(chosen)
+        lay_streams(place.path, given)
+        env = make_environment(self._environ, program, run.id, runtime.inside or str(work), block)
+        spec = RunSpec(
+            run.id, program.command, env, work, place.path / "stdin", place.output, place.errors,
+            program.limits, program.network, program.roots, chosen.passing,
+        )  # fmt: skip
+        return runtime.start(spec)
+
+    def _brief(self, chosen: _Chosen) -> tuple[bytes, str]:
+        """Return the input of an agent, and its block."""
+        task = chosen.task
+        block = self._memory.context("task", task.prompt, beside=chosen.session.id).text
+        return brief_agent(chosen.work, task, chosen.program, block), block
+
+    def _make_run(
+        self, task: Task, program: Program, attempt: int, waiting: Waiting | None
+    ) -> AgentRun:
         now, table = self._memory.clock(), self._memory.settings
+        id = waiting.run.id if waiting else new_id("run", now)
         return AgentRun(
-            new_id("run", now), table.memory.id, task.id, task.class_, program.name,
+            id, table.memory.id, task.id, task.class_, program.name,
             model=program.model or table.model.default,
             skills=program.skills or table.skills.default,
             runtime=program.runtime, started=stamp(now), attempt=attempt, ref=task.ref,
+            pool=POOL if waiting else "",
         )  # fmt: skip
 
     def _count_attempts(self, task: Task) -> int | AgentRun:
@@ -210,6 +265,9 @@ class Runs:
                     continue  # It ended between the look and the lock.
                 end_leftovers(run.id)
                 place.take_folder_back()
+                if run.status == "ready":  # It waited, and never had a task.
+                    place.drop()
+                    continue
                 session = self._memory.session(run.id, agent=run.agent, host="run")
                 end = End("lost", "its runner was killed")
                 found.append(self._finish(run, Watch(session, place), place, end))

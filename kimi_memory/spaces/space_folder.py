@@ -243,9 +243,9 @@ class SpaceFolder:
             put(self.root / ABOUT, format_about(about))
         self.log.commit(f"People of {asking.issuer or 'no issuer'}", ABOUT)
 
-    def add(
+    def add(  # noqa: PLR0913  a line of members has as many
         self, sub: str, roles: Sequence[str], kind: str = "user", *, name: str = "",
-        identity: str = "", by: str = "",
+        identity: str = "", recipient: str = "", by: str = "",
     ) -> Member:  # fmt: skip
         """Take somebody in.
 
@@ -255,6 +255,7 @@ class SpaceFolder:
             kind: user, agent, group or node.
             name: for people to read; `sub` if empty.
             identity: what the issuer calls a person or a group; `sub` if empty.
+            recipient: a public key of age or ssh, for what is sealed for keepers and owners.
             by: the member who does that; empty for the owner of the folder.
 
         Raises:
@@ -268,8 +269,9 @@ class SpaceFolder:
         if identity and kind not in ("user", "group"):
             raise UsageError(f"An issuer knows no {kind}. Leave --identity out.")
         made = Member(
-            sub, cast(Kind, kind), name or sub, tuple(roles), utcnow(), by or LOCAL, identity
-        )
+            sub, cast(Kind, kind), name or sub, tuple(roles), utcnow(), by or LOCAL, identity,
+            recipient,
+        )  # fmt: skip
 
         # Checked under the lock of the list: two people may add the same name at once.
         def added(members: dict[str, Member]) -> None:

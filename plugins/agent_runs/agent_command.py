@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from kimi_memory import Memory, Opening
 from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
@@ -33,27 +34,32 @@ from kimi_memory.runs.profiles import choose_place
 from kimi_memory.runs.programs import find_program
 from kimi_memory.runs.run_records import count_skills, read_runs
 
+from .serve_tasks import serve_tasks
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
     run = steps.add_parser("run", help="start an agent with a task, keep what it says, distil it")
-    run.add_argument("name", help="of the agent: [agents.NAME] of your config.toml has its program")
+    _declare_program(run)
     run.add_argument("prompt", help="what to do; - reads it from standard input")
-    run.add_argument("--command", dest="program", metavar="LINE", help="the program, in one line")
-    run.add_argument("--runtime", default="", help="process or sandbox; default: as config.toml")
     run.add_argument("--task", choices=TASK_CLASSES, default="batch", help="default: batch")
     run.add_argument("--ref", default="", help="your name of the task: once done, not done again")
     run.add_argument("--folder", type=Path, help="where it works; else a passing folder")
-    run.add_argument("--seconds", type=float, metavar="S", help="time limit; default: 300")
-    run.add_argument("--network", action="store_true", help="let a sandbox into the network")
     run.add_argument(
         "--placed", action="store_true",
         help="carry it out on the machine of the cluster that 'place' says",
     )  # fmt: skip
+    run.add_argument(
+        "--deadline",
+        default="",
+        metavar="WHEN",
+        help="2026-11-28T18:00+08:00: ends it then at last",
+    )
     run.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     run.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
     run.add_argument("--needs", default="", help="with --placed: runtimes and languages, by commas")
+    _declare_serve(steps)
     listed = steps.add_parser("list", help="list the runs")
     listed.add_argument("--live", action="store_true", help="only those that have not ended")
     for name, help in (
@@ -76,10 +82,34 @@ def add_arguments(parser: ArgumentParser) -> None:
     who.add_argument("--skills", help="what its agents come with, separated by commas")
 
 
+def _declare_serve(steps: Any) -> None:
+    """Declare the arguments of ``agent serve``; what argparse has for steps has no public type."""
+    serve = steps.add_parser(
+        "serve",
+        help="do tasks of standard input, a line of JSON each, by agents that wait for them",
+    )
+    _declare_program(serve)
+    serve.add_argument("--warm", type=int, default=1, metavar="N", help="so many wait; default: 1")
+    serve.add_argument(
+        "--idle", type=float, default=300.0, metavar="S",
+        help="one that waited for so many seconds is replaced; default: 300",
+    )  # fmt: skip
+
+
+def _declare_program(parser: ArgumentParser) -> None:
+    """Declare the arguments that say what is started, and how."""
+    add = parser.add_argument
+    add("name", help="of the agent: [agents.NAME] of your config.toml has its program")
+    add("--command", dest="program", metavar="LINE", help="the program, in one line")
+    add("--runtime", default="", help="process, sandbox, container:IMAGE …; default: process")
+    add("--seconds", type=float, metavar="S", help="time limit; default: 300")
+    add("--network", action="store_true", help="let a sandbox into the network")
+
+
 def run(arguments: Namespace) -> int:
     """Do one step."""
     steps = {
-        "run": _run, "list": _list, "show": _show, "stop": _stop, "logs": _logs,
+        "run": _run, "serve": _serve, "list": _list, "show": _show, "stop": _stop, "logs": _logs,
         "identity": _identity,
     }  # fmt: skip
     with open_memory(arguments) as memory:
@@ -97,7 +127,7 @@ def _run(memory: Memory, arguments: Namespace) -> int:
         new_id("task", datetime.now(UTC)), memory.settings.memory.id, arguments.task,
         prompt.strip(), realtime=arguments.realtime, security=arguments.security,
         needs=Needs(runtimes=tuple(filter(None, map(str.strip, arguments.needs.split(","))))),
-        ref=arguments.ref,
+        ref=arguments.ref, deadline=_parse_deadline(arguments.deadline),
     )  # fmt: skip
     if arguments.placed:
         with Cluster.open("", Opening(home=memory.home, background=False)) as cluster:
@@ -111,6 +141,21 @@ def _run(memory: Memory, arguments: Namespace) -> int:
     found = Runs(memory, os.environ).run(task, program, folder and folder.resolve())
     show_result(arguments, found, _format_end(memory, found))
     return 0 if found.outcome == "done" else 1
+
+
+def _parse_deadline(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        raise UsageError(f"{text!r} is no time. Write 2026-11-28T18:00+08:00.") from None
+    # Without a zone it is that of this machine.
+    return found.astimezone() if found else None
+
+
+def _serve(memory: Memory, arguments: Namespace) -> int:
+    if arguments.warm < 0:
+        raise UsageError("--warm is below zero. Give how many are to wait.")
+    return serve_tasks(memory, _choose_program(memory, arguments), arguments)
 
 
 def _choose_program(memory: Memory, arguments: Namespace) -> Program:

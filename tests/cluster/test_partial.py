@@ -131,7 +131,8 @@ def test_the_command_says_what_a_cache_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edge = machine(tmp_path, "edge")
-    Memory.create(tmp_path / "shop", name="shop", opening=edge).close()
+    with Memory.create(tmp_path / "shop", name="shop", opening=edge) as memory:
+        memory.remember("The port is 8080.", key="port")
     with Cluster.open(opening=edge) as one:
         one.join()
         one.deploy(tmp_path / "shop")
@@ -142,5 +143,9 @@ def test_the_command_says_what_a_cache_has(
     assert run(add) == UsageError.exit_code
     assert run([*add, "--role", "cache"]) == 0
     capsys.readouterr()
+    # Nothing that is not kept is called missing.
+    assert run(["doctor", "--memory", str(tmp_path / "lap-shop")]) == 0
+    said = capsys.readouterr().out
+    assert "keeps only semantic, and no history" in said and "✗" not in said
     assert run(["deploy", "list", "shop"]) == 0
     assert "; only semantic" in capsys.readouterr().out

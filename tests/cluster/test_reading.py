@@ -130,3 +130,27 @@ def test_a_turn_is_kept_and_said_to_be_where_the_log_does_not_answer(tmp_path: P
             assert stored.status_code < 300, stored.text
             assert (stored.json()["n"], stored.json()["durability"]) == (n, "local")
         assert here.post("/v1/recall", json={"query": "哪天部署？"}).status_code == 200
+
+
+def test_a_read_that_may_not_be_old_is_refused_where_the_log_is_not_seen(tmp_path: Path) -> None:
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    Memory.create(tmp_path / "shop", name="shop", opening=edge).close()
+    with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
+        one.deploy(tmp_path / "shop")
+        other.add("shop", tmp_path / "rack" / "shop")
+        with one.memory("shop") as here:
+            here.remember("The port is 8080.", key="port")
+        with other.memory("shop") as there:
+            assert not there.recall("8080").hits
+        with other.memory("shop", most_lag_ms=500) as there:
+            assert there.recall("8080").hits
+        # The log is away: what is known here is of any age.
+        logs, away = tmp_path / "log" / "logs", tmp_path / "log" / "away"
+        logs.rename(away)
+        logs.write_text("no folder")
+        with pytest.raises(BehindError, match="does not see the end of the log"):
+            other.memory("shop", most_lag_ms=500, wait_seconds=0.2)
+        with other.memory("shop") as there:
+            assert there.recall("8080").hits
+        logs.unlink()
+        away.rename(logs)

@@ -56,7 +56,7 @@ def test_a_statement_is_of_this_history_or_refused(
 
 
 def test_without_a_key_there_is_nothing_to_sign_with(memory: Memory) -> None:
-    with pytest.raises(UsageError, match="Name your key"):
+    with pytest.raises(UsageError, match="signing"):
         attest(memory)
 
 

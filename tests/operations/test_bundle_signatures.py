@@ -75,5 +75,5 @@ def test_without_a_key_no_bundle_is_signed(
     path = tmp_path / "news.bundle"
     where = ["--memory", str(memory.root)]
     assert run(["export", "bundle", str(path), "--sign", *where]) == 2
-    assert "Name your key" in capsys.readouterr().err
+    assert "signing.key" in capsys.readouterr().err
     assert not path.exists()

@@ -10,15 +10,18 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.domain.tombstone import PURGED
 from kimi_memory.errors import DivergedError, HistoryError, UsageError
 from kimi_memory.operations.bundles import export_bundle, import_bundle
-from kimi_memory.operations.follow_purge import follow_all, follow_purges
+from kimi_memory.operations.follow_purge import _only_renames, follow_all, follow_purges
 from kimi_memory.operations.forget import Doomed, purge
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
 from kimi_memory.store.copy import note_copy
+from kimi_memory.store.git.purged_pairs import has_washed_message, pair_commits
+from kimi_memory.store.notes import sessions
 from tests.jobs.test_purge import traces
 from tests.operations.test_merge_copy import values
 from tests.test_copies import clone, errors, git
@@ -138,6 +141,59 @@ def test_a_page_that_is_written_anew_after_a_purge_is_no_trace_of_it(
     assert done.report is not None and done.report.done
     assert traces(other.root, SECRET) == [] and errors(other) == []
     assert merge_copy(other, str(memory.root)).commit
+
+
+@pytest.mark.parametrize("heard", [True, False], ids=["a copy that heard it", "one that did not"])
+def test_sessions_of_edited_pages_have_one_id_in_all_copies_after_a_purge(
+    memory: Memory, clone: Clone, heard: bool
+) -> None:
+    memory.remember("The team chat is Slack.", key="team.chat")
+    memory.consolidate("daily")
+    page = memory.root / "MEMORY.md"
+    page.write_text(page.read_text("utf-8").replace("is Slack", "is Zulip"), "utf-8")
+    memory.take_edits()
+    other = None if heard else clone("other")
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    other = other or clone("other")
+    # Ids of such sessions are hashes of whole pages, so they go, in each copy by its own key.
+    named = edited_sessions(other)
+    other.remember("The lunch is at noon.", key="lunch.time")
+    other.batch.flush()
+    assert purge(memory, Doomed((SECRET,)), yes=True).done
+    memory.remember("The team chat is Zulip.", key="team.chat")
+    memory.batch.flush()
+    done = follow_purges(other, str(memory.root), yes=True)
+    assert done.report is not None and done.report.done and done.texts == heard
+    assert traces(other.root, SECRET) == []
+    assert len(named) == 1 and edited_sessions(memory) == edited_sessions(other) != named
+    assert merge_copy(other, str(memory.root)).commit
+    assert merge_copy(memory, str(other.root)).commit == other.history.head()
+    assert errors(memory) == errors(other) == []
+    assert edited_sessions(memory) == edited_sessions(other)
+    assert "noon" in values(memory, "when is lunch?")
+    assert follow_purges(other, str(memory.root)).purges == ()
+
+
+def test_words_that_went_are_no_new_ids(memory: Memory, clone: Clone) -> None:
+    (memory.root / "notes.md").write_text(f"The vault code is {SECRET}.\n", encoding="utf-8")
+    memory.batch.note()
+    memory.batch.flush()
+    other = clone("other")
+    assert purge(memory, Doomed((SECRET,)), yes=True).done
+    there, head = other.history.merger().see(memory.root)
+    pairs = pair_commits(there, other.history.head(), head)
+    assert any(old != new for old, new in pairs.items())
+    assert not _only_renames(other, there, pairs, {"c3f2748fc8": "46c24ba7b6"})
+    # A message that lost words says so as well.
+    assert not has_washed_message(there, pairs)
+    (memory.root / "notes.md").write_text("Nothing.\n", encoding="utf-8")
+    memory.history.commit(f"Without {PURGED}")
+    there, head = other.history.merger().see(memory.root)
+    assert has_washed_message(there, {**pairs, "old": head})
+
+
+def edited_sessions(memory: Memory) -> list[str]:
+    return sorted(one.id for one in sessions.places(memory.store) if one.id.startswith("edited-"))
 
 
 def hashes_in(memory: Memory, record: str) -> dict[str, str]:

@@ -255,7 +255,7 @@ def test_a_purge_that_leaves_the_text_anywhere_says_where(memory: Memory, text: 
 
     sys.setprofile(save)
     try:
-        with pytest.raises(StoreError, match=r"1 places still hold it: notes\.md"):
+        with pytest.raises(StoreError, match=r"1 place has it still: notes\.md"):
             purge(memory, Doomed(texts=(text,)), yes=True)
     finally:
         sys.setprofile(None)

@@ -281,7 +281,8 @@ def test_a_person_moves_a_memory_and_takes_it_back(
     assert not place.exists()
     assert run(["migrate", str(place), "--keep-source", "--dry-run", *root]) == 0
     assert not place.exists()
-    assert run(["migrate", str(place), "--yes", *root]) == 0
+    # People read the name in every refusal from then on.
+    assert run(["migrate", f"{memory.root}/../new", "--yes", *root]) == 0
     assert "takes no writes" in capsys.readouterr().out
     for command in (["recall", "tea"], ["status"], ["log"]):
         assert run([*command, *root]) == 0

@@ -159,3 +159,31 @@ def test_the_command(
     assert run(["sealed", "list", root]) == 0
     assert keys.public["lin"] in capsys.readouterr().out
     assert run(["sealed", "open", str(tmp_path), mount, "--identity", lin]) == 2
+
+
+def test_the_command_lets_in_who_keeps_a_space(
+    tmp_path: Path, keys: Keys, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    for name in ("config", "state"):
+        monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path / name))
+    root, mount, lin = (str(tmp_path / name) for name in ("vault", "open", "lin.key"))
+    assert run(["sealed", "create", root, "--to", keys.public["lin"]]) == 0
+    assert run(["space", "create", "shop", "--folder", str(tmp_path / "space")]) == 0
+    let = ["sealed", "add", root, "--space", "shop", "--identity", lin]
+    assert run(let) == UsageError.exit_code
+    assert "no keeper or owner whose key" in capsys.readouterr().err
+    add = ["space", "add", "--recipient"]
+    assert run([*add, keys.public["wen"], "wen", "--role", "keeper"]) == 0
+    reader = str(pyrage.x25519.Identity.generate().to_public())
+    assert run([*add, reader, "reader", "--role", "reader"]) == 0
+    assert run([*add, str(tmp_path / "wen.key"), "file", "--role", "owner"]) == 0
+    assert run([*let, "--dry-run"]) == 0 and list_recipients(Path(root)) == [keys.public["lin"]]
+    capsys.readouterr()
+    assert run(let) == 0
+    assert capsys.readouterr().out.startswith("wen can open")
+    assert list_recipients(Path(root)) == [keys.public["lin"], keys.public["wen"]]
+    assert run(["sealed", "open", root, mount, "--identity", str(keys.file["wen"])]) == 0
+    assert run(["sealed", "close", mount]) == 0
+    assert run([*let, keys.public["wen"]]) == UsageError.exit_code

@@ -191,7 +191,7 @@ def test_a_plan_handed_over_is_asked_by_its_title() -> None:
         ("tool", "ok"),
         ("agent", "Reading on."),
         ("agent", "Running the tests."),
-        ("agent", "Done. Added `ThumbnailCache` in `cache.py`."),
+        ("agent", "Done. `ThumbnailCache` in `cache.py` holds 200 MB, and the oldest go first."),
     )
     assert lines[0].part is Part.ASKED
     assert lines[0].text.startswith("Build what this plan says … Plan: A cache for thumbnails")

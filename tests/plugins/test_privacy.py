@@ -507,7 +507,8 @@ def test_no_rule_takes_more_than_linear_time_on_what_it_looks_for() -> None:
         return time.process_time() - begun
 
     for rule in privacy.RULES:
-        for key in rule.keys:
+        # What a word announces is looked for alike behind each of the words.
+        for key in rule.keys[:2] if rule.scan else rule.keys:
             spent(rule, key, 1000)
             # Linear is 10; quadratic would be 100. Once garbage may be collected meanwhile.
             most = 40 * max(spent(rule, key, 10_000), 0.001)

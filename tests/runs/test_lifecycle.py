@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,13 @@ def test_a_sandbox_is_shown_no_folder_of_the_memory(memory: Memory) -> None:
     with pytest.raises(UsageError, match="would be seen"):
         Runs(memory).run(Task("t", prompt="x"), program("pose", runtime="sandbox"), memory.root)
     assert not Runs(memory).list_runs()
+
+
+def test_a_deadline_ends_a_run_and_begins_none(memory: Memory) -> None:
+    slow = Program("worker", (sys.executable, "-c", "import time; time.sleep(60)"))
+    now = memory.clock()
+    found = Runs(memory).run(Task("t", prompt="x", deadline=now + timedelta(seconds=1.5)), slow)
+    assert found.outcome == "killed" and found.why.startswith("time limit of 1.")
+    assert found.usage.wall_s < 20
+    with pytest.raises(UsageError, match="deadline of the task is over"):
+        Runs(memory).run(Task("t", prompt="x", deadline=now), slow)

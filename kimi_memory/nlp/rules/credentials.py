@@ -39,12 +39,17 @@ _BASE32 = regex(r"[A-Z2-7]{16,64}")
 _JOINED = regex(r"[a-z][_-][A-Za-z0-9]")
 ENDS = regex(
     r"[#＃*]?[\"'”」』`)）]?\s{0,2}(?:$|[\n.,;:!?，。；：！？、)）]|(?:and|then|to|before|after|when|if|or|at"
-    r"|for|but|so|please|on|in)\b|[了吧哦呢就再然进开抬解来才帮别请记也这那])",
+    r"|for|but|so|please|on|in|now|yesterday|today|already|again|instead|since|until|while|because"
+    r"|which|unless)\b|\d\)|[了吧哦呢就再然进开抬解来才帮别请记也这那])",
     re.IGNORECASE,
 )
 """What stands behind a value that is told: its sentence ends or goes on, and counts nothing."""
 _DRAWN = 12
 """So many letters at least tell a drawn value from a name."""
+_JOINT = regex(r"[A-Za-z0-9][.\d!#%&*+^~_-][A-Za-z0-9]|[a-z][A-Z]|\d")
+_FILE = regex(
+    r"[/\\]|\.(?:txt|key|pem|gpg|json|ya?ml|env|conf|cfg|ini)$|^[A-Z_]+$|^-|[Pp]assw|[Hh]ere$"
+)
 _CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _CODE = regex(
     r"[\w.\[\]\"']*[(\[]|--|[\w.-]{1,40}@[\w.-]{1,60}:[~/]|(?:os|self|process|settings|config|env|args|req)\.",
@@ -289,6 +294,19 @@ def is_told(text: str, start: int, end: int) -> bool:
     )
 
 
+def is_told_in_url(text: str, start: int, end: int) -> bool:
+    """Whether the value of a key in an address is drawn."""
+    return is_real_with_digit(text, start, end) and (
+        _is_mixed(text[start:end]) or bool(_HEX.fullmatch(text, start, end))
+    )
+
+
+def is_joined_password(text: str, start: int, end: int) -> bool:
+    """Whether the value of an option is a password: signs join its words, or digits."""
+    value = text[start:end]
+    return is_real(text, start, end) and bool(_JOINT.search(value, 1)) and not _FILE.search(value)
+
+
 def is_told_zh(text: str, start: int, end: int) -> bool:
     """Whether Chinese words with a number behind them are a password: nothing is counted."""
     return is_spoken_zh(text, start, end) and bool(ENDS.match(text, end))
@@ -297,7 +315,7 @@ def is_told_zh(text: str, start: int, end: int) -> bool:
 def is_drawn_token(text: str, start: int, end: int) -> bool:
     """Whether letters of both cases and digits are drawn, or base 32 as seeds are written in."""
     value = text[start:end]
-    if _PUBLIC.search(text, text.rfind("\n", 0, start) + 1, start):
+    if _PUBLIC.search(text, max(start - 200, text.rfind("\n", 0, start) + 1), start):
         return False
     seed = value.isupper() and _BASE32.fullmatch(value) and has_digit(text, start, end)
     return bool(seed) or (is_token(text, start, end) and _is_mixed(value))

@@ -26,7 +26,7 @@ class Mix(NamedTuple):
 
 # Near a logistic regression over clauses and sentences that were judged one by one; that of
 # chats leans more on names than the fit (1.04, 0.27, -0.88), as few of those were about a life.
-MIXES = {"work": Mix(Said.WORK, 1.22, 0.15, -0.16), "chat": Mix(Said.CHAT, 0.5, 0.6, -2.1)}
+MIXES = {"work": Mix(Said.WORK, 1.22, 0.15, 0.0), "chat": Mix(Said.CHAT, 0.5, 0.6, -2.1)}
 ANSWERS = Mix(Said.ANSWER, 0.93, 0.15, -0.37)
 """By the sort of session; of an agent's sentences."""
 

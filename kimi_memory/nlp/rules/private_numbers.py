@@ -85,6 +85,8 @@ def _find_digits(text: str, start: int, end: int) -> list[int]:
     return [int(sign) for sign in text[start:end] if sign in "0123456789"]
 
 
+_SENTENCE = 300
+"""Characters of a sentence that are read, at most."""
 _SENTENCE_ENDS = "\n.;!?。；！？"
 _OF_PROGRAMS = regex(
     r"\b(?:status|exit(?:s|ed|ing)?|errors?|errno|fail(?:s|ed|ing|ures?)?|return(?:s|ed|ing)?"
@@ -103,7 +105,8 @@ def is_lock_number(text: str, start: int, end: int) -> bool:
     "The vault fails with code 503" tells of a program.
     """
     value = text[start:end]
-    begins = max(text.rfind(sign, 0, start) for sign in _SENTENCE_ENDS) + 1
+    first = max(0, start - _SENTENCE)
+    begins = max(first - 1, *(text.rfind(sign, first, start) for sign in _SENTENCE_ENDS)) + 1
     if _OF_PROGRAMS.search(text, begins, start):
         return False
     return (

@@ -8,8 +8,21 @@ other passwords, in Chinese and in English.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from kimi_memory.nlp.rules.announced import (
+    CODE_WORDS,
+    KEY_WORDS,
+    LOCK_WORDS,
+    LOGIN_WORDS,
+    TABLE_HEAD,
+    find_cells,
+    find_lock_numbers,
+    find_numbers,
+    find_passwords,
+    find_tokens,
+)
 from kimi_memory.nlp.rules.credentials import (
     Check,
     has_digit,
@@ -19,6 +32,7 @@ from kimi_memory.nlp.rules.credentials import (
     is_drawn,
     is_drawn_alone,
     is_drawn_token,
+    is_joined_password,
     is_password,
     is_password_with_digit,
     is_phrase,
@@ -30,6 +44,7 @@ from kimi_memory.nlp.rules.credentials import (
     is_strong,
     is_token,
     is_told,
+    is_told_in_url,
     is_told_zh,
     is_value,
 )
@@ -44,6 +59,8 @@ from kimi_memory.nlp.rules.private_numbers import (
     stands_alone,
 )
 
+Scan = Callable[[str, int, int], Iterable[tuple[int, int]]]
+
 
 class Rule(NamedTuple):
     """One sort of secret: group 1 of the pattern, else all of it, is what is masked."""
@@ -55,12 +72,18 @@ class Rule(NamedTuple):
     check: Check = is_real
     digits: int = 0
     """How many digits any match holds at least."""
+    scan: Scan | None = None
+    """Finds values around the match, which is no value itself but announces them."""
 
 
 def _make_rule(
     name: str, pattern: str, keys: str = "", check: Check = is_real, digits: int = 0
 ) -> Rule:
     return Rule(name, pattern, tuple(keys.split()), check, digits)
+
+
+def _make_scan(name: str, pattern: str, keys: str, scan: Scan, digits: int) -> Rule:
+    return Rule(name, pattern, tuple(keys.split()), digits=digits, scan=scan)
 
 
 # DB_TOKEN, client-secret, "api key", SESSION_KEY_BASE: what a value is assigned to
@@ -326,13 +349,40 @@ RULES: tuple[Rule, ...] = (
     _make_rule("code-password", r"(?i)[\"']\w*(?:password|passwd|pwd|secret|token|api_?key|_salt|_pass)[\"']\s?(?:,|=>)\s?[\"']([^\"'\s]{6,})[\"']", "passw pwd secret token key _salt _pass", is_told, 1),
     _make_rule("pgpass", r"(?m)^\s{0,8}(?:[a-zA-Z][\w.-]{2,80}|\*):(?:\d{2,5}|\*):(?:[\w-]{3,40}|\*):(?:[a-zA-Z][\w-]{2,40}|\*):(\S{4,80})$", ":", is_password_with_digit, 1),
     _make_rule("security-answer", r"(?i)(?:security|secret) question[^\n]{0,60}?answer(?:\sis|\s?[:=])?\s(?-i:([A-Z][\w'-]{2,40}))", "question", is_any),
+    # Values that words announce, however they stand behind them
+    _make_rule("webhook", r"(?i)\bhttps?://[^\s\"'<>]{0,120}?hooks?[a-z0-9]{0,3}(?:[/.][^\s\"'<>/]{1,60}){0,4}?/((?:[a-z0-9-]{0,20}\d[a-z0-9@-]{16,}|[a-z0-9_-]{24,})(?:/[^\s\"'<>]{1,200})?)", "hook", has_digit, 1),
+    _make_rule("url-credentials", r"(?i)[?&](?:key|token|secret|api_?key|access_?token|auth|password|passwd|pwd)=([^\s&#\"'<>]{8,})", "key= token= secret= apikey= auth= password= passwd= pwd=", is_told_in_url, 1),
+    _make_rule("secret-assignment", r"(?i)\bname[\"']?\s?[:=]\s?[\"']?[\w.-]{0,40}(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key)[\"']?\s{0,3},?\s{0,20}[\"']?value[\"']?\s?[:=]\s{0,3}[\"']?([^\s\"'}]{4,})", "value", is_password),
+    _make_rule("secret-assignment", r"(?m)^\s{0,8}(?:export\s)?[A-Z][A-Z0-9_]{0,40}(?:SECRET|SECRET_KEY|PASSWORD|PASS)=((?:[^\s\"'$`]|\$[^{(\sA-Z]){10,})$", "secret= secret_key= password= pass=", is_real_with_digit, 1),
+    _make_rule("secret-assignment", r"(?m)^\s{0,8}(?:export\s)?[A-Z][A-Z0-9_]{0,40}(?:PASSWORD|PASSPHRASE|PASS)=((?:[a-z0-9]{2,12} ){2,11}[a-z0-9]{2,12})$", "password= passphrase= pass=", is_phrase),
+    _make_rule("passphrase", r"(?i)[\"'](?:pass ?phrase|password|mnemonic)[\"']\s?:\s?[\"']([a-z]{3,12}(?:[ -][a-z]{3,12}){2,23})[\"']", "passphrase password mnemonic", is_phrase),
+    _make_rule("command-line-password", r"\b(?:unzip|zip|sqlcmd|osql|bcp|isql)\b[^\n]{0,120}?\s-P\s?[\"']?([^\s\"'-][^\s\"']{3,})", "zip sqlcmd osql bcp isql", is_credential),
+    _make_rule("command-line-password", r"(?i)\s--(?:passphrase|password|passwd)[= ][\"']?([^\s\"'`<>-][^\s\"'`<>]{5,})", "--pass", is_joined_password),
+    _make_rule("security-answer", r"(?i)\banswer to (?:the |my |our |a )?(?:security|secret) question[^\n]{0,40}?(?:\sis|[:=])\s{1,3}[\"'“]?([^\s\"'”」。.,]{3,40})", "question", is_any),
+    _make_rule("login-with", r"(?:用|拿)\s?([!-~]{6,})\s?(?:来|去)?(?:登|进)", "登 进", is_drawn, 1),
+    _make_rule("verification-code", r"(?i)\b(?:use|enter|type)\s(\d{4,8}|\d{3}[ -]\d{3})\s(?:to|for|when)\s(?:log|sign|verif|confirm|unlock|open|disarm)", "log sign verif confirm unlock open disarm", is_any, 4),
+    _make_rule("verification-code", r"(?i)(\d{4,8})\s?[(（\[【](?:[^\n()（）]{0,6}(?:验证码|校验码|动态码|动态口令)|(?:otp|(?:verification |login |security )code))", "验证码 校验码 动态码 动态口令 otp code", is_any, 4),
+    _make_rule("verification-code", r"\b([A-Z]{1,3}-\d{4,8}) is (?:the|your) (?:\w{1,20} ){0,2}code\b", "code", is_any, 4),
+    _make_rule("seed-phrase", r"(?i)(?:bip-?39|mnemonic|recovery|\bseed|wallet|助记词)[^\n]{0,40}?[:：]?\s{1,3}((?:\d{1,2}[.):、]?\s{0,2}[a-z]{3,8}[\s,，]{1,3}){11,23}\d{1,2}[.):、]?\s{0,2}[a-z]{3,8})\b", "bip mnemonic recovery seed wallet 助记词", is_any, 12),
+    _make_rule("personal-number", r"(?i)\b(?:steuer-?id(?:nr\.?)?|tax (?:id|number)|nhs(?: number| no\.?)?|medicare|medicaid|national insurance|(?:social|health) insurance|insurance number|aadhaar|\bpan|cpf|dni|nif|bsn)\b[^\n\d]{0,20}?(\d[\d -]{6,16}\d)\b", "steuer tax nhs medicare medicaid insurance aadhaar pan cpf dni nif bsn", is_account, 8),
+    _make_rule("webhook", r"\bhttps?://hooks?\.[a-z0-9.-]{3,60}/[\w/-]{0,80}?((?:[\w-]{4,40}/)?[\w-]{6,80})/?(?:[\s\"'<>)]|$)", "://hook", has_digit, 1),
+    _make_rule("mapbox-token", r"\b(sk\.eyJ[\w-]{8,}\.[\w-]{16,})", "sk.eyj"),
+    _make_rule("secret-assignment", r"(?im)^\s{0,12}[\w.]{1,40}[_.](?:password|passphrase|passwd|pass)\s?[:=]\s?[\"']?((?:[a-z0-9]{1,12} ){2,8}[a-z0-9]{2,12})[\"']?$", "pass", is_phrase, 1),
+    _make_rule("deepl-key", r"\b([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}:fx)\b", ":fx"),
+    _make_rule("card-number", r"(?i)(?:\b(?:card|visa|master ?card|amex|debit|credit)\b|卡)[^\n\d]{0,30}?(\d{4}(?:[ -]\d{4}){3}(?:[ -]\d{1,3})?)\b", "card visa amex debit credit 卡", is_any, 16),
+    _make_rule("licence-number", r"(?:驾驶证|行驶证|护照|档案|社保|公积金|医保)[^\n\d]{0,8}?(?:编号|号码?)[是为:：\s]{0,3}(\d{8,18})\b", "编号 号", is_any, 8),
+    _make_scan("told-password", TABLE_HEAD, "pass secret api token pin pw 密码 口令 密钥 令牌 验证码", find_cells, 1),
+    _make_scan("told-password", LOGIN_WORDS, "pass pwd pw psk community log sign user account cred wi-fi wifi ssid hotspot wlan admin secret 密码 口令 暗号 登 账 帐 用户 开机 后台 管理页", find_passwords, 1),
+    _make_scan("told-token", KEY_WORDS, "token secret key licen serial auth cred ak sk 密钥 秘钥 令牌 私钥 激活码 序列号 注册码 恢复码 备用码 凭证", find_tokens, 1),
+    _make_scan("told-number", CODE_WORDS, "lock pin puk otp tan cv pass code comb sequence pad 密码 口令 的码 位 配对码 验证码 校验码 动态码 取件码 提取码 开柜码", find_numbers, 3),
+    _make_scan("access-code", LOCK_WORDS, "lock safe vault gate garage shed alarm intercom buzzer barrier disarm door 保险 门", find_lock_numbers, 3),
     # People
     _make_rule("email", r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,18})\b", "@", is_address),
     _make_rule("cn-mobile", r"(?:\b|\+?86[ -]?)(1[3-9]\d[ -]?\d{4}[ -]?\d{4})\b", _DIGITS, stands_alone, 11),
     _make_rule("cn-id-card", r"\b([1-9]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx])\b", _DIGITS, is_id_card, 17),
     _make_rule("cn-id-card", r"(?i)(?:身份证件?|证件|公民身份|社保|社会保障|驾驶证|驾照|\bid ?card|\bid number|\bnational id|\bidentity card|\bid no\.?)[^\n\d]{0,20}?(\d{17}[\dx]|\d{15})(?:[^\dx]|$)", "身份 证件 社 驾 id", is_any, 15),
     _make_rule("bank-account", r"(?:银行|对公|收款|收款方|工资|公司|打款|转账|开户|退款|汇款)[^\n\d]{0,10}?(?:[账帐]号|[账帐]户|卡号)[是为\s:：]{0,4}(\d[\d -]{4,28}\d)", "账号 帐号 账户 帐户 卡号", is_account, 6),
-    _make_rule("bank-account", r"(?i)\b(?:bank account|checking account|savings account|routing|sort code)(?:\s(?:number|no\.?|nr\.?))?(?:\sis|\s?[:#])?\s{1,3}(\d[\d -]{4,24}\d)", "account routing sort", is_account, 6),
+    _make_rule("bank-account", r"(?i)\b(?:bank account|checking account|savings account|routing|sort code[^\n]{0,20}account|sort code)(?:\s(?:number|no\.?|nr\.?))?(?:\sis|\s?[:#])?\s{1,3}(\d[\d -]{4,24}\d)", "account routing sort", is_account, 6),
     _make_rule("bank-card", r"\b(\d(?:[ -]?\d){12,18})\b", _DIGITS, is_card_number, 13),
     _make_rule("passport", r"(?i)(?:护照号?码?|通行证号?码?|passport(?: no\.?| number| num)?)[\s:：#是为]{1,6}(?:is )?([A-Z]{1,2}\d{7,8}|\d{9}|[A-Z][A-Z0-9]{8})\b", "护照 通行证 passport", has_digit, 1),
     _make_rule("driving-licence", r"(?i)\bdriv(?:er['’]?s?|ing) licen[cs]e(?: number| no\.?)?(?: is|:)?\s{1,3}([A-Z0-9-]{6,18})\b", "driv", has_digit, 4),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from kimi_memory.domain.tombstone import PURGED
 from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.read import read_blobs
+from kimi_memory.store.git.tree import differences
 
 # A word from its beginning only: a stranger's message may be one word of 100 kB.
 _NAME = re.compile(r"(?<!\S)\S*purged-\S*|(?:hmac:)?[0-9a-f]{10,64}")
@@ -131,3 +132,30 @@ def read_washed(git: Git, pairs: Mapping[str, str]) -> list[Washed]:
                 found[about[2], about[3]] = path
     contents = read_blobs(git, sorted({blob for pair in found for blob in pair}))
     return [Washed(path, contents[old], contents[new]) for (old, new), path in found.items()]
+
+
+class Replaced(NamedTuple):
+    """The files in which a commit and its rewritten one differ, by path."""
+
+    old: dict[str, bytes]
+    new: dict[str, bytes]
+
+
+def read_replaced(git: Git, pairs: Mapping[str, str]) -> Iterator[Replaced]:
+    """Yield what a purge changed in each commit, also where it gave a file another name."""
+    for old, new in pairs.items():
+        if old != new:
+            found = differences(git, old, new)
+            names = {one.blob for pair in found for one in (pair.old, pair.new) if one is not None}
+            contents = read_blobs(git, sorted(names))
+            yield Replaced(
+                {one.path: contents[one.old.blob] for one in found if one.old is not None},
+                {one.path: contents[one.new.blob] for one in found if one.new is not None},
+            )
+
+
+def has_washed_message(git: Git, pairs: Mapping[str, str]) -> bool:
+    """Whether the message of a rewritten commit lost words."""
+    feed = "".join(f"{new}\n" for old, new in pairs.items() if old != new).encode()
+    said = git.run("rev-list", "--no-walk", "--stdin", "--format=%B", feed=feed) if feed else b""
+    return PURGED.encode() in said

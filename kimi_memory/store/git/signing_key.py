@@ -23,6 +23,10 @@ _MOST = 200
 log = logging.getLogger("kimi_memory.store.git.signing_key")
 
 
+NAME_KEY = "Name yours with 'kimi-memory config set signing.key FILE'."
+"""What to do where there is none."""
+
+
 class SigningKey(NamedTuple):
     """What signs the commits of a memory."""
 

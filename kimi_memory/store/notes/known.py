@@ -47,7 +47,7 @@ _SECTIONS = {
 }
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 0.4}
 """What tells less of somebody, or of a day, is left to its digest."""
-LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.4}
+LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.3}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
 _BY_ANSWER = (Section.WORK, Section.DECISIONS)
 """An errand and what was agreed to are weighed with what was said to them."""

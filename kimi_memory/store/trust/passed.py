@@ -37,10 +37,10 @@ class Passed:
 
     def has(self, path: str, content: bytes) -> bool:
         """Whether commits that came made this version, and nobody known vouches for it."""
-        made = self._list_commits().get(blob_of(content), frozenset())
+        made = self.list_commits().get(blob_of(content), frozenset())
         return bool(made) and not any(self._is_vouched(commit, path) for commit in made)
 
-    def _list_commits(self) -> Mapping[str, frozenset[str]]:
+    def list_commits(self) -> Mapping[str, frozenset[str]]:
         """Return the commits that came, by the blobs that they made."""
         folder, since = self._store.root / ".git", self._store.journal.born() / 1e9
         if brought_nothing(folder, since):

@@ -313,6 +313,7 @@ class Vetting:
         """Return which of some earlier files came from outside and nobody ever confirmed them."""
         # Asked for thousands at once: what is known of the memory is looked up for all of them.
         marks, arrived, trusted = self._read_marks(), self._arrived_blobs(), self._trusts_all("")
+        passed = {} if trusted else self._passed.list_commits()
         found = set[OldFile]()
         for path, content in files:
             mark = digest(content)
@@ -321,7 +322,7 @@ class Vetting:
             came = path in arrived and blob_of(content) in arrived[path]
             came = came or mark in marks.waits or (not gone and self._waits_here(path, content))
             # What a copy said and took back before it came was never shown to anybody here.
-            if came or (not trusted and self._passed.has(path, content)):
+            if came or (blob_of(content) in passed and self._passed.has(path, content)):
                 found.add((path, content))
         return found
 
