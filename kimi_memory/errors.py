@@ -341,10 +341,9 @@ class NoPlaceError(KimiMemoryError):
 
     def __init__(self, why: str, refused: list[str]) -> None:
         self.refused = refused
-        super().__init__(
-            f"There is no place for this task ({why}). {'; '.join(refused) or 'there is no machine'}"
-            ". Ask for less, or have a machine offer it with 'kimi-memory place --offer'."
-        )
+        said = "; ".join(refused) or "there is no machine"
+        remedy = "Ask for less, or have a machine offer it with 'kimi-memory place --offer'"
+        super().__init__(f"There is no place for this task ({why}). {said}. {remedy}.")
 
 
 class DeniedError(KimiMemoryError):
