@@ -342,10 +342,8 @@ class NoPlaceError(KimiMemoryError):
     def __init__(self, why: str, refused: list[str]) -> None:
         self.refused = refused
         said = "; ".join(refused) or "there is no machine"
-        super().__init__(
-            f"There is no place for this task ({why}). {said}. Ask for less, or have a machine "
-            "offer it with 'kimi-memory place --offer'."
-        )
+        remedy = "Ask for less, or have a machine offer it with 'kimi-memory place --offer'"
+        super().__init__(f"There is no place for this task ({why}). {said}. {remedy}.")
 
 
 class DeniedError(KimiMemoryError):

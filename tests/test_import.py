@@ -44,6 +44,11 @@ def test_an_import_loads_nothing_heavy(statement: str) -> None:
     assert not loads(statement) & NEVER
 
 
+@pytest.mark.parametrize("module", ["cli.session", "runs"])
+def test_what_searches_nothing_loads_no_arrays(module: str) -> None:
+    assert "numpy" not in loads(f"import kimi_memory.{module}")
+
+
 def test_the_bare_import_loads_nothing_else() -> None:
     assert ours(loads("import kimi_memory")) == {"kimi_memory"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from heapq import merge
 from itertools import accumulate, groupby
@@ -247,6 +247,13 @@ class Searcher:
     def living(self) -> list[int]:
         """Return the rows that count."""
         return [int(row) for row in np.flatnonzero(self.alive)]
+
+    def find_starts(self) -> Mapping[str, float]:
+        """Return when the first turn of each session was said, by the path of the session."""
+        rows = np.flatnonzero(self.alive & self.column("kind").among(("turn",)))
+        first = rows[np.unique(self.file[rows], return_index=True)[1]]
+        at = np.nan_to_num(self.column("at").numbers()[first])
+        return dict(zip(map(self.path, first.tolist()), at.tolist(), strict=True))
 
     def path(self, row: int) -> str:
         """Return the file a row is in."""

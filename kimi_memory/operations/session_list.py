@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kimi_memory.recall.day_counts import find_starts
 from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
@@ -14,9 +13,8 @@ if TYPE_CHECKING:
 def list_sessions(memory: Memory) -> list[sessions.Place]:
     """Return where all sessions lie, in the order in which people look for them."""
     with memory.index.guard:
-        starts = memory.index.searcher().once(
-            "starts", lambda: find_starts(memory.index.searcher())
-        )
+        searcher = memory.index.searcher()
+        starts = searcher.once("starts", searcher.find_starts)
     # A session of which the index knows no turn stands by its path.
     return sorted(
         sessions.places(memory.store),

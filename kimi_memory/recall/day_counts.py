@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -45,14 +45,6 @@ def find_last(searcher: Searcher, kinds: Sequence[str], now: datetime) -> dateti
     at = searcher.column("at").numbers()[rows]
     past = at[at <= now.timestamp()]
     return datetime.fromtimestamp(past.max(), now.tzinfo) if len(past) else None
-
-
-def find_starts(searcher: Searcher) -> Mapping[str, float]:
-    """Return when the first turn of each session was said, by the path of the session."""
-    rows = np.flatnonzero(searcher.alive & searcher.column("kind").among(("turn",)))
-    first = rows[np.unique(searcher.file[rows], return_index=True)[1]]
-    at = np.nan_to_num(searcher.column("at").numbers()[first])
-    return dict(zip(map(searcher.path, first.tolist()), at.tolist(), strict=True))
 
 
 def _span_of(searcher: Searcher, rows: Ints, starts: Sequence[datetime]) -> Ints:

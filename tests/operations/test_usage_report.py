@@ -7,7 +7,8 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Actor
-from kimi_memory.operations.usage_report import MOST_DAYS, read_receipts, usage
+from kimi_memory.operations.usage_records import read_receipts
+from kimi_memory.operations.usage_report import MOST_DAYS, usage
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

@@ -12,11 +12,15 @@ import stat
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.disk import UNKNOWN, Stat, state_of
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.git.command import Git
+
+# Every command looks here, and most need no process of git.
+if TYPE_CHECKING:
+    from kimi_memory.store.git.command import Git
 
 _ON_BRANCH = re.compile(rb"ref: (refs/heads/[A-Za-z0-9_][A-Za-z0-9_-]*)\n")
 """What git writes as HEAD on a branch with a plain name."""
