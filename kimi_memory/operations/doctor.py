@@ -116,8 +116,12 @@ def _check_journal(memory: Memory) -> Iterator[Finding]:
     for problem in memory.store.journal.verify(checkpoints_of(commits, copy)):
         remedy = f"Compare with 'kimi-memory log'. If you removed it yourself, delete {COPY}, too."
         yield Finding("journal", Severity.ERROR, problem, remedy)
-    known = checkpoints_of(commits, origin(memory.store))
-    if known and not memory.store.journal.holds_any(known):
+    journal, known = memory.store.journal, checkpoints_of(commits, origin(memory.store))
+    heads = {head for _, head in known}
+    is_there = journal.head()[1] in heads or any(
+        one.get("prev") in heads for one in journal.records()
+    )
+    if known and not is_there:
         problem = (
             f"none of the {len(known)} checkpoints of the folder that this one was copied from is"
             " in the journal: it was emptied before this folder was first opened"

@@ -11,7 +11,7 @@ import hmac
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import takewhile
@@ -199,11 +199,6 @@ class Journal:
             shown = f"record {min(missing)[0]} of a checkpoint"
             problems.append(f"{shown} is missing or altered, of {len(missing)} checkpoints")
         return problems
-
-    def holds_any(self, checkpoints: Collection[tuple[int, str]]) -> bool:
-        """Whether one of some earlier heads is a record of this journal."""
-        heads = {head for _, head in checkpoints}
-        return any(hash_of(line) in heads for _, line in self._placed_lines())
 
     def is_ours(self, record: Mapping[str, Json]) -> bool:
         """Whether a record was written with this machine's key."""
