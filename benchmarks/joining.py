@@ -25,11 +25,20 @@ CARD = "join of one card by git merge-file"
 CONFLICTS = "files that a join leaves with marks"
 ASKED = "versions that a bisect asks"
 SIGNED = "commit that is signed by one that is not"
+LATER = "commit that waits for the signature of its sync by one that is not"
 FLOOR = "least for it: ssh-keygen and a commit that is not"
 BY_GIT = "git commit -S of the same change by git commit"
 VERIFIED = "verify --history, first, by git verify-commit of each"
 KNOWN = "verify --history, again, by git verify-commit of each"
-TARGETS = {JOIN: 4.0, CARD: 1.0, CONFLICTS: 0.0, ASKED: 12.0, SIGNED: 1.2, VERIFIED: 1.1}
+TARGETS = {
+    JOIN: 4.0,
+    CARD: 1.0,
+    CONFLICTS: 0.0,
+    ASKED: 12.0,
+    SIGNED: 1.2,
+    LATER: 1.2,
+    VERIFIED: 1.1,
+}
 _PERSON = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 _SIGNED, _BOTH = 20, 102
 
@@ -109,14 +118,13 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
     key = place / "key"
     make = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
     subprocess.run(make, check=True)
-    (config := place / "signing").mkdir()
-    (config / "config.toml").write_text(f'[signing]\nkey = "{key}"\nwhen = "commit"\n')
     signers = place / "signers"
     signers.write_text(f"ann {key.with_suffix('.pub').read_text()}")
-    home = Home(config, place / "signing-state")
+    homes = {when: _make_home(place, key, when) for when in ("commit", "sync")}
     with (
         Memory.create(place / "plain", opening=opening) as plain,
-        Memory.create(place / "signed", opening=replace(opening, home=home)) as signed,
+        Memory.create(place / "signed", opening=replace(opening, home=homes["commit"])) as signed,
+        Memory.create(place / "later", opening=replace(opening, home=homes["sync"])) as later,
     ):
         made = [0]
 
@@ -127,6 +135,7 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
 
         runs = max(watch.runs, _SIGNED)
         with_key, without = watch.compare(lambda: commit(signed), lambda: commit(plain), runs)
+        waiting, plainly = watch.compare(lambda: commit(later), lambda: commit(plain), runs)
         payload = place / "payload"
         payload.write_text(f"{place}\n", encoding="utf-8")
         sign = ("ssh-keygen", "-q", "-Y", "sign", "-n", "git", "-f", str(key))
@@ -143,11 +152,19 @@ def measure_signing(place: Path, opening: Opening, watch: Stopwatch) -> dict[str
         by_git = _measure_git_signing(plain.root, place / "by-git", key, watch)
     return {
         SIGNED: with_key / without,
+        LATER: waiting / plainly,
         FLOOR: (without + alone) / without,
         BY_GIT: by_git,
         VERIFIED: checks[0] / (each * len(names) / runs),
         KNOWN: checks[1] / (each * len(names) / runs),
     }
+
+
+def _make_home(place: Path, key: Path, when: str) -> Home:
+    """Return the folders of a user who has each commit signed, or the last one before a sync."""
+    (config := place / f"signing-{when}").mkdir()
+    (config / "config.toml").write_text(f'[signing]\nkey = "{key}"\nwhen = "{when}"\n')
+    return Home(config, place / f"signing-state-{when}")
 
 
 def _measure_git_signing(root: Path, raw: Path, key: Path, watch: Stopwatch) -> float:

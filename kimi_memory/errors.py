@@ -308,9 +308,8 @@ class BehindError(KimiMemoryError):
 
     def __init__(self, seq: int, wanted: int) -> None:
         self.seq, self.wanted = seq, wanted
-        said = f"This node is behind: it has record {seq}, {wanted} was asked for"
-        if seq >= wanted:
-            said = f"This node is behind: it has record {seq}, and does not see the end of the log"
+        lacks = f"{wanted} was asked for" if seq < wanted else "and does not see the end of the log"
+        said = f"This node is behind: it has record {seq}, {lacks}"
         super().__init__(f"{said}. Ask again in a moment, or another node.")
 
 

@@ -151,6 +151,9 @@ def _draft_completed(
     line = _Line(turn, whole)
     if not whole or line.barred or not _is_fact(whole) or _Line(turn, own).barred:
         return None
+    # "Do we use QMD as our backend? Run the checks.": nothing is answered by a request.
+    if act_of(own) in (Act.REQUEST, Act.QUESTION):
+        return None
     if cues.SECRET.search(cues.fold_case(whole)):
         return None
     draft = _make_draft(session, line, key_of("fact", whole, session.project))

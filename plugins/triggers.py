@@ -28,7 +28,7 @@ from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
 from kimi_memory.nlp.basic.characters import HAN, language_of, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import rare, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, people, updates
 from kimi_memory.nlp.rules.assertions import states
@@ -38,7 +38,7 @@ from kimi_memory.nlp.rules.subjects import ME, is_named, key_of, own_of, subject
 from kimi_memory.nlp.rules.topics import known_topic, name_of
 
 # Hits "remember: …", "don't forget that …", 帮我记一下…; of 记得 only the order, not 记得吗.
-_REMEMBER = regex(
+_REMEMBER = rare(
     r"(?:^|[,.;:!] ?|\b(?:please|pls|and|also|but|so|just|to|should|must|always) )remember\b"
     r"|\bdon'?t (?:you )?(?:ever )?forget\b|\bkeep (?:this |that |it )?in mind\b"
     r"|(?:^|[,.;:!] ?|\bplease )(?:take |make a )?note (?:that|this|of|:|,)|\bfor (?:future reference|the record)\b"
@@ -53,7 +53,7 @@ _RECALLED = regex(
     r"|(?:还|不|没|(?<![帮给替让])我)(?:也|都|还|能)?记得|[不没]记住|记不住|忘记(?:了|密码)|记得吗"
 )
 # "I like jazz" is kept, "I like it" and "I like the idea" pass with the moment.
-_LIKING = regex(
+_LIKING = rare(
     r"\bi (?:really |also |still |quite )?(?:like|love|enjoy|adore)\b(?! (?:it|that|this|to know|the idea|how|what|where)\b)"
     r"|\bi(?:'d| would) rather\b|\bi want you to (?:always|never)\b"
     r"|我[^，。]{0,4}(?:最爱|爱(?:吃|喝|看|听|用|玩)|更想用|反感|不爱|厌恶|钟爱|钟情)|我(?:们)?从(?:来)?不"
@@ -66,7 +66,7 @@ _UNDECIDED = regex(
     r"|\bundecided\b|\bstill (?:discussing|deciding|debating|thinking|unsure)\b|\bno decision\b"
     r"|没(?:有)?(?:最后|完全)?(?:决定|定下|定好|想好|选定|敲定)|尚未(?:决定|确定|选定)|未定|还在(?:讨论|纠结|犹豫|想)"
 )
-_EMPHASIS = regex(
+_EMPHASIS = rare(
     r"\b(?:very |really |super |most |extremely )?important(?:ly)?\b(?: that\b| to (?:note|know|remember|keep|use|never|always|check)\b|:| thing| point)"
     r"|\bit(?:'s| is) (?:very |really |absolutely )?(?:crucial|critical|essential|mandatory) (?:that|to)\b"
     r"|(?:^|[,;:] ?)(?:important|critical|crucial)\b ?[:!]"
@@ -74,7 +74,7 @@ _EMPHASIS = regex(
     r"|(?:很|最|非常|特别|尤其|极其)(?:重要|关键)(?!吗)|重要(?:的是|提示|提醒|[：:])|关键(?:的是|在于|[：:])|务必|千万|一定要"
 )
 # "My editor is Helix", 我的时区是…. Not "in my opinion is", nor "my code is so slow".
-_MINE = regex(
+_MINE = rare(
     r"(?<!in )(?<!of )(?<!for )(?<!to )(?<!on )\bmy (?P<en>[a-z][a-z -]{1,28}?)(?: (?:is|are|has changed to|changed to|has moved to)| ?:) (?!not |so |too |very |about |important|really )"
     r"|我(?:们)?(?:家)?的(?P<zh>[\u3400-\u9fff]{1,7}?)(?:现在|已经|以后|目前|暂定)?"
     r"(?:是|叫|为|换成了?|改成了?|变成了?|在[\u3400-\u9fff])"

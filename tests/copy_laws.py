@@ -217,6 +217,7 @@ COSTS: dict[str, tuple[str, ...]] = {
     ),
     "C12: a signature, and checking a history of them": (
         f"{ROWS}::commit that is signed by one that is not",
+        f"{ROWS}::commit that waits for the signature of its sync by one that is not",
         f"{PROCESSES}::test_a_signed_commit_asks_git_as_often_as_another",
         f"{ROWS}::verify --history, first, by git verify-commit of each",
     ),

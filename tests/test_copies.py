@@ -274,6 +274,29 @@ def test_a_journal_that_was_tampered_with_is_found_after_the_next_commit(
         assert any("checkpoint is missing" in line for line in errors(again))
 
 
+@pytest.mark.parametrize("how", ["emptied", "deleted", "whole"])
+def test_a_copy_whose_journal_was_emptied_before_its_first_opening_is_found(
+    memory: Memory, how: str, opening: Opening
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.close()
+    there = memory.root.with_name("there")
+    shutil.copytree(memory.root, there)
+    [segment] = (there / ".kimi/journal").glob("*.jsonl")
+    if how == "deleted":
+        segment.unlink()
+    elif how == "emptied":
+        segment.write_bytes(b"")
+    with Memory.open(there, opening) as copied, Memory.open(memory.root, opening) as first:
+        first.remember("Bob likes coffee.", key="bob.coffee")
+        pull(copied, first)  # What was written there since, no journal here can hold.
+        copied.remember("Cleo likes water.", key="cleo.drink")
+        told = any("emptied before this folder was first opened" in line for line in errors(copied))
+        assert told == (how != "whole") and errors(first) == []
+        if how == "whole":
+            assert errors(copied) == []
+
+
 def sealed_after(content: bytes, text: str) -> bytes:
     """Return a turn that follows from a session's lines, as a forger who knows the format would."""
     context, last = "", 0

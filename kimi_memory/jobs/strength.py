@@ -19,19 +19,24 @@ from kimi_memory.nlp.rules.chat_clauses import LONGEST
 from kimi_memory.nlp.rules.entity_names import is_person_zh
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.led_in import is_led_in
+from kimi_memory.nlp.rules.odds import best_odds_of
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.settled import settles
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.stands_alone import (
     asks_for_edit,
+    asks_for_help,
     gives_own_value,
+    holds_on,
     is_of_now,
     is_others_choice,
     is_reported,
+    joins_value,
     only_names_habit,
     points_at_talk,
     tells_wish,
+    uses_agent,
 )
 from kimi_memory.nlp.rules.strength import Strength, strength_of
 from kimi_memory.nlp.rules.subjects import ME, is_named, subject_of
@@ -62,6 +67,11 @@ _BOLD, _WRITTEN = regex(r"\*\*[^*\n]{1,120}\*\*"), 3
 _ADVISES = regex(
     r"\bI(?:'d|’d| would)? (?:recommend|suggest|propose|advise)\b|我(?:建议|推荐|提议)"
 )
+UNLIKELY_ORDER, UNLIKELY_FACT = -0.25, -1.0
+"""Below these log odds that a reader keeps the words, what does not say that it holds on, and a
+fact that is not the speaker's, are candidates."""
+_FORM = regex(r"[\w ]{1,30}[:：]\s?\S{1,40}(?: \S{1,40}){0,2}$")
+"""A line of a form or of a log: "Name: Ann Lee"."""
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
 _BEGINNING = 12
@@ -111,18 +121,36 @@ def _leans_on_talk(draft: Draft) -> bool:
     """
     if draft.gone or draft.origin is not Origin.HUMAN or len(draft.quotes) != 1:
         return False
-    if draft.type is CardType.PREFERENCE and only_names_habit(draft.value):
+    if any(is_loose(draft.value) for is_loose in _LOOSE.get(draft.type, ())):
         return True
-    if draft.type is CardType.DECISION and reports_trouble(draft.value):
+    edits = draft.type in (CardType.FACT, CardType.DECISION) and asks_for_edit(draft.value)
+    if (edits and not _fills_slot(draft)) or (draft.reversal and tells_wish(draft.value)):
         return True
-    if draft.type in (CardType.FACT, CardType.DECISION) and asks_for_edit(draft.value):
-        return not _fills_slot(draft)
-    listed = draft.type in (CardType.DECISION, CardType.TASK_STATE) and _LISTED.match(draft.value)
-    if listed or (draft.reversal and tells_wish(draft.value)):
-        return True
-    settled = draft.type in (CardType.RULE, CardType.DECISION, CardType.PREFERENCE)
-    once = draft.type is CardType.RULE and is_of_now(draft.value)
-    return once or (settled and points_at_talk(draft.value))
+    lasts = draft.type is not CardType.RULE or CHANGE in draft.tags or holds_on(draft.value)
+    return not lasts and best_odds_of(draft.value) < UNLIKELY_ORDER
+
+
+def _is_unlikely(fact: str) -> bool:
+    """Whether a fact is a line of a form, or no statement, and is not likely to be kept."""
+    if traits_of(fact).me or best_odds_of(fact) >= UNLIKELY_FACT:
+        return False
+    slot = slot_of(fact)
+    filled = slot is not None and len(slot.value) > 1
+    return _FORM.match(fact) is not None or not (filled or joins_value(fact))
+
+
+def _is_listed(value: str) -> bool:
+    return _LISTED.match(value) is not None
+
+
+_LOOSE: Mapping[CardType, tuple[Callable[[str], bool], ...]] = {
+    CardType.RULE: (is_of_now, points_at_talk),
+    CardType.PREFERENCE: (only_names_habit, points_at_talk),
+    CardType.DECISION: (reports_trouble, uses_agent, asks_for_help, _is_listed, points_at_talk),
+    CardType.FACT: (asks_for_help, _is_unlikely),
+    CardType.TASK_STATE: (_is_listed,),
+}
+"""By what each sort of draft shows that it is of the talk around it."""
 
 
 def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:

@@ -32,7 +32,7 @@ from kimi_memory.operations.open_questions import marked
 from kimi_memory.operations.remotes import check_remotes
 from kimi_memory.operations.session_evidence import check_evidence, split_sessions
 from kimi_memory.store.copy import PATH as COPY
-from kimi_memory.store.copy import checkpoint, checkpoints_of, copy_id
+from kimi_memory.store.copy import checkpoint, checkpoints_of, copy_id, origin
 from kimi_memory.store.git.health import unreadable_history
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -118,6 +118,17 @@ def _check_journal(memory: Memory) -> Iterator[Finding]:
     for problem in memory.store.journal.verify(checkpoints_of(commits, copy)):
         remedy = f"Compare with 'kimi-memory log'. If you removed it yourself, delete {COPY}, too."
         yield Finding("journal", Severity.ERROR, problem, remedy)
+    journal, known = memory.store.journal, checkpoints_of(commits, origin(memory.store))
+    heads = {head for _, head in known}
+    is_there = journal.head()[1] in heads or any(
+        one.get("prev") in heads for one in journal.records()
+    )
+    if known and not is_there:
+        problem = (
+            f"none of the {len(known)} checkpoints of the folder that this one was copied from is"
+            " in the journal: it was emptied before this folder was first opened"
+        )
+        yield Finding("journal", Severity.ERROR, problem, "Copy the folder again, whole.")
 
 
 def _check_notes(memory: Memory) -> Iterator[Finding]:

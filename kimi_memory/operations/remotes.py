@@ -86,7 +86,10 @@ class RemoteCheck:
     name: str
     url: str
     status: str
-    """``empty``, ``in step``, ``behind`` this copy, or ``ahead``: it has what is not here."""
+    """``empty``, ``in step``, ``behind`` this copy, or ``ahead``: it has what is not here.
+
+    ``replaced``: it lacks what it had, as somebody put an old state back.
+    """
     main: str
     """Its commit; empty where it has none."""
 
@@ -283,11 +286,13 @@ def check_remote(memory: Memory, name: str, seconds: float = CHECK_SECONDS) -> R
         seen = merger.find_seen(name)
         return RemoteCheck(name, remote.url, "behind" if seen != merger.ours else "in step", seen)
     with memory.store.lock("sync"), merger.reach(remote, Deadline(seconds)) as there:
-        main = there.list_heads(memory.copy_id).main
+        main, seen = there.list_heads(memory.copy_id).main, merger.find_seen(name)
+        known = bool(main) and merger.has(main)
+        replaced = known and bool(seen) and not there.descends(main, seen)
     if main in ("", merger.ours):
         status = "in step" if main else "empty"
     else:
-        status = "behind" if merger.has(main) else "ahead"
+        status = "replaced" if replaced else "behind" if known else "ahead"
     return RemoteCheck(name, remote.url, status, main)
 
 

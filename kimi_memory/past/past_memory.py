@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from kimi_memory.store.store import Store
     from kimi_memory.store.wal.journal import Journal
 
+_REPLACES = b"\nsupersedes:"
+"""What stands in the file of a card that came in the place of others."""
+
 
 class PastText(NamedTuple):
     """A file as it was."""
@@ -179,22 +182,23 @@ class PastMemory:
         """
         if not isinstance(note, Card) or note.status != Status.SUPERSEDED:
             return None
-        after = next(self._find_later(note), None)
+        after = self._replacements.get(note.id)
         told = (after.value, after.id) if after is not None else ("", "")
         return Since(str(note.status), note.valid_to or note.updated, *told)
 
-    def _find_later(self, card: Card) -> Iterator[Card]:
-        """Yield the cards that say they replaced a card that held at the point."""
+    @cached_property
+    def _replacements(self) -> Mapping[str, Card]:
+        """The cards that came since in the place of others, by the ids of those."""
         files, store = self.searcher().files, self._reader.store
-        stones = self._reader.stones
-        # It was not there then, or was otherwise: the files that differ are known.
+        found, stones = dict[str, Card](), self._reader.stones
+        # They were not there then, or were otherwise: the files that differ are known.
         for path in sorted(files.earlier if isinstance(files, PastFiles) else ()):
-            one = store.served(path) if path.endswith(".md") and store.exists(path) else None
-            if one is None or one.cap is not None or card.id.encode() not in one.content:
-                continue
-            new = read_note(path, one.content)
-            if isinstance(new, Card) and card.id in new.supersedes and not is_barred(stones, new):
-                yield new
+            if path.endswith(".md") and store.exists(path) and _REPLACES in store.read(path):
+                one = store.served(path)
+                new = read_note(path, one.content) if one.cap is None else None
+                if isinstance(new, Card) and not is_barred(stones, new):
+                    found |= dict.fromkeys(new.supersedes, new)
+        return found
 
     @cached_property
     def _unmet(self) -> Unmet:

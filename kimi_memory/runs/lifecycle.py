@@ -303,6 +303,8 @@ class Runs:
             UsageError: it does not end.
         """
         place = find_folder(self._state, id)
+        if place.load().status == "ready":
+            raise UsageError(f"{place.path.name} has no task yet. End 'agent serve' instead.")
         if place.load().status != "stopped":
             place.ask_to_stop()
         end = time.monotonic() + wait_seconds

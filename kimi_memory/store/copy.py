@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import HistoryError, KimiMemoryError
 from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.files.ownership import COPY, is_here, place_of
+from kimi_memory.store.files.ownership import COPY, is_here, origin_of, place_of
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 
@@ -69,6 +69,14 @@ def list_ids(store: Store) -> tuple[str, ...]:
     was = marks.get("was", [])
     found = tuple(map(str, [*(was if isinstance(was, list) else []), marks.get("copy", "")]))
     return found if all(map(_ID.fullmatch, found)) else ()
+
+
+def origin(store: Store) -> str:
+    """Return the id of the copy that this folder was copied from, journal and all.
+
+    Empty where none is known, and after a purge here, which began the journal anew.
+    """
+    return origin_of(store.root) if len(list_ids(store)) == 1 else ""
 
 
 def _draw_id(store: Store, was: Sequence[str]) -> str:

@@ -93,8 +93,8 @@ def typed_in_zsh(path: Path, line: str, end: str) -> str:
 
 
 def read_until(terminal: int, end: str) -> str:
-    """Return what is shown, until a word stands there and no more comes, or ten seconds long."""
-    shown, deadline = "", time.monotonic() + 10
+    """Return what is shown, until a word stands there and no more comes, or a minute long."""
+    shown, deadline = "", time.monotonic() + 60
     while time.monotonic() < deadline:
         ready, _, _ = select.select([terminal], [], [], 0.2)
         if ready:

@@ -36,6 +36,7 @@ from kimi_memory.cli.terminal import (
 from kimi_memory.errors import _LISTED_BY, DivergedError, KimiMemoryError, RemoteError
 from kimi_memory.formats.chinese import read_chinese
 from kimi_memory.formats.terms import TERMS
+from kimi_memory.past.beliefs import SIGNS
 from kimi_memory.store.git.network import _REMEDIES
 from tests.cli.conftest import Screen
 from tests.test_errors import MADE
@@ -574,6 +575,10 @@ def test_every_reason_of_a_job_has_its_chinese(monkeypatch: pytest.MonkeyPatch) 
     reasons |= {"taken back in words on {}", "repeats what was taken back in words"}
     reasons |= {f"{kind} said on {{}}" for kind in ("decision", "finding", "failure", "success")}
     reasons |= {f"a person edited its line in {{}}{more}" for more in ("", ", moved under {}")}
+    # A timeline names what became of a card in a word.
+    assert [one for one in (*SIGNS, "moved", "evidence") if one not in read_chinese()] == [
+        "forgotten"
+    ]
     said = {one: translate(one.replace("{}", "card-7")) for one in reasons}
     assert sorted(one for one, chinese in said.items() if not CHINESE.search(chinese)) == []
 

@@ -104,7 +104,7 @@ def _kill_loop(root: Path, kills: int, seed: int) -> None:
                 many = max(many, int(what))
         begun = time.monotonic()
         with Store.open(root, key=KEY) as store:
-            assert time.monotonic() - begun < 2.0
+            assert time.monotonic() - begun < 10
             _verify(store, turns, cards, many)
         assert leftovers(root) == []
 

@@ -361,6 +361,36 @@ def test_what_is_of_the_hour_of_a_list_or_of_the_talk_waits(text: str, type: Car
     assert kept.weak
 
 
+@pytest.mark.parametrize(
+    ("text", "type", "weak"),
+    [
+        ("dont make a page", CardType.RULE, True),
+        ("don't ever make a page", CardType.RULE, False),
+        ("菜谱里不许放香菜", CardType.RULE, False),
+        ("Title: Grey Heron", CardType.FACT, True),
+        ("查看备份选项", CardType.FACT, True),
+        ("The port is 8081", CardType.FACT, False),
+        ("My title is Grey Heron", CardType.FACT, False),
+        ("上述脚本直接帮我生成下", CardType.FACT, True),
+        ("导出的图改成了左边，请调整", CardType.DECISION, True),
+        ("let's use your search skill to find three papers", CardType.DECISION, True),
+        ("let's use Postgres to keep the papers", CardType.DECISION, False),
+    ],
+)
+def test_what_is_of_this_work_waits_and_what_says_that_it_holds_does_not(
+    text: str, type: CardType, weak: bool
+) -> None:
+    (kept,), _ = graded([draft(text, type=type)])
+    assert kept.weak is weak
+
+
+def test_nothing_is_answered_by_a_request(memory: Memory) -> None:
+    session = memory.session()
+    session.turn(Role.USER, "Are we using Heron as our memory backend? Run checks.")
+    session.end()
+    assert cards(memory) == []
+
+
 def test_three_words_in_bold_make_a_page_that_somebody_wrote() -> None:
     said = "we settled on the oak floor"
     made = draft(said, type=CardType.DECISION, quotes=(Quote("s", 1, said),))

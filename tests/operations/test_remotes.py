@@ -41,6 +41,11 @@ def test_a_remote_says_how_far_it_is(memory: Memory, hub: Path, form: str) -> No
     git(hub.parent / "other", "commit", "-q", "--allow-empty", "-m", "x")
     git(hub.parent / "other", "push", "-q")
     assert check_remote(memory, "hub").status == "ahead"
+    memory.sync("hub")
+    assert check_remote(memory, "hub").status == "in step"
+    git(memory.root, "push", "-q", "--force", str(hub), "HEAD~1:main")
+    assert check_remote(memory, "hub").status == "replaced"
+    git(memory.root, "push", "-q", "--force", str(hub), "HEAD:main")
     assert not any((memory.root / ".kimi/remote").iterdir())
 
 

@@ -125,8 +125,9 @@ def test_every_command_on_the_past_takes_a_copy(
         ["list", "--key", "deploy"],
     ):
         assert run([*command, *where]) == 0
-        # Blame ends what it shows of then with what is so now.
-        said = capsys.readouterr().out.partition("\n  now ")[0]
+        # Beside what was so then, a line names what is so now.
+        lines = capsys.readouterr().out.splitlines()
+        said = "\n".join(line for line in lines if not line.strip().startswith("now"))
         assert "8080" in said and "8443" not in said, command
     for command in (["status"], ["conflicts"], ["export", "json", str(tmp_path / "out.json")]):
         assert run([*command, *now]) == 0

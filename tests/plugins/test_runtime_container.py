@@ -1,4 +1,4 @@
-"""The ways out of the sandbox, tried in containers of podman."""
+"""The ways out of the sandbox, tried in containers of podman and of docker."""
 
 from __future__ import annotations
 
@@ -28,32 +28,46 @@ __all__ = ["outside", "work"]
 IMAGE = "kimi-memory-test"
 OF_THE_IMAGE = {"read accounts", "list what services keep"}
 """What lies in the image, and is nobody's of this machine."""
-RUNTIME = f"container:localhost/{IMAGE}"
 
 
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An image of this machine's Python, made here: nothing is fetched."""
-    if os.geteuid() or not shutil.which("podman") or not Path(PYTHON).exists():
-        pytest.skip("needs root, podman and /usr/bin/python3; 'make test-sandbox' installs them")
-    folder = tmp_path_factory.mktemp("image")
+@pytest.fixture(scope="module", params=["podman", "docker"])
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """An engine that runs here, found before any other one."""
+    name, folder = str(request.param), tmp_path_factory.mktemp("engine")
+    if os.geteuid() or not shutil.which(name) or not Path(PYTHON).exists():
+        pytest.skip(f"needs root, {name} and /usr/bin/python3; 'make test-sandbox' installs podman")
     with pytest.MonkeyPatch.context() as patch:
-        # crun, the default, knows no machine with both kinds of control groups.
+        # crun, the default of podman, knows no machine with both kinds of control groups.
         settings = folder / "containers.conf"
         settings.write_text('[engine]\nruntime = "runc"\n' if shutil.which("runc") else "")
         patch.setenv("CONTAINERS_CONF", str(settings))
-        pack(folder / "root.tar")
-        made = podman("import", folder / "root.tar", IMAGE)
-        tried = podman("run", "--rm", "--ulimit=nofile=64:64", "--ulimit=nproc=64:64",
-                       "--network=none", IMAGE, PYTHON, "-c", "")  # fmt: skip
-        if made.returncode or tried.returncode:
-            pytest.skip(f"podman runs nothing here: {made.stderr}{tried.stderr}")
-        yield RUNTIME
-        podman("rmi", "--force", IMAGE)
+        for program in (name, "git", "sh", "sleep", "runc", "conmon"):
+            if found := shutil.which(program):
+                (folder / program).symlink_to(found)
+        patch.setenv("PATH", str(folder))
+        if (said := ask(name, "info")).returncode:
+            pytest.skip(f"{name} does not answer: {said.stderr.strip()}")
+        yield name
 
 
-def podman(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["podman", *map(str, words)], check=False, capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def image(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An image of this machine's Python, made here: nothing is fetched."""
+    archive = tmp_path_factory.mktemp("image") / "root.tar"
+    pack(archive)
+    made = ask(engine, "import", archive, IMAGE)
+    tried = ask(engine, "run", "--rm", "--ulimit=nofile=64:64", "--ulimit=nproc=64:64",
+                "--network=none", IMAGE, PYTHON, "-c", "")  # fmt: skip
+    if made.returncode or tried.returncode:
+        pytest.skip(f"{engine} runs nothing here: {made.stderr}{tried.stderr}")
+    yield f"container:localhost/{IMAGE}" if engine == "podman" else f"container:{IMAGE}"
+    ask(engine, "rmi", "--force", IMAGE)
+
+
+def ask(engine: str, *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([engine, *map(str, words)], check=False, capture_output=True, text=True)
 
 
 def pack(target: Path) -> None:
@@ -62,16 +76,21 @@ def pack(target: Path) -> None:
     said = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True)
     modules = Path(said.stdout.split()[0])
     programs = [PYTHON, "/bin/sh", "/bin/sleep", *map(str, modules.glob("lib-dynload/*.so"))]
-    linked = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=False).stdout
+    linked = subprocess.run(
+        ["/usr/bin/ldd", *programs], capture_output=True, text=True, check=False
+    ).stdout
     libraries = set(re.findall(r"^\s.*?(/\S+\.so[.\d]*) \(", linked, re.MULTILINE))
+    files = [*programs[:3], *sorted(libraries)]
+    inside = {parent for one in (*files, modules) for parent in Path(one).parents}
+    folders = {f"{one}".strip("/") for one in inside} | {"tmp", "box", "proc", "dev", "sys", "etc"}
     with tarfile.open(target, "w", dereference=True) as archive:
-        for name in (*programs[:3], *sorted(libraries)):
-            archive.add(name)
-        archive.add(modules, filter=lambda one: None if "__pycache__" in one.name else one)
-        for name in ("tmp", "box", "proc", "dev", "sys", "etc", "run"):
+        for name in sorted(folders - {""}):
             folder = tarfile.TarInfo(name)
             folder.type, folder.mode = tarfile.DIRTYPE, 0o755
             archive.addfile(folder)
+        for name in files:
+            archive.add(name)
+        archive.add(modules, filter=lambda one: None if "__pycache__" in one.name else one)
 
 
 @pytest.mark.sandbox
@@ -86,20 +105,21 @@ def test_no_attempt_gets_out(
 
 @pytest.mark.sandbox
 def test_it_sees_what_was_granted_and_its_exit_code_is_told(
-    image: str, outside: Outside, work: Path
+    image: str, engine: str, outside: Outside, work: Path
 ) -> None:
     code = f"import os; print(os.getuid(), os.getcwd(), open({str(outside.folder / 's')!r}).read())"
     code += "; open('/box/made', 'w').write('x'); raise SystemExit(7)"
     ended, said = start(image, work, code, roots=(str(outside.folder),))
     assert ended == 7 and said.split() == ["65534", "/box", "INNERMOST"]
     assert (work / "made").read_text() == "x"
-    assert "kimi-memory-test" not in podman("ps", "--all").stdout
+    assert "kimi-memory-test" not in ask(engine, "ps", "--all").stdout
 
 
 @pytest.mark.sandbox
 def test_limits_hold(image: str, work: Path) -> None:
     code = "file = open('/box/big', 'wb', 0)\nfor _ in range(80): file.write(b'x' * 65536)"
-    assert start(image, work, code, limits=Limits(output_bytes=1 << 20))[0] != 0
+    ended, said = start(image, work, code, limits=Limits(output_bytes=1 << 20))
+    assert ended != 0 and "File too large" in said, said
     assert (work / "big").stat().st_size <= 1 << 20
     code = "x = b'x' * (300 << 20)"
     assert start(image, work, code, limits=Limits(memory_mb=64))[0] != 0
@@ -109,7 +129,7 @@ def test_limits_hold(image: str, work: Path) -> None:
 
 @pytest.mark.sandbox
 def test_an_agent_works_in_it_and_nothing_is_left(
-    image: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    image: str, engine: str, home: Home, tmp_path: Path
 ) -> None:
     opening = Opening(home=home, background=False)
     with Memory.create(tmp_path / "m", opening=opening) as memory:
@@ -122,13 +142,13 @@ def test_an_agent_works_in_it_and_nothing_is_left(
         slow = Program("worker", (PYTHON, "-c", "import time; time.sleep(60)"), image)
         slow = slow._replace(limits=Limits(wall_s=2))
         assert Runs(memory).run(Task("t", prompt="Wait."), slow).outcome == "killed"
-        names = podman("ps", "--all", "--format", "{{.Image}}").stdout
+        names = ask(engine, "ps", "--all", "--format", "{{.Image}}").stdout
         assert IMAGE not in names
 
 
 @pytest.mark.sandbox
 def test_a_container_whose_runner_was_killed_ends_with_the_next_command(
-    image: str, home: Home, tmp_path: Path
+    image: str, engine: str, home: Home, tmp_path: Path
 ) -> None:
     opening = Opening(home=home, background=False)
     with Memory.create(tmp_path / "m", opening=opening):
@@ -154,7 +174,7 @@ def test_a_container_whose_runner_was_killed_ends_with_the_next_command(
     with Memory.open(tmp_path / "m", opening) as memory:
         [lost] = Runs(memory).recover()
         assert lost.outcome == "lost" and Runs(memory).read_log(lost.id).strip() == "7"
-    while podman("ps", "--format", "{{.Image}}").stdout.strip():
+    while ask(engine, "ps", "--format", "{{.Image}}").stdout.strip():
         assert time.monotonic() < end
         time.sleep(0.1)
 

@@ -66,7 +66,7 @@ def wait_for(path: Path) -> int:
 
 
 def is_gone(pid: int) -> bool:
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -92,6 +92,8 @@ def test_another_program_or_folder_takes_none(memory: Memory, tmp_path: Path) ->
         other = AGENT._replace(name="other")
         assert runs.run(Task("t", prompt="Which?"), other).pool == ""
         assert runs.run(Task("t", prompt="Which?"), AGENT, tmp_path).pool == ""
+        with pytest.raises(UsageError, match="has no task yet"):
+            runs.stop(first)
         assert living(memory) == [first]
     assert living(memory) == []
 

@@ -125,7 +125,7 @@ async def check_screen(pilot: Pilot[None], name: str) -> None:
     kept = SCREENS / f"{name}.txt"
     if os.environ.get("KIMI_SNAPSHOTS") == "write":
         kept.write_text(_known_screen(pilot, name), "utf-8")
-    approved, deadline = kept.read_text("utf-8"), time.monotonic() + 10
+    approved, deadline = kept.read_text("utf-8"), time.monotonic() + 60
     while _known_screen(pilot, name) != approved and time.monotonic() < deadline:
         await pilot.pause(0.05)
     assert _known_screen(pilot, name) == approved

@@ -130,6 +130,14 @@ def regex(source: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Regex(source, flags))  # it has every attribute of one
 
 
+def rare(source: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern like `regex` that few texts hold: `search` looks for its words first.
+
+    To look for a dozen words takes a fifth of what a long alternation takes to find nothing.
+    """
+    return cast("re.Pattern[str]", _Rare(source, flags))
+
+
 class Phrases:
     """Several patterns that are asked together.
 
@@ -139,11 +147,18 @@ class Phrases:
     """
 
     def __init__(self, *sources: str, flags: int = 0) -> None:
-        self._each = [regex(source, flags) for source in sources]
+        self._each = [_Rare(source, flags) for source in sources]
 
     def found_in(self, text: str) -> bool:
         """Whether a text has a match of one of them."""
-        return any(each.search(text) for each in self._each)
+        low = folded(text)
+        for each in self._each:
+            for word in each.words:
+                if word in low:
+                    if each.search(text):
+                        return True
+                    break
+        return False
 
 
 class _Regex:
@@ -163,6 +178,21 @@ class _Regex:
         found = getattr(self._compiled_pattern, name)
         setattr(self, name, found)
         return found
+
+
+class _Rare(_Regex):
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """One of which stands, `folded`, in what it is found in; "" where none is known."""
+        return tuple(literals(self._source, self._flags)) or ("",)
+
+    def search(self, text: str, *bounds: int) -> re.Match[str] | None:
+        """Search like a compiled pattern."""
+        low = text.lower() if text.isascii() else folded(text)
+        for word in self.words:  # A generator would take as long as all the looking.
+            if word in low:
+                return self._compiled_pattern.search(text, *bounds)
+        return None
 
 
 # A named group, (?P<name>…), belongs to the pattern and is no part to write out.
@@ -194,6 +224,8 @@ _Words = frozenset[str]
 
 def folded(text: str) -> str:
     """Return a text in which letters are the same that a pattern takes for the same."""
+    if text.isascii():
+        return text.lower()
     # These two are "i" to a pattern without case, and not to `str.casefold`.
     return text.replace("İ", "i").replace("ı", "i").casefold()
 

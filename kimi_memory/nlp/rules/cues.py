@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import rare, regex
 from kimi_memory.nlp.rules import hypotheticals
 from kimi_memory.nlp.rules.lasting import GOING_ON
 
@@ -18,7 +18,7 @@ _QUOTED = regex(r"[“「『\"][^“”「」『』\"\n]{12,}[”」』\"]")
 
 
 def _join_patterns(*parts: str) -> re.Pattern[str]:
-    return regex("|".join(f"(?:{part})" for part in parts))
+    return rare("|".join(f"(?:{part})" for part in parts))
 
 
 class Bar(StrEnum):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import rare, regex
 from kimi_memory.nlp.rules.cues import fold_case
 from kimi_memory.nlp.rules.self_facts import self_of
 
@@ -174,7 +174,7 @@ _SLOTS: tuple[tuple[Known, str], ...] = (
         r"|学习?)(?!校)[\u3400-\u9fffa-z]",
     ),
 )
-_PATTERNS = tuple((known, regex(pattern)) for known, pattern in _SLOTS)
+_PATTERNS = tuple((known, rare(pattern)) for known, pattern in _SLOTS)
 
 
 def introduced(sentence: str) -> list[tuple[Known, str]]:

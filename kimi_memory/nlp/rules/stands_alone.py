@@ -39,6 +39,10 @@ _EDIT = regex(
     r"^[^，。]{1,14}一下吧?[。！]?$|^(?:请|再|先|那|然后|现在|还有|另外|还是|不是?|就|都|已经?|后来|[，,\s])*(?:把|将|[改换][成为到回]|替换|修改|调整|给出|列出|生成|在[^，。]{1,12}[里中上][，,]|我(?:想|要|希望)[让请叫]?你|你(?:帮我|把))"
 )
 """At work who says 把…改为 asks for an edit, and 改成… does not say of what."""
+_ASKS = regex(
+    r"帮我(?:生成|写|做|改|查|看|找|弄|处理|整理|导出|创建|安装|更新)|[，,。；]请(?:按|照|你|帮|把|将|重新|调整|修改|改|修复|检查|更新)"
+)
+"""What ends in a request, whatever it states before: …颜色变了，请调整."""
 _GIVES = regex(
     r"[:：=]|\b(?:is|are|was|were|has|have|isn't|aren't|turned|weighs?)\b|[是为叫有在共达]|\d"
 )
@@ -49,6 +53,14 @@ _OF_NOW = regex(
     2,
 )
 """What is asked for once: 这次不要提交, "imagine that you always …"."""
+_HOLDS_ON = regex(
+    r"\b(?:always|never|ever|from now on|going forward|in (?:the )?future|every|each|any ?(?:more|time)|by default|whenever|unless|without)\b"
+    r"|以后|今后|往后|每[次天周月当个条句]|永远|一律|凡是|任何时候|始终|总是|从现在起|从今|下次|除非|一直|铁律|规则|不[许准得]|绝对?不",
+    2,
+)
+"""Words that say that an order holds on."""
+_BY_AGENT = regex(r"\b(?:use|using|try|run) (?:all |one of )?your\b", 2)
+"""What the agent has at hand: "let's use your search skill to find three papers"."""
 _OTHERS_CHOICE = regex(
     r"^\W*(?!(?:i|we|you|let|the (?:team|group|board))\b)(?:the |my |her |his )?[a-z][\w'-]*(?: [A-Z][\w'-]*)? (?:has |have |had )?(?:finally |then )?(?:decide[sd]?|chose|chooses)\b"
     r"|^(?:(?![我你咱]|大家|团队|公司|今|昨|最|会上|经|一致|这|那|现|还|就)[^，。]){1,8}(?:最终|最后|终于|就)?决定(?!了?[用选采])",
@@ -78,6 +90,11 @@ def asks_for_edit(text: str) -> bool:
     return _EDIT.search(text) is not None
 
 
+def asks_for_help(text: str) -> bool:
+    """Whether a Chinese text asks for something behind what it states: 上面的代码帮我生成下."""
+    return _ASKS.search(text) is not None
+
+
 def is_reported(text: str) -> bool:
     """Whether a text tells what somebody else says one should do."""
     return _REPORTED.search(text.replace("’", "'")) is not None
@@ -88,6 +105,16 @@ def is_of_now(text: str) -> bool:
     return _OF_NOW.search(text) is not None
 
 
+def holds_on(text: str) -> bool:
+    """Whether an order says that it holds beyond the work at hand."""
+    return _HOLDS_ON.search(text) is not None
+
+
+def uses_agent(text: str) -> bool:
+    """Whether a choice is of something the agent has, for an errand: "let's use your skill"."""
+    return _BY_AGENT.search(text) is not None
+
+
 def is_others_choice(text: str) -> bool:
     """Whether a decision is one that somebody else made: "Ada decides to leave"."""
     return _OTHERS_CHOICE.search(text.replace("’", "'")) is not None
@@ -96,6 +123,11 @@ def is_others_choice(text: str) -> bool:
 def tells_wish(text: str) -> bool:
     """Whether a text tells what somebody else wants of the speaker: nothing is changed by it."""
     return _WISHED.search(text.replace("’", "'")) is not None
+
+
+def joins_value(text: str) -> bool:
+    """Whether a text has a word or a figure that joins a value to what it is of."""
+    return _GIVES.search(text) is not None
 
 
 def gives_own_value(text: str) -> bool:

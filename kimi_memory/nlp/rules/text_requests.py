@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import rare, regex
 from kimi_memory.nlp.rules.introductions import find_report, introduces_foreign
 
 _REACH = 400
@@ -100,15 +100,15 @@ _WORK_ZH = (
 )
 _RECAP_ZH = r"(?:总结|概括|归纳|摘要|提炼|概述)"
 _ASKING_ZH = r"(?:请你?|帮我|帮忙|帮|麻烦你?|给我|能不能|能否|可以|可否|替我|为我|劳驾|你来|需要你|想让你|想请你)"
-_CHANGES_ZH = regex(
+_CHANGES_ZH = rare(
     rf"{_ASKING_ZH}[^，。：:；]{{0,24}}?{_CHANGE_ZH}|(?:^|[，,。；！!\s])(?:先|再|然后|快速|简单|用[^，。：:；]{{1,8}})?{_CHANGE_ZH}(?!是|了|出|得|过)"
     rf"|(?:把|将|对|给)[^，。：:；]{{1,24}}?{_CHANGE_ZH}"
 )
-_WORKS_ZH = regex(
+_WORKS_ZH = rare(
     rf"{_ASKING_ZH}[^，。：:；]{{0,24}}?{_WORK_ZH}|(?:^|[，,。；！!\s]){_WORK_ZH}(?!是|了|出|得|过)|(?:把|将|对)[^，。：:；]{{1,24}}?{_WORK_ZH}"
 )
 _RECAPS_ZH = regex(rf"^(?:简单|先|再|我)?(?:来)?{_RECAP_ZH}(?:一下|下)?\s*[:：,，]")
-_ASKS_ZH = regex(
+_ASKS_ZH = rare(
     r"什么意思|啥意思|(?:讲|说|写)了(?:些)?(?:什么|啥)|(?:讲|说|写)的是(?:什么|啥)|(?:怎么|如何|怎样)回(?:复|答|信|他|她|对方)?|是真的吗|是不是(?:诈骗|骗|真的|谣言)"
     r"|有没有(?:错别字|语病|语法|问题|错误)|有什么(?:问题|错误|毛病)|对不对|怎么看|(?:语气|口吻)(?:怎么样|如何|合适吗|对吗|好吗)|通顺吗|通不通顺|是(?:诈骗|骗子|谣言|骗局)[^，。]{0,6}吗|用?[\u3400-\u9fff]{1,4}[语文话]怎么(?:说|讲|表达|写|翻)|怎么(?:翻译|表达)|(?:这样|这么)(?:写|说|讲)(?:行|对|好|可以|合适)|(?:短信|消息|邮件|新闻)[^，。]{0,6}(?:靠谱|可信|是真的|真实)吗"
 )

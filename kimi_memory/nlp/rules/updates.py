@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 
 from kimi_memory.nlp.basic.characters import language_of, simplify
-from kimi_memory.nlp.basic.patterns import regex, rule
+from kimi_memory.nlp.basic.patterns import Phrases, rare, regex, spelled
 from kimi_memory.nlp.rules.cues import fold_case
 
 
 def _compile_alternatives(*parts: str) -> re.Pattern[str]:
-    return regex("|".join(f"(?:{part})" for part in parts))
+    return rare("|".join(f"(?:{part})" for part in parts))
 
 
 CHANGE = _compile_alternatives(
@@ -77,38 +77,41 @@ _PARTS = {
     "more": r"any ?(?:more|longer)",
     "you": r"you|we",
 }
-_BACK_EN = tuple(
-    rule(_PARTS, form)
-    for form in (
-        # An order to forget; a thing may be deleted in earnest, a memory of it is said to be one.
-        r"(?:^|[:;,.] |\b(?:please|just|now|so|and|then) )(?:<forget>) (?:the|our|my|that|this|about|all|everything|what|any|[\w-]+'s?)\b(?! (?:to|it)\b)",
-        r"\b(?:<wipe>)\b[^.]{1,80}\b(?:from|in|out of) <kept>\b|\b(?:<wipe>)\b (?:all |everything |anything |what(?:ever)? )?(?:that )?you (?:know|remember|have)\b",
-        r"\b(?:<wipe>)\b (?:the |that |all )?(?:note|entry|information|info|memory|record|fact|bit|part)s? (?:about|on|of|for)\b",
-        # A wish, a permission or a duty to forget.
-        r"\b(?:i'd rather|i would rather|i want|i'd like|i need|i'd prefer) (?:it if |that )?<you> (?:to )?(?:forgot|forget|dropped|drop|didn't (?:keep|remember)|not (?:to )?(?:keep|remember)|to not|erased?|deleted?)\b",
-        r"\b<you> (?:can|may|should|could|must|might as well|are free to) (?:now |safely |just )?(?:<forget>|drop|discard|strike|erase|ignore|let go of)\b(?! (?:to|in|on|at)\b)",
-        r"\b(?:<you> )?(?:needn't|don't need to|don't have to|need not|no need to|no reason to) (?:remember|keep|store|know|bother|worry|care|think)\b",
-        # Said to hold no more.
-        r"\b(?:is|are|was|were|'s|got|has become|became) (?:now |all |simply |completely |already )?(?:<ended>)\b(?:[.!]?$|[,;] (?:so |please |just |and )*(?:do not|don't|forget|ignore|drop|delete|remove|stop|disregard|erase|never))",
-        r"\b(?:no longer|does not|doesn't|do not|don't|isn't|aren't) (?:<lasts>|valid|current|in (?:force|effect|use))\b(?: <more>)?",
-        r"\b(?:no longer|doesn't|don't|does not|do not) (?:have|has) (?:a|an|any|that|the|this|its)\b [^.,;:]{1,40}?(?: <more>)?[.!]?$|\b(?:has|have|had|there(?:'s| is| are)) no [^.,;:]{1,60} <more>\b",
-        r"\b(?:i|we)(?:'ve| have)? (?:just )?(?:got rid of|did away with|abolished|cancell?ed|scrapped|withdrew|dropped) (?:the|our|[\w-]+'s) [^.,;:]{1,60}[.!]?$",
-        r"\b(?:wrong|mistaken) about\b|\b(?:i|we) (?:was|were) (?:wrong|mistaken)\b[^.]{0,60}\b(?:forget|ignore|drop|delete)\b",
+_BACK_EN = Phrases(
+    *(
+        spelled(_PARTS, form)
+        for form in (
+            # An order to forget; a thing may be deleted in earnest, a memory of it is said to be one.
+            r"(?:^|[:;,.] |\b(?:please|just|now|so|and|then) )(?:<forget>) (?:the|our|my|that|this|about|all|everything|what|any|[\w-]+'s?)\b(?! (?:to|it)\b)",
+            r"\b(?:<wipe>)\b[^.]{1,80}\b(?:from|in|out of) <kept>\b|\b(?:<wipe>)\b (?:all |everything |anything |what(?:ever)? )?(?:that )?you (?:know|remember|have)\b",
+            r"\b(?:<wipe>)\b (?:the |that |all )?(?:note|entry|information|info|memory|record|fact|bit|part)s? (?:about|on|of|for)\b",
+            # A wish, a permission or a duty to forget.
+            r"\b(?:i'd rather|i would rather|i want|i'd like|i need|i'd prefer) (?:it if |that )?<you> (?:to )?(?:forgot|forget|dropped|drop|didn't (?:keep|remember)|not (?:to )?(?:keep|remember)|to not|erased?|deleted?)\b",
+            r"\b<you> (?:can|may|should|could|must|might as well|are free to) (?:now |safely |just )?(?:<forget>|drop|discard|strike|erase|ignore|let go of)\b(?! (?:to|in|on|at)\b)",
+            r"\b(?:<you> )?(?:needn't|don't need to|don't have to|need not|no need to|no reason to) (?:remember|keep|store|know|bother|worry|care|think)\b",
+            # Said to hold no more.
+            r"\b(?:is|are|was|were|'s|got|has become|became) (?:now |all |simply |completely |already )?(?:<ended>)\b(?:[.!]?$|[,;] (?:so |please |just |and )*(?:do not|don't|forget|ignore|drop|delete|remove|stop|disregard|erase|never))",
+            r"\b(?:no longer|does not|doesn't|do not|don't|isn't|aren't) (?:<lasts>|valid|current|in (?:force|effect|use))\b(?: <more>)?",
+            r"\b(?:no longer|doesn't|don't|does not|do not) (?:have|has) (?:a|an|any|that|the|this|its)\b [^.,;:]{1,40}?(?: <more>)?[.!]?$|\b(?:has|have|had|there(?:'s| is| are)) no [^.,;:]{1,60} <more>\b",
+            r"\b(?:i|we)(?:'ve| have)? (?:just )?(?:got rid of|did away with|abolished|cancell?ed|scrapped|withdrew|dropped) (?:the|our|[\w-]+'s) [^.,;:]{1,60}[.!]?$",
+            r"\b(?:wrong|mistaken) about\b|\b(?:i|we) (?:was|were) (?:wrong|mistaken)\b[^.]{0,60}\b(?:forget|ignore|drop|delete)\b",
+        )
     )
 )
 _MEMORY_ZH = r"(?:记忆|记录|笔记|备忘|脑子|印象|资料)"
-_BACK_ZH = tuple(
-    rule(
-        {"kept": _MEMORY_ZH, "drop": r"删|抹|清|划|去|擦|勾|移", "off": r"掉|除|去|了|走|空"}, form
-    )
-    for form in (
-        r"(?:就)?当(?:我)?(?:没|从来没)(?:有)?(?:说|提|讲)|(?:当|就当)我没说",
-        r"(?:从|在)[^，。]{0,6}<kept>(?:里|中|本)?[^，。]{0,6}(?:<drop>)|(?:<drop>)(?:<off>)[^，。]{0,24}<kept>",
-        r"(?:<drop>)(?:<off>)?吧|(?:把|将)[^，。]{1,30}(?:知道|记得|记住|记下|记)的[^，。]{1,30}(?:<drop>)(?:<off>)",
-        r"(?:已经?|早就|都)?(?:不适用|不管用|不作准|不生效|失效|过期|过时|作废|无效|不存在|不成立)(?:了|啦)?(?=[，,。！!]|$)",
-        r"(?:可以|别|不用|不要|无需|不必)(?:再)?(?:不用)?(?:管|理会|理|采信|参考|用|提)[^，。；]{0,24}?(?:了|吧)?(?=[，,。！!]|$)",
-        r"(?:最好|干脆|还是|请|把|将)[^，。]{0,24}忘(?:了|掉|记)|忘(?:了|掉)吧",
-        r"(?:已经?|现在)?没有?[\u3400-\u9fff]{2,8}了(?=[，,。！!]|$)|(?:已经?|被)?取消(?:了|掉了?|啦)?(?=[，,。！!]|$)",
+_ZH_PARTS = {"kept": _MEMORY_ZH, "drop": r"删|抹|清|划|去|擦|勾|移", "off": r"掉|除|去|了|走|空"}
+_BACK_ZH = Phrases(
+    *(
+        spelled(_ZH_PARTS, form)
+        for form in (
+            r"(?:就)?当(?:我)?(?:没|从来没)(?:有)?(?:说|提|讲)|(?:当|就当)我没说",
+            r"(?:从|在)[^，。]{0,6}<kept>(?:里|中|本)?[^，。]{0,6}(?:<drop>)|(?:<drop>)(?:<off>)[^，。]{0,24}<kept>",
+            r"(?:<drop>)(?:<off>)?吧|(?:把|将)[^，。]{1,30}(?:知道|记得|记住|记下|记)的[^，。]{1,30}(?:<drop>)(?:<off>)",
+            r"(?:已经?|早就|都)?(?:不适用|不管用|不作准|不生效|失效|过期|过时|作废|无效|不存在|不成立)(?:了|啦)?(?=[，,。！!]|$)",
+            r"(?:可以|别|不用|不要|无需|不必)(?:再)?(?:不用)?(?:管|理会|理|采信|参考|用|提)[^，。；]{0,24}?(?:了|吧)?(?=[，,。！!]|$)",
+            r"(?:最好|干脆|还是|请|把|将)[^，。]{0,24}忘(?:了|掉|记)|忘(?:了|掉)吧",
+            r"(?:已经?|现在)?没有?[\u3400-\u9fff]{2,8}了(?=[，,。！!]|$)|(?:已经?|被)?取消(?:了|掉了?|啦)?(?=[，,。！!]|$)",
+        )
     )
 )
 _INSTEAD = _compile_alternatives(
@@ -146,7 +149,7 @@ def takes_back(sentence: str) -> bool:
         return True
     forms = _BACK_ZH if language_of(sentence) == "zh" else _BACK_EN
     # "Forget 8080, it's 9090 now" gives a new value: a change, not the end of the matter.
-    return not _INSTEAD.search(low) and any(form.search(low) for form in forms)
+    return not _INSTEAD.search(low) and forms.found_in(low)
 
 
 def takes_this_back(sentence: str) -> bool:

@@ -116,10 +116,11 @@ _VERB = regex(
 )
 """What a phrase lacks that says something by itself."""
 
-# "Don't worry", "never mind" are no orders. "Always" in the middle needs an agent's verb.
+_HELD = r"(?:underst(?:and|ant)|see|get|have|need|want|like|love|care|feel|believe|agree|remember|recall|recogni[sz]e|expect|seem|work|exist|matter|belong|mean|own|hear|find)"
+# "Don't worry", "don't see why", "never mind" are no orders. "Always" in the middle needs an agent's verb.
 _ORDER_EN = regex(
     rf"^{_LEAD}(?:(?:always|never(?! mind)|by default|at all times|for (?:all )?future),? (?!to\b|have\b|here\b|there\b|up for\b|happy\b|good\b|nice\b|great\b|full\b|fun\b|been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
-    rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
+    rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b|{_HELD}\b)[a-z]+\b"
     rf"|no (?:more )?(?!{_SUBJECT}\b)[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
     r"|\bi(?:'d| would)? (?:want|like|need|prefer|expect) [^,;.]{2,60} always(?=\s*[:,])"
@@ -177,7 +178,7 @@ _AGENT_EN = regex(
 _ORDER_ZH = regex(
     r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那|你要?|请|是我们)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次(?!(?:你|要是|如果|若)?再)|每次(?!都?只?给我|又)|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都(?!会|是|有|能|在|没|只给|只有)|就|(?<![还又才总老])要|别|不要|不许|不准|不用|请|先|一律|必须|得|只(?!给我|有)|统一|用(?!户)|给我|提醒|记得|按|把)"
     r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
-    r"|(?:如果|要是|只要|每当|当|等|到时候)我[^。！？!?]{1,24}?[，,]?你(?:就|要|得|先|都|再|也|记得){0,3}(?:先|提醒|问|告诉|帮|给|别|不要|叫|说|用)"
+    r"|(?:如果|要是|只要|每当|当)我[^。！？!?]{1,24}?[，,]?你(?:就|要|得|先|都|再|也|记得){0,3}(?:先|提醒|问|告诉|帮|给|别|不要|叫|说|用)"
     r"|除非我(?:说|问|要|让|叫|明确)|(?:^|[，,；;：:。！!\s]|当|在|请)你[^，。！？]{1,20}(?:的时候|之前|以前)[，,]?(?:请|就|都|要|必须)?(?:先|不要|别|不得|不能|必须)|[^，。！？]{2,16}的时候请(?:尽量|务必|一定|先(?!生)|不要|别(?!人)|使用|按)|(?:都要|都得|必须)先[^。！？]{0,30}(?:[让给]我(?:看|试|审|过目|确认|同意|批)|我(?:确认|同意|审核|批准))|(?:不确定|不清楚|有疑问|不明白|拿不准)[^。！？]{0,10}(?:先?问我|[跟和向]我确认)|(?:^|[，,；;：:。！!\s]|请|你)没有?(?:得到|经过)?我的?(?:同意|确认|允许|批准)[^。！？]{0,10}(?:不要|别|不得|不准|不能|禁止)|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
     r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
 )

@@ -27,6 +27,8 @@ from kimi_memory.store.files.paths import PRIVATE
 
 FILE = "owner"
 COPY = "copy"
+FROM = "from"
+"""In the mark: the id of the copy that the folder was copied from, where it came with it."""
 _SEALED = frozenset(
     {"journal", "txn", "tmp", "cache", "snapshot.json", "locks", "lost+found", "read-only"}
 )
@@ -57,8 +59,10 @@ def claim(root: Path, key: bytes) -> None:
             # Asked again under the lock: another process may have claimed it meanwhile.
             stays = _names_to_keep(root, key) if is_idle else None
             if stays is not None:
+                # A stranger's word counts for nothing, and all that bears it is set aside.
+                origin = _find_origin(root) if stays == _SEALED else ""
                 _set_aside(root, stays)
-                _write_owner_mark(root, key)
+                _write_owner_mark(root, key, origin)
     except OSError as error:
         # A memory on a read-only disk can still be read.
         if error.errno not in _REFUSED:
@@ -78,6 +82,17 @@ def is_here(marks: Mapping[str, object], root: Path) -> bool:
     # A rename changes the path, a new mount the number of the device; a copy has another inode.
     steady = all(marks.get(name) == here[name] for name in ("host", "ino"))
     return steady and any(marks.get(name) == here[name] for name in ("dev", "path"))
+
+
+def origin_of(root: Path) -> str:
+    """Return the id of the copy that its owner copied a folder from, as it was first opened."""
+    marks = _read_marks(root, FILE) or {}
+    return str(marks.get(FROM, "")) if is_here(marks, root) else ""
+
+
+def _find_origin(root: Path) -> str:
+    marks = _read_marks(root, COPY) or {}
+    return "" if not marks or is_here(marks, root) else str(marks.get(COPY, ""))
 
 
 def _machine_id() -> str:
@@ -217,8 +232,10 @@ def _may_stay(place: Path, stays: frozenset[str]) -> bool:
     return "*" in stays or named
 
 
-def _write_owner_mark(root: Path, key: bytes) -> None:
+def _write_owner_mark(root: Path, key: bytes, origin: str) -> None:
     marks = place_of(root)
+    came = {FROM: origin} if origin else {}
     spare = root / PRIVATE / f"{FILE}-{secrets.token_hex(4)}"
-    spare.write_text(json.dumps({**marks, "seal": _compute_seal(marks, key)}), encoding="utf-8")
+    sealed = {**marks, **came, "seal": _compute_seal(marks, key)}
+    spare.write_text(json.dumps(sealed), encoding="utf-8")
     spare.replace(root / PRIVATE / FILE)

@@ -49,6 +49,8 @@ _LEAST = {Section.WHO: 3.0, Section.LATELY: 0.4}
 """What tells less of somebody, or of a day, is left to its digest."""
 LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.3}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
+OF_KIN = 0.6
+"""What a line of the last days gains that tells of somebody's family."""
 _BY_ANSWER = (Section.WORK, Section.DECISIONS)
 """An errand and what was agreed to are weighed with what was said to them."""
 KEPT = 2.0
@@ -277,8 +279,11 @@ def _is_unlikely(line: DigestLine, section: Section) -> bool:
     if section is Section.DECISIONS and ARROW not in line.text:
         return False  # What is decided in one sentence says so itself.
     by_answer = section in _BY_ANSWER
-    odds = _odds_of(line, section) if by_answer else chat_odds_of(line.text.partition(ARROW)[0])
-    return odds < LIKELY[section]
+    if by_answer:
+        return _odds_of(line, section) < LIKELY[section]
+    wanted = line.text.partition(ARROW)[0]
+    # Few of the talks that were judged were about a life.
+    return chat_odds_of(wanted) + OF_KIN * traits_of(wanted).kin < LIKELY[section]
 
 
 def _odds_of(line: DigestLine, section: Section) -> float:

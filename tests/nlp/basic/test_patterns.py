@@ -24,6 +24,7 @@ from kimi_memory.nlp.basic.patterns import (
     folded,
     keep_results,
     literals,
+    rare,
     regex,
 )
 
@@ -134,10 +135,18 @@ LETTERS = "\u202b①换abcdefgqruvxyz BCDEFısſKkieln ßΣσςİ记住换改成
 def test_a_lazy_pattern_searches_like_a_compiled_one(
     source: str, flags: re.RegexFlag, data: st.DataObject
 ) -> None:
-    ours, theirs = regex(source, flags), re.compile(source, flags)
+    theirs = re.compile(source, flags)
     text = data.draw(st.text(LETTERS, max_size=12) | st.from_regex(theirs))
-    found, wanted = ours.search(text), theirs.search(text)
-    assert (found and found.span()) == (wanted and wanted.span())
+    wanted = theirs.search(text)
+    for ours in (regex(source, flags), rare(source, flags)):
+        found = ours.search(text)
+        assert (found and found.span()) == (wanted and wanted.span())
+
+
+def test_a_rare_pattern_is_not_compiled_for_a_text_without_its_words() -> None:
+    pattern = rare(r"\bforget (?:that|this)\b")
+    assert not pattern.search("Nothing of the kind.") and "_compiled_pattern" not in vars(pattern)
+    assert pattern.search("Please forget this.") and "_compiled_pattern" in vars(pattern)
 
 
 NAMELESS = [source for source in SOURCES if "(?P" not in source]

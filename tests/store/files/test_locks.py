@@ -318,15 +318,15 @@ def test_a_waiter_gets_the_lock_when_it_is_free(locks: Locks) -> None:
     def work() -> None:
         with locks.hold("job"):
             taken.set()
-            release.wait(5)
+            release.wait(60)
 
     thread = threading.Thread(target=work)
     thread.start()
-    taken.wait(5)
+    assert taken.wait(60)
     threading.Timer(0.03, release.set).start()
     begun = time.monotonic()
     with locks.hold("job"):
-        assert time.monotonic() - begun < 2.0
+        assert time.monotonic() - begun < 10
     thread.join()
 
 

@@ -179,7 +179,7 @@ def test_marks_of_another_form_are_none(root: Path) -> None:
 def test_where_nothing_can_be_written_nothing_is_said(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(root: Path, key: bytes) -> None:
+    def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(ownership, "_write_owner_mark", refuse)
@@ -188,7 +188,7 @@ def test_where_nothing_can_be_written_nothing_is_said(
 
 
 def test_a_full_disk_is_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(root: Path, key: bytes) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(ownership, "_write_owner_mark", refuse)

@@ -65,7 +65,7 @@ def remember(history: History, made: Batch, text: str = "x\n") -> None:
 
 
 def until(condition) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         threading.Event().wait(0.01)

@@ -132,7 +132,9 @@ def test_a_person_changes_settings_and_an_agent_does_not(
     assert reopened().settings.recall.limit == 7
     at_work(lived)
     text = (lived.root / "memory.toml").read_text(encoding="utf-8")
-    (lived.root / "memory.toml").write_text(text.replace("7", "9"), encoding="utf-8")
+    (lived.root / "memory.toml").write_text(
+        text.replace("limit = 7", "limit = 9"), encoding="utf-8"
+    )
     assert reopened().settings.recall.limit == 7
     assert run(["status", "--memory", str(lived.root)]) == 0
     said = capsys.readouterr()
