@@ -14,7 +14,7 @@ import pytest
 from folders import CHATS, NOW, Folder, fill
 
 from kimi_memory.domain.search_types import Query
-from kimi_memory.index import columns
+from kimi_memory.index import columns, files
 from kimi_memory.index.index import Index
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.units import read_units
@@ -116,6 +116,8 @@ def test_keyword_ranking_equals_an_exhaustive_scorer_over_random_histories(
 ) -> None:
     # Small blocks of the best, so that skipping them is tried too.
     monkeypatch.setattr(columns, "BLOCK", 2)
+    # On a busy machine a scan takes long, and changes would be looked for more seldom.
+    monkeypatch.setattr(files, "CHEAP_SECONDS", 1e9)
     asked = 0
     for seed in range(14):
         (tmp_path / str(seed)).mkdir()
