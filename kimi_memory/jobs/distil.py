@@ -9,8 +9,8 @@ from typing import cast
 from kimi_memory.domain.change import Change, Create, Delete, digest
 from kimi_memory.domain.draft import BY_WORDS, Draft
 from kimi_memory.domain.job import Plan, Step
-from kimi_memory.domain.note import CardType, Origin, Quote
-from kimi_memory.domain.session import Transcript, scope_of
+from kimi_memory.domain.note import CardType, Origin, Quote, Role
+from kimi_memory.domain.session import Transcript, Turn, scope_of
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats.jsonl import archive_path, turn_of, unseal
 from kimi_memory.formats.session_page import transcript_language, transcript_markdown
@@ -29,7 +29,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import traits_of
-from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.strip_code import headline, without_thoughts
 from kimi_memory.nlp.rules.subjects import key_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -67,7 +67,7 @@ class Distil:
             return texts.get(quote.n)
 
         fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
-        told = _in_zone(transcript, self._zone)
+        told = _as_told(transcript, self._zone)
         # First, since who reads the session a second time may want to see it.
         digest = self._build_digest(told)
         earlier = Earlier(shelf)
@@ -161,7 +161,7 @@ class Distil:
         turns = tuple(turn for turn in transcript.turns if turn.n in unseen)
         if not turns:
             return []
-        alone = _in_zone(replace(transcript, turns=turns), self._zone)
+        alone = _as_told(replace(transcript, turns=turns), self._zone)
         found = (draft for draft in self._propose(alone) if not draft.gone and not draft.done)
         return [replace(draft, origin=Origin.REMOTE, weak=True) for draft in found]
 
@@ -187,17 +187,20 @@ def _describe_unseen(unseen: Set[int]) -> list[str]:
     return [f"turn {numbers}{more}: not said here, so what it says waits for a person"]
 
 
-def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
-    """Return a session whose moments are on the clocks of a zone, as its notes show them."""
-    session, turns = transcript.session, transcript.turns
+def _as_told(transcript: Transcript, zone: Zone) -> Transcript:
+    """Return a session as its notes show it: on the clocks of a zone, without what was thought."""
+    started = pinned(transcript.session.started, zone)
     return replace(
         transcript,
-        session=replace(session, started=pinned(session.started, zone)),
-        turns=tuple(
-            turn if (at := pinned(turn.at, zone)) is turn.at else replace(turn, at=at)
-            for turn in turns
-        ),
+        session=replace(transcript.session, started=started),
+        turns=tuple(_turn_as_told(turn, zone) for turn in transcript.turns),
     )
+
+
+def _turn_as_told(turn: Turn, zone: Zone) -> Turn:
+    at, text = pinned(turn.at, zone), turn.text
+    said = without_thoughts(text) if turn.role is Role.ASSISTANT else text
+    return turn if at is turn.at and said == text else replace(turn, at=at, text=said)
 
 
 LONGEST_CHANGE = {"zh": 60, "en": 160}

@@ -146,3 +146,20 @@ def test_words_with_a_closed_arrow_are_quoted() -> None:
     turn = Turn(1, NOON, Role.ASSISTANT, "`stop()` → `halt()` in **`pump.py`**.")
     line = DigestLine(Part.FOUND, "`stop()`→`halt()` in `pump.py`.", 1, 1)
     assert is_quoted(line, Transcript(Session("s", NOON), (turn,)))
+
+
+def test_what_a_model_thought_is_no_part_of_its_answer(memory: Memory) -> None:
+    session = memory.session()
+    session.turn(Role.USER, "Why does `export.py` write the wrong bytes for the harbour list?")
+    for said in ("Let me read `export.py`.", "Reading on.", "Running the tests."):
+        session.turn(Role.ASSISTANT, said)
+        session.turn(Role.TOOL, "ok")
+    session.turn(
+        Role.ASSISTANT,
+        "<think>\nThe cause must be `reader.py`, which drops every third berth.\n</think>\n"
+        "The cause was `export.py`: it opened the harbour list as latin-1; it writes UTF-8 now.",
+    )
+    session.end()
+    (digest,) = digests(memory)
+    text = (memory.root / memory.get(digest.id).path).read_text("utf-8")
+    assert "latin-1" in text and "reader.py" not in text

@@ -24,7 +24,10 @@ _FEW = 3
 _SURE = regex(
     r"\s{0,4}(?:"
     r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,40}[ :][^\s$%#]{0,80} ?[$%#](?: |$)|(?:\([\w.-]{1,30}\) )?[➜❯] {1,3}\S|\S{0,60} ?git:\([^)\n]{1,60}\)|PS [A-Z]:\\|[A-Z]:\\[^>\n]{0,120}>|[$%] [a-z./]"
-    r"|Last login: [A-Z][a-z]{2} "
+    r"|[\w.-]{1,40}@[\w.-]{1,40} (?:MINGW|MSYS|UCRT|CLANG)\w{0,8}\b|Last login: [A-Z][a-z]{2} "
+    r"|(?:The authenticity of host |\w{3,10} key fingerprint is |Warning: Permanently added )|(?:\w{2,20}: )?sha256:[0-9a-f]{16}"
+    r"|(?:Branch '[^'\n]{1,80}' set up|Switched to (?:a new )?branch|Already on '|Already up[ -]to[ -]date|Your branch is (?:up to date|ahead|behind))|failed to [a-z]{2,20}: \S"
+    r"|\"[^\"\n]{0,80}\"(?:,\"[^\"\n]{0,80}\"){2}"
     r"|(?:npm|yarn|pnpm|bun|pip|cargo|gradle|docker|webpack|vite|git) (?:error|err!|warn(?:ing)?|notice|http|verb)\b"
     r"|(?:error|warning|fatal|panic|remote|critical)(?:\[\w{1,12}\])?: \S"
     r"|(?:[\w.]{1,60}\.)?(?:[A-Z]\w{0,50})?(?:Error|Exception)(?: \[\w{1,40}\])?: |[A-Z]\w{1,50}Warning: |\[(?:Error|error|warn|vite|webpack|nodemon)\b"
@@ -43,7 +46,7 @@ _SURE = regex(
     r"|(?:CREATE (?:TEMPORARY |UNIQUE |OR REPLACE )?(?:TABLE|DATABASE|INDEX|VIEW|USER|FUNCTION|TRIGGER)|DROP (?:TABLE|DATABASE|INDEX)|ALTER TABLE|INSERT INTO|DELETE FROM|SELECT [^\n]{1,200} FROM) "
     r"|Triggered via \w+|Total duration\b|Status\s+(?:Success|Failure|Cancelled)\b"
     r"|This site can['’]t be reached|Your connection (?:is not private|was interrupted)|(?:HTTP ERROR|Error) \d{3}\s*$|(?:ERR|DNS|NET|SSL|PR|SEC)_[A-Z][A-Z_]{3,60}\s*$|Checking the (?:proxy|connection|firewall)|[\w.:-]{1,60}[’']?s? (?:refused to connect|took too long to respond|unexpectedly closed the connection)|无法访问此网站|[\w.:-]{1,60} ?拒绝了?(?:我们的)?连接请求"
-    r"|\{\s?\"[\w .-]{1,60}\"\s?:|// \S|/\*|⎿\s|Next\.js \(?\d|Unhandled Runtime Error|Console Error\s|• (?:Packages in scope|Running \w+ in \d|Remote caching)"
+    r"|\\?\{\s?\"[\w .-]{1,60}\"\s?:|// \S|/\*|⎿\s|Next\.js \(?\d|Unhandled Runtime Error|Console Error\s|• (?:Packages in scope|Running \w+ in \d|Remote caching)"
     r")"
 )
 _SURE_INSIDE = regex(

@@ -123,3 +123,24 @@ def _yield_spoken_span(line: str, start: int) -> Iterator[Span]:
         yield start + bullet.end(), start + len(line)
     elif line.strip() and not _NOT_SAID.match(line):
         yield start, start + len(line)
+
+
+_THOUGHT = regex(
+    r"^[ \t]*<(?P<tag>think|thinking|thought|reasoning)>(?:(?!</?(?P=tag)>)[\s\S])*+(?:</(?P=tag)>|\Z)[ \t]*\n?",
+    re.MULTILINE,
+)
+_THOUGHT_ENDS = regex(r"^[ \t]*</(?:think|thinking)>[ \t]*\n?", re.MULTILINE)
+
+
+def without_thoughts(text: str) -> str:
+    """Return what an agent says without what its model thought aloud before.
+
+    Local models write ``<think>…</think>`` into the message itself, and the templates of some
+    leave the first tag out.
+    """
+    said = _THOUGHT.sub("", text)
+    ends = _THOUGHT_ENDS.search(said)
+    # In a block of code the tag is what the message is about.
+    if ends is None or said.count("```", 0, ends.start()) % 2:
+        return said
+    return said[ends.end() :]

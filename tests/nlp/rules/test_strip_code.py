@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.rules.strip_code import headline, is_prose, spoken_spans
+from kimi_memory.nlp.rules.strip_code import headline, is_prose, spoken_spans, without_thoughts
 
 PAGE = """\
 Here is what I found today.
@@ -62,3 +62,18 @@ def test_spans_are_in_order_and_inside(text: str) -> None:
     spans = spoken_spans(text)
     assert all(0 <= a < b <= len(text) for a, b in spans)
     assert all(one[1] <= two[0] for one, two in pairwise(spans))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<think>\nhm, the sail\n</think>\nThe sail is mended.", "The sail is mended."),
+        ("hm, the sail\n</think>\nThe sail is mended.", "The sail is mended."),
+        ("<thinking>hm</thinking>It holds.", "It holds."),
+        ("<think>it never ends", ""),
+        ("Write `<think>` before it.", "Write `<think>` before it."),
+        ("It prints\n```\n</think>\n```\nbelow.", "It prints\n```\n</think>\n```\nbelow."),
+    ],
+)
+def test_what_a_model_thought_aloud_is_not_said(text: str, said: str) -> None:
+    assert without_thoughts(text) == said
