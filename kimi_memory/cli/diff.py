@@ -72,6 +72,8 @@ def format_beliefs(found: BeliefDiff) -> Iterator[str]:
         if one.cause is not None:
             said = translate(one.cause.why)
             why = f'{one.cause.op} "{said}"' if said else one.cause.op
+            # An undo leaves no record of its own.
+            why = why or ("" if one.cause.job else say(one.cause.kind))
             at = f"{one.cause.at:%Y-%m-%d %H:%M}"
             yield f"{'':12}{at}  {one.cause.short}  {why}".rstrip()
     if found.forgotten:

@@ -45,6 +45,7 @@ def _show_entry(one: TimelineEntry, *, turns: bool) -> None:
     so = "so from {start} to {end}" if end else "so from {start}" if start else ""
     so = say(so, start=start or "?", end=end)
     why = f'{cause.op} "{translate(cause.why)}"' if cause.why else cause.op
+    why = why or ("" if cause.job else say(cause.kind))
     merged = say("a merge") if cause.merged else ""
     by = cause.model or ("" if cause.job else cause.author)
     parts = (say(one.status), so, cause.short, why, merged, by)

@@ -144,6 +144,12 @@ def test_the_command_shows_it(
     assert run(["diff", past.first, "--beliefs", "--json", *at]) == 0
     assert json.loads(capsys.readouterr().out)["total"] == 2
     assert run(["diff", past.first, "--why", *at]) == 2
+    memory.undo(past.second)
+    assert run(["diff", past.other, "HEAD", "--beliefs", "--why", *at]) == 0
+    head = memory.history.head()[:10]
+    assert f"  {head}  undo\n" in capsys.readouterr().out
+    assert run(["timeline", "deploy.port", *at]) == 0
+    assert f"  {head}  undo" in capsys.readouterr().out
     forget(memory, Wanted(key="deploy.port"))
-    assert run(["diff", past.second, "HEAD", "--beliefs", *at]) == 0
+    assert run(["diff", past.first, "HEAD", "--beliefs", *at]) == 0
     assert "x forgotten 1 belief, on request" in capsys.readouterr().out

@@ -33,12 +33,12 @@ def test_health_shows_programs_schedule_and_settings(pages: Pages) -> None:
 def test_keys_of_the_user_are_masked(fresh: Pages) -> None:
     fresh.home.config.mkdir(exist_ok=True)
     (fresh.home.config / "config.toml").write_text(
-        '[plugins.ollama]\nurl = "http://lin:hunter22@box.test:1/v1?token=abc"\nmodel = "m"\n',
+        '[plugins.ollama]\nurl = "http://lin:hunter22@box.test:1/v1?token=gurke"\nmodel = "m"\n',
         "utf-8",
     )
     said = fresh.read("/ui/health")
     assert "hunter22" not in said
-    assert "abc" not in said
+    assert "gurke" not in said
     assert "box.test:1" in said
 
 
