@@ -61,7 +61,6 @@ def merge_copy(
         GateError: too many notes would go.
         ChangedOnDiskError: somebody saved a file meanwhile; nothing was merged.
     """
-    # A look must not wait for a job of minutes, nor make one wait.
     with nullcontext() if dry_run else memory.store.lock("job"):
         if not dry_run:
             memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
