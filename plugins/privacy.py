@@ -45,6 +45,8 @@ _NARROW = {
 """Full-width digits and letters, each as the sign that the rules know."""
 _CLOSING = " \t\r`'\"”」』*_.,;。，；)）"
 """What may stand behind a value on its line."""
+_TURN = regex(r"session:\S{1,200}#\d")
+"""A turn as cards name it; ids of sessions were screened when they were given."""
 _WIDE = regex("[＋－．＿＠０-９Ａ-Ｚａ-ｚ]")
 
 
@@ -144,6 +146,7 @@ def _find_spans(rule: Rule, text: str) -> list[Span]:
             end > start
             and _is_near(text, match.start(), start, end)
             and rule.check(text, start, end)
+            and not _TURN.match(text, max(0, start - len("session:")), end)
         ):
             spans.append(Span(start, end, rule.name))
     return spans

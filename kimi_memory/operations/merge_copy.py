@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +61,7 @@ def merge_copy(
         GateError: too many notes would go.
         ChangedOnDiskError: somebody saved a file meanwhile; nothing was merged.
     """
-    with memory.store.lock("job"):
+    with nullcontext() if dry_run else memory.store.lock("job"):
         if not dry_run:
             memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
             memory.repair_merges()

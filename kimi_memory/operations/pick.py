@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job import Operation
 from kimi_memory.errors import NotFoundError
@@ -44,7 +46,7 @@ def pick(memory: Memory, what: str, source: str, *, dry_run: bool = False) -> Pi
         NotFoundError: the other copy has no such thing, or it is as it was when they parted.
     """
     # No job may run between the look at both histories and what follows from it.
-    with memory.store.lock("job"):
+    with nullcontext() if dry_run else memory.store.lock("job"):
         if not dry_run:
             memory.repair_merges()
             memory.batch.flush("Before a pick")

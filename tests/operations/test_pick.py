@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -13,6 +14,7 @@ from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.pick import pick
 from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.operations.rollback import roll_back
 from tests.conftest import Clock
 from tests.operations.test_merge_copy import pair, tree
 from tests.operations.test_rollback import files_of, said
@@ -163,3 +165,24 @@ def test_a_merge_and_a_beginning_are_no_change(pair: Pair, clock: Clock) -> None
     for commit in (made, git(other.root, "rev-list", "--max-parents=0", "HEAD").strip()):
         with pytest.raises(HistoryError, match="is a merge or a beginning"):
             pick(memory, commit, str(other.root))
+
+
+LOOKS: dict[str, Callable[[Memory, Memory, str], object]] = {
+    "distil": lambda memory, other, job: memory.distil_waiting(dry_run=True),
+    "consolidate": lambda memory, other, job: memory.consolidate("daily", dry_run=True),
+    "rollback": lambda memory, other, job: roll_back(memory, "HEAD", dry_run=True),
+    "merge": lambda memory, other, job: merge_copy(memory, str(other.root), dry_run=True),
+    "pick": lambda memory, other, job: pick(memory, job, str(other.root), dry_run=True),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_dry_run_waits_for_no_job(pair: Pair, clock: Clock, name: str) -> None:
+    memory, other = pair
+    job, _ = live(other, clock)
+    before = memory.history.head()
+    with ThreadPoolExecutor(1) as pool, memory.store.lock("job"):
+        # Another process runs a job of minutes; a lock is waited for half a minute at most.
+        done = pool.submit(LOOKS[name], memory, other, job)
+        assert done.result(timeout=10) is not None
+    assert memory.history.head() == before

@@ -573,6 +573,7 @@ def test_a_drawn_token_below_a_line_of_words_is_known() -> None:
         "see conv-26-D7#9 and page#L2-L5, session_a-20261123-3cyd.jsonl#L3",
         "scaled = count / 1024**power, alias pci:v00008086d0000154Asv*sd*bc*sc*i*",
         "rests on session:4bKG-x47#84",
+        "my login page, session:Ab3-Kx9Q#184, is there",
         "if (x1*Y2+z3%M6 > m_x2&0xFF10) return;",
         "更改密码：\n\n`adduser`",
         "输入密码：\n\n![Login as root in ubuntu desktop][4]",

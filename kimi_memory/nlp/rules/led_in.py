@@ -30,10 +30,10 @@ _TEXTS = (
     r"|contracts?|clauses?|terms|polic(?:y|ies)|agreements?|minutes|transcripts?|recordings?|interviews?|testimon(?:y|ies)|statements?|arguments?|positions?|opinions?"
     r"|homework|assignments?|exam|exercises?|worksheets?|question \d+|cover letters?|resumes?|cvs?|bios?|personas?|prompts?|piece|drafts?|reviews?|ratings?|surveys?|questionnaires?"
     r"|customers?|clients?|reporters?|reviewers?|competitors?|landlord|neighbou?rs?|readers?|audience|character|hero(?:ine)?|protagonist|narrator|candidate|applicant|students?|pupils?"
-    r"|ads?|adverts?|advertisements?|voice ?mails?|podcasts?|episodes?|videos?|screenshots?|subreddit|linkedin|facebook|instagram|twitter|reddit|youtube|tiktok|whatsapp|chatgpt|gpt|gemini|copilot|grok|chatbot|wiki|manual|toast|tattoo|verbatim|quoting|wikipedia|newspaper|magazine|press)"
+    r"|ads?|adverts?|advertisements?|voice ?mails?|podcasts?|episodes?|videos?|screenshots?|subreddit|linkedin|facebook|instagram|twitter|reddit|youtube|tiktok|whatsapp|chatgpt|gpt|gemini|copilot|grok|chatbot|wiki|manual|toast|tattoo|verbatim|quoting|wikipedia|newspaper|magazine|press|handbooks?|invites?|invitations?|pop-?ups?|sms|predecessor|interns?)"
 )
 _WORDING = (
-    r"(?:ocr|dictated|dictates|screenshot|readme|say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
+    r"(?:ocr|dictated|dictates|screenshot|readme|say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted?|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
     r"|come next|comes next|in (?:german|french|spanish|chinese|english|japanese|korean|italian|latin|reported speech|other words|one sentence|a haiku|plain english|bullet points)|under \d+ (?:words|characters)|to \d+ (?:words|characters))"
 )
 _POINTS = r"(?:the following|below|as follows|this(?=:)|role-?play|quote|unquote|(?:this|these|that|those) (?:[\w-]{1,20} ){0,2}(?:lines?|texts?|strings?|inputs?|examples?|samples?|snippets?|notes?|messages?|comments?|posts?|pages?|documents?|entry|entries|options?|claims?|tips?|advice|jokes?|riddles?))"
@@ -42,7 +42,7 @@ _SPEAKS_OF_TEXT = regex(
 )
 _SPEAKS_OF_TEXT_ZH = regex(
     r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|好评|差评|(?:这么|这样|如此)一?[段句条篇]|一段(?:话|文字)|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧|截图|复制|剪贴板|回答(?=我?[:：\n])|转(?=[:：])"
-    r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
+    r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|弹窗|邀请函?|前任|实习生|草案|制度|贴(?:一下|[个段出上过])|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
     r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
     r"|[写说讲]的(?=[?？])|写着(?=[《「『])"
 )
@@ -70,8 +70,16 @@ _SOURCE = regex(
     2,
 )
 """Names where a text is from; what it asks to remember is its own words."""
+_CARRIER = regex(
+    r"\b(?:notes?(?= on)|signs?|stickers?|post-?its?|whiteboards?|boards?|labels?|plaques?|banners?|memos?|slides?|cards?|docs?|documents?|pages?|handbooks?)"
+    r" (?:on|at|in|above|by|from|under|behind|outside) (?:the|my|our|your|her|his|their|a) [\w' -]{1,30}(?:[:：]|[-=]>)"
+    r"|(?:(?:贴|挂|印|刻|钉)(?:的|着的?)|写着的?)[^\n:：，,。]{0,8}[:：]|第[一二三四五六\d][句条段行](?:话)?(?:就|也)?(?:是|写|说)"
+    r"|(?:^|[\s,，])@[\w\u3400-\u9fff-]{1,20}[:：]|^[a-z]{2,12}>\s",
+    2 | 8,  # IGNORECASE, MULTILINE
+)
+"""Names what words stand on, and where that is: a note on the fridge; or who says them: @kenji:"""
 _POINTS_BACK = regex(
-    r"^\s{0,3}[\^↑]|^\s{0,3}(?:—{1,2}|--)\s?(?![^\n]{0,60}(?:\b[Ii]\b|我))\w|\bwho (?:said|says|wrote)\b|\bthe above\b|\bthe (?:[\w-]{1,20} )?(?:sentence|quote|text|lines?|paragraph|passage|statement|words|message|mail|section|part|bit) above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
+    r"^\s{0,3}[\^↑]|^\s{0,3}(?:—{1,2}|--)\s?(?![^\n]{0,60}(?:\b[Ii]\b|我))\w|\bwho (?:said|says|wrote)\b|\bthe above\b|(?:—{1,2}|–|--|\s-)\s?(?:that|this|it)(?:['’]s| is| was) (?:from|by|in|on|what)\b|(?:—{1,2}|--)\s?[^\n我]{1,20}[里上中](?:的|写的|说的)?$|\bthe (?:[\w-]{1,20} )?(?:sentence|quote|text|lines?|paragraph|passage|statement|words|message|mail|section|part|bit) above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
     2 | 8,  # IGNORECASE, MULTILINE
 )
 # A question on a line of its own is about what follows: "too harsh?", 会不会太凶？
@@ -111,6 +119,8 @@ def is_led_in(text: str, at: int) -> bool:
     if _COMMENTS.match(line) or _BRACKETED.match(line):
         return True
     if labels_other(line) or is_stamped(line) or _stands_below_name(text, at):
+        return True
+    if _CARRIER.search(text, max(0, at - _LEAD), at + _LEAD):
         return True
     asked = _MEMORY.search(text, max(0, at - _LEAD), at + _LEAD)
     if asked is not None:
