@@ -70,7 +70,7 @@ _ADVISES = regex(
 UNLIKELY_ORDER, UNLIKELY_FACT = -0.25, -1.0
 """Below these log odds that a reader keeps the words, what does not say that it holds on, and a
 fact that is not the speaker's, are candidates."""
-_FORM = regex(r"[\w ]{1,30}[:：]\s?\S{1,40}(?: \S{1,40}){0,2}$")
+_FORM = regex(r"\w{1,20}(?: \w{1,20}){0,2}[:：]\s?\S{1,40}(?: \S{1,40})?$")
 """A line of a form or of a log: "Name: Ann Lee"."""
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""

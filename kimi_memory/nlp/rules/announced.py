@@ -78,6 +78,8 @@ _NAMED = regex(
     re.IGNORECASE,
 )
 """What holds digits and is drawn by nobody: Postgres16, v2.3, page.md, f(x1), 500GB, a hash."""
+_OF_ID = regex(r"(?:\b|_)(?:id|uuid)\b", re.IGNORECASE)
+"""Between a word and a value: what stands behind it names a request or a row."""
 _WORDY = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[A-Za-z]+\d*(?:[_-](?:[A-Za-z]+\d*|\d+)){2,}|[\w.-]*/\S*")
 """Names of programs, which are no values behind other words: a.b.c, one_test_with_3_rows, a/b."""
 _PUBLIC = regex(r"public|\bpub\b|fingerprint|\bsha-?\d|ssh-|公钥|指纹", re.IGNORECASE)
@@ -220,6 +222,8 @@ def _find_candidates(text: str, end: int) -> Iterator[tuple[int, int, str]]:
         value = run[0]
         if not has_digit(value, 0, len(value)):
             continue
+        if _OF_ID.search(text, end, run.start()):
+            return
         first = run.start() + len(value) - len(value.lstrip(_OPENING))
         last = run.end() - (len(value) - len(value.rstrip(_CLOSING)))
         if last - first >= _SHORTEST and first > end:

@@ -47,6 +47,7 @@ ENDS = regex(
 _DRAWN = 12
 """So many letters at least tell a drawn value from a name."""
 _JOINT = regex(r"[A-Za-z0-9][.\d!#%&*+^~_-][A-Za-z0-9]|[a-z][A-Z]|\d")
+_NAMES_REQUEST = regex(r"(?:request|trace|session|message)[ _-]?id\W{0,5}$", re.IGNORECASE)
 _FILE = regex(
     r"[/\\]|\.(?:txt|key|pem|gpg|json|ya?ml|env|conf|cfg|ini)$|^[A-Z_]+$|^-|[Pp]assw|[Hh]ere$"
 )
@@ -316,6 +317,8 @@ def is_drawn_token(text: str, start: int, end: int) -> bool:
     """Whether letters of both cases and digits are drawn, or base 32 as seeds are written in."""
     value = text[start:end]
     if _PUBLIC.search(text, max(start - 200, text.rfind("\n", 0, start) + 1), start):
+        return False
+    if _NAMES_REQUEST.search(text, max(0, start - 20), start):
         return False
     seed = value.isupper() and _BASE32.fullmatch(value) and has_digit(text, start, end)
     return bool(seed) or (is_token(text, start, end) and _is_mixed(value))

@@ -127,7 +127,7 @@ def tells_wish(text: str) -> bool:
 
 def joins_value(text: str) -> bool:
     """Whether a text has a word or a figure that joins a value to what it is of."""
-    return _GIVES.search(text) is not None
+    return _GIVES.search(text) is not None or "成" in text
 
 
 def gives_own_value(text: str) -> bool:
