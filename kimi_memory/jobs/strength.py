@@ -70,7 +70,8 @@ _ADVISES = regex(
 UNLIKELY_ORDER, UNLIKELY_FACT = -0.25, -1.0
 """Below these log odds that a reader keeps the words, what does not say that it holds on, and a
 fact that is not the speaker's, are candidates."""
-_FORM = regex(r"\w{1,20}(?: \w{1,20}){0,2}[:：]\s?\S{1,40}(?: \S{1,40})?$")
+_FORM = regex(r"\w{1,20}(?: \w{1,20}){0,2}[:：]\s?\S{1,40}(?: \S{1,40}){0,2}$")
+_LABEL = regex(r"^[ \t]{0,4}[A-Za-z]\w{0,20}(?: \w{1,20}){0,2}: ?\S", 8)  # MULTILINE
 """A line of a form or of a log: "Name: Ann Lee"."""
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
@@ -131,12 +132,11 @@ def _leans_on_talk(draft: Draft) -> bool:
 
 
 def _is_unlikely(fact: str) -> bool:
-    """Whether a fact is a line of a form, or no statement, and is not likely to be kept."""
+    """Whether a fact is no statement, and not likely to be kept."""
     if traits_of(fact).me or best_odds_of(fact) >= UNLIKELY_FACT:
         return False
     slot = slot_of(fact)
-    filled = slot is not None and len(slot.value) > 1
-    return _FORM.match(fact) is not None or not (filled or joins_value(fact))
+    return (slot is None or len(slot.value) < 2) and not joins_value(fact)
 
 
 def _is_listed(value: str) -> bool:
@@ -172,7 +172,8 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     turn = turns.get(quote.n)
     if turn is None or not turn.by_person:
         return draft
-    if draft.type is not CardType.RULE and len(_BOLD.findall(turn.text)) >= _WRITTEN:
+    written = draft.type is not CardType.RULE and len(_BOLD.findall(turn.text)) >= _WRITTEN
+    if written or _stands_in_form(draft.value, turn.text):
         return replace(draft, weak=True)
     # A quote may have other white space than its turn.
     at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
@@ -180,6 +181,13 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     # What stands behind a colon, or in the list below, is the half that tells.
     ahead = _LEADS.match(turn.text, at + len(quote.text)) is not None
     return replace(draft, weak=led or ahead)
+
+
+def _stands_in_form(value: str, text: str) -> bool:
+    """Whether words are a line of a form or a log that somebody pasted, and name nobody."""
+    if not _FORM.match(value) or traits_of(value).me:
+        return False
+    return len(_LABEL.findall(text)) > 1 and best_odds_of(value) < UNLIKELY_FACT
 
 
 def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:

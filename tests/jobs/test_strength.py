@@ -367,7 +367,7 @@ def test_what_is_of_the_hour_of_a_list_or_of_the_talk_waits(text: str, type: Car
         ("dont make a page", CardType.RULE, True),
         ("don't ever make a page", CardType.RULE, False),
         ("菜谱里不许放香菜", CardType.RULE, False),
-        ("Title: Grey Heron", CardType.FACT, True),
+        ("License: BSD", CardType.FACT, False),
         ("查看备份选项", CardType.FACT, True),
         ("The port is 8081", CardType.FACT, False),
         ("My title is Grey Heron", CardType.FACT, False),
@@ -382,6 +382,15 @@ def test_what_is_of_this_work_waits_and_what_says_that_it_holds_does_not(
 ) -> None:
     (kept,), _ = graded([draft(text, type=type)])
     assert kept.weak is weak
+
+
+@pytest.mark.parametrize(
+    ("text", "weak"), [("License: BSD", False), ("License: BSD\nVersion: 2.3\nState: stable", True)]
+)
+def test_a_line_of_a_form_waits(text: str, weak: bool) -> None:
+    turn = Turn(1, NOON, Role.USER, text)
+    one = draft("License: BSD", type=CardType.FACT)
+    assert with_doubt(one, {turn.n: turn}).weak is weak
 
 
 def test_nothing_is_answered_by_a_request(memory: Memory) -> None:
