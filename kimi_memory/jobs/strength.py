@@ -101,7 +101,7 @@ def graded(
         if strength is Strength.NONE:
             left_out.append(f"{draft.key}: it states nothing")
         else:
-            weak = strength is Strength.WEAK or _leans_on_talk(draft)
+            weak = strength is Strength.WEAK or (not asked and _leans_on_talk(draft))
             kept.append(replace(draft, weak=draft.weak or weak))
     return kept, left_out
 
