@@ -59,7 +59,21 @@ def _is_settled(path: str, now: bytes | None, versions: Sequence[bytes | None]) 
         lines = [(one or "").splitlines(keepends=True) for one in texts]
         if merge_lines(lines[0], lines[1], lines[2]) == lines[3]:
             return False
+    if _is_mixed(path, text, texts[1], texts[2]):
+        return False
     return _reads_well(path, now, ours or theirs or b"")
+
+
+def _is_mixed(path: str, now: str, ours: str | None, theirs: str | None) -> bool:
+    """Whether a file holds lines of two notes that came to one place, and no others.
+
+    `git pull -X theirs` takes where the sides clash the lines of one of them.
+    """
+    if ours is None or theirs is None:
+        return False
+    notes = {id_of(side.encode(), path) for side in (ours, theirs)}
+    known = {*ours.splitlines(), *theirs.splitlines()}
+    return len(notes - {""}) > 1 and known.issuperset(now.splitlines())
 
 
 def _reads_well(path: str, now: bytes, before: bytes) -> bool:
