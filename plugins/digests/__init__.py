@@ -33,7 +33,7 @@ from kimi_memory.nlp.rules.copied_words import AgentWords, thinks_of_user
 from kimi_memory.nlp.rules.gist import ARROW, close_arrows
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.long_requests import request_in
-from kimi_memory.nlp.rules.odds import ANSWERS, MIXES, chat_odds_of
+from kimi_memory.nlp.rules.odds import ANSWERS, MIXES, OF_LIFE, chat_odds_of
 from kimi_memory.nlp.rules.offers import (
     closing_question,
     leaves_choice,
@@ -95,8 +95,6 @@ POINTING = 1.5
 """What a clause loses that points at what is said nowhere in its turn."""
 DEFECT, ERRANDS = 1.2, {"work": 0.25, "chat": 0.6}
 """What a clause loses that tells what fails, or asks for one thing now."""
-LASTS = 0.6
-"""What a clause of a chat gains that tells of health, home, work or family."""
 MADE = 1.2
 """What words gain that say what is being made, and for whom."""
 LAUGHTER, ORDER = 0.7, 2.0
@@ -279,7 +277,7 @@ class _Reader:
         told -= DEFECT * (self._kind == "work" and reports_trouble(clause.text))
         odds = MIXES[self._kind].odds_of(clause.text, told)
         odds += MADE * tells_brief(clause.text)
-        odds += LASTS * (self._kind == "chat" and (is_lasting(clause.text) or traits.kin))
+        odds += OF_LIFE * (self._kind == "chat" and (is_lasting(clause.text) or traits.kin))
         return EVEN + STEP * (odds - ERRANDS[self._kind] * (clause.act is Act.REQUEST))
 
     def _complete(self, turn: Turn, own: Sequence[Clause], found: _Kept) -> _Kept:

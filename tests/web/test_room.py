@@ -56,10 +56,10 @@ def two(tmp_path: Path) -> Iterator[Pages]:
     """Pages of two memories, the second of which has a Chinese name."""
     home = Home(tmp_path / "config", tmp_path / "state")
     opening = Opening(home=home, host=Host(entry_points=False), background=False)
-    for name, text in (("work", "The port is 6543."), ("家里", "豆包是我家的猫。")):
+    for name, text in (("desk", "The port is 6543."), ("家里", "豆包是我家的猫。")):
         with Memory.create(tmp_path / name, name=name, opening=opening) as memory:
             memory.remember(text, key="note.first")
-    with Pages(tmp_path / "work", home, beside=(tmp_path / "家里",)) as made:
+    with Pages(tmp_path / "desk", home, beside=(tmp_path / "家里",)) as made:
         yield made
 
 
@@ -67,12 +67,12 @@ def test_each_memory_has_its_own_address(two: Pages) -> None:
     two.sit()
     assert two.get("/ui/").headers["location"] == "/ui/memories"
     listed = Reader(two.read("/ui/memories"))
-    assert {"/ui/work/", "/ui/家里/"} <= set(listed.links())
-    work, own = two.read("/ui/work/held"), two.read("/ui/家里/held")
+    assert {"/ui/desk/", "/ui/家里/"} <= set(listed.links())
+    work, own = two.read("/ui/desk/held"), two.read("/ui/家里/held")
     assert "6543" in work and "豆包" not in work
     assert "豆包" in own and "6543" not in own
     assert all(
-        link.startswith(("/ui/work/", "/ui/memories", "#", "/ui/static")) or "/language" in link
+        link.startswith(("/ui/desk/", "/ui/memories", "#", "/ui/static")) or "/language" in link
         for link in Reader(work).links()
     )
     assert two.get("/ui/held").status_code == 404
@@ -100,26 +100,26 @@ def test_what_is_done_stays_in_its_memory(two: Pages) -> None:
     done = two.post("/ui/家里/forget", {"key": "note.first"})
     assert unquote(done.headers["location"]).startswith("/ui/家里/held?said=forgotten")
     assert "豆包" not in Reader(two.read("/ui/家里/held")).said
-    assert "6543" in two.read("/ui/work/held")
-    there = two.post("/ui/language", {"lang": "zh", "back": "/work/held"})
-    assert there.headers["location"] == "/ui/work/held"
+    assert "6543" in two.read("/ui/desk/held")
+    there = two.post("/ui/language", {"lang": "zh", "back": "/desk/held"})
+    assert there.headers["location"] == "/ui/desk/held"
 
 
 def test_a_token_of_one_memory_opens_that_one_alone(two: Pages) -> None:
     _, secret = two.tokens.add("phone", [Scope.PERSON], Namespace(), two.desk.memory.clock())
     two.sit(token=secret)
-    assert "6543" in two.read("/ui/work/held")
+    assert "6543" in two.read("/ui/desk/held")
     away = two.get("/ui/家里/held")
     assert (away.status_code, away.headers["location"]) == (303, "/ui/enter")
     assert two.post("/ui/家里/forget", {"key": "note.first"}).status_code == 401
-    assert two.get("/ui/memories").headers["location"] == "/ui/work/"
+    assert two.get("/ui/memories").headers["location"] == "/ui/desk/"
 
 
-@pytest.mark.parametrize("mine", ["work", "家里"])
+@pytest.mark.parametrize("mine", ["desk", "家里"])
 def test_no_page_of_another_memory_opens_or_gives_it_away(two: Pages, mine: str) -> None:
-    desks = {"work": two.desk, "家里": two.others[0]}
+    desks = {"desk": two.desk, "家里": two.others[0]}
     [(other, theirs)] = [(name, desk) for name, desk in desks.items() if name != mine]
-    words = {"work": "6543", "家里": "豆包"}[other]
+    words = {"desk": "6543", "家里": "豆包"}[other]
     id = next(entry.id for entry in Shelf(theirs.memory.store).entries().values() if entry.key)
     tokens = desks[mine].tokens()
     _, secret = tokens.add("phone", [Scope.PERSON], Namespace(), two.desk.memory.clock())
@@ -160,7 +160,7 @@ def test_no_page_of_another_memory_opens_or_gives_it_away(two: Pages, mine: str)
 
 
 @pytest.mark.parametrize(
-    ("name", "secret"), [("work", "of another server"), ("家里", ""), ("work", "\x00\udcff")]
+    ("name", "secret"), [("desk", "of another server"), ("家里", ""), ("desk", "\x00\udcff")]
 )
 def test_a_seat_of_another_server_is_none(two: Pages, name: str, secret: str) -> None:
     answer = two.get(f"/ui/{name}/held", seat=secret.encode("ascii", "replace").decode())

@@ -126,9 +126,11 @@ def _yield_spoken_span(line: str, start: int) -> Iterator[Span]:
 
 
 _THOUGHT = regex(
-    r"^[ \t]*<(?P<tag>think|thinking|thought|reasoning)>(?:(?!</?(?P=tag)>)[\s\S])*+(?:</(?P=tag)>|\Z)[ \t]*\n?",
+    r"^[ \t]*<(?P<tag>think|thinking|thought|reasoning)>(?:(?!</?(?P=tag)>)[\s\S])*+</(?P=tag)>[ \t]*\n?",
     re.MULTILINE,
 )
+_CUT_OFF = regex(r"\A\s*<(?P<tag>think|thinking|thought|reasoning)>(?![\s\S]*</(?P=tag)>)")
+"""A message that begins with a thought and ends in it."""
 _THOUGHT_ENDS = regex(r"^[ \t]*</(?:think|thinking)>[ \t]*\n?", re.MULTILINE)
 
 
@@ -138,6 +140,8 @@ def without_thoughts(text: str) -> str:
     Local models write ``<think>…</think>`` into the message itself, and the templates of some
     leave the first tag out.
     """
+    if _CUT_OFF.match(text):
+        return ""
     said = _THOUGHT.sub("", text)
     ends = _THOUGHT_ENDS.search(said)
     # In a block of code the tag is what the message is about.

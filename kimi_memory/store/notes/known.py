@@ -24,7 +24,7 @@ from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
 from kimi_memory.nlp.rules.gist import ARROW, LEFT_OUT, gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, reports_trouble, worth_of
-from kimi_memory.nlp.rules.odds import chat_odds_of, line_odds, odds_out_of_context
+from kimi_memory.nlp.rules.odds import OF_LIFE, chat_odds_of, line_odds, odds_out_of_context
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.settled import leaves_open
 from kimi_memory.nlp.rules.strip_code import headline
@@ -49,8 +49,6 @@ _LEAST = {Section.WHO: 3.0, Section.LATELY: 0.4}
 """What tells less of somebody, or of a day, is left to its digest."""
 LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.3}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
-OF_KIN = 0.6
-"""What a line of the last days gains that tells of somebody's family."""
 _BY_ANSWER = (Section.WORK, Section.DECISIONS)
 """An errand and what was agreed to are weighed with what was said to them."""
 KEPT = 2.0
@@ -282,8 +280,7 @@ def _is_unlikely(line: DigestLine, section: Section) -> bool:
     if by_answer:
         return _odds_of(line, section) < LIKELY[section]
     wanted = line.text.partition(ARROW)[0]
-    # Few of the talks that were judged were about a life.
-    return chat_odds_of(wanted) + OF_KIN * traits_of(wanted).kin < LIKELY[section]
+    return chat_odds_of(wanted) + OF_LIFE * traits_of(wanted).kin < LIKELY[section]
 
 
 def _odds_of(line: DigestLine, section: Section) -> float:

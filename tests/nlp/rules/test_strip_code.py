@@ -72,6 +72,8 @@ def test_spans_are_in_order_and_inside(text: str) -> None:
         ("<thinking>hm</thinking>It holds.", "It holds."),
         ("<think>it never ends", ""),
         ("Write `<think>` before it.", "Write `<think>` before it."),
+        ("It prints\n<think>\nand stops.", "It prints\n<think>\nand stops."),
+        ("<think>帆破了</think>\n帆补好了。", "帆补好了。"),
         ("It prints\n```\n</think>\n```\nbelow.", "It prints\n```\n</think>\n```\nbelow."),
     ],
 )
