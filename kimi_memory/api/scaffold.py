@@ -21,10 +21,9 @@ from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.overview import PAGE, empty_page
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.files.disk import lay
+from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.git.history import History
 
-TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
-"""The five folders of truth."""
 _SETTINGS = """\
 # Settings of this memory: data only. Hosts, keys and plugins are chosen in your own
 # config directory. All settings: docs/settings.md.

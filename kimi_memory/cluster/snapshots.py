@@ -19,7 +19,7 @@ from kimi_memory.formats.log_record import hash_record, is_purge, is_snapshot
 from kimi_memory.operations.bundles import export_bundle, unpack_copy
 from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.store.deployment import Deployment, write_deployment
-from kimi_memory.store.partial import TIERS
+from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.relay import Relay
 from kimi_memory.store.wal.plan import CONFLICTS
 

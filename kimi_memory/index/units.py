@@ -25,10 +25,10 @@ from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines, unseal
 from kimi_memory.formats.wikilinks import unlinked
 from kimi_memory.index.files import Files
+from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.notes.card_rank import card_rank, card_section, is_shown
 from kimi_memory.store.reading import Served
 
-TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
 Split = Callable[[str], list[Chunk]]
 
 _OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})

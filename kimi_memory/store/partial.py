@@ -11,9 +11,6 @@ from dataclasses import replace
 
 from kimi_memory.domain.change_log import LoggedStep, LogRecord
 
-TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
-"""The folders of a memory that can be kept alone."""
-
 
 def is_in_part(path: str, keep: Collection[str]) -> bool:
     """Whether a folder keeps a file; all of them where it names no tier."""

@@ -13,8 +13,8 @@ from kimi_memory.cli import run
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.change import Actor, Create, Delete, Move, Update, digest
 from kimi_memory.errors import NotPrimaryError, UsageError
-from kimi_memory.store.files.paths import is_own
-from kimi_memory.store.partial import TIERS, is_in_part
+from kimi_memory.store.files.paths import TIERS, is_own
+from kimi_memory.store.partial import is_in_part
 from tests.cluster.test_membership import kept_in_step, machine, relay
 
 KEEP = ("semantic", "long-term")

@@ -18,6 +18,8 @@ from functools import lru_cache
 from kimi_memory.domain.change import Change, Move
 from kimi_memory.errors import StoreError, UnsafePathError
 
+TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
+"""The five folders of truth."""
 PRIVATE = ".kimi"
 """The folder of everything machine-local."""
 DEPLOYED = f"{PRIVATE}/deployment.json"
