@@ -258,6 +258,8 @@ def test_a_style_forbids_nothing(text: str) -> None:
         "提交之前先给我看",
         "我确认了再发",
         "铁律加一条：报价不打折",
+        "题目在前答案统一放最后",
+        "金额一律按元写",
     ],
 )
 def test_leave_that_is_never_given_and_what_is_done_each_day_bind(clause: str) -> None:
@@ -270,6 +272,7 @@ def test_leave_that_is_never_given_and_what_is_done_each_day_bind(clause: str) -
         "you may never know",
         "every morning i read the tide table",
         "before lunch we checked the sails",
+        "他们统一用了新系统",
     ],
 )
 def test_what_happens_each_day_binds_nobody(clause: str) -> None:
