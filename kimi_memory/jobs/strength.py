@@ -36,6 +36,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     joins_value,
     only_names_habit,
     points_at_talk,
+    speaks_of_moment,
     tells_wish,
     uses_agent,
 )
@@ -186,8 +187,10 @@ def with_odds(draft: Draft, *, chat: bool) -> Draft:
     """
     if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
         return draft
-    whole = draft.type is CardType.GOTCHA or draft.reversal or draft.reason
+    whole = draft.type is CardType.GOTCHA or draft.reason
+    # 记住今天不要再犯错 is said for this day.
     asked = any(_ASKED.search(quote.text) for quote in draft.quotes)
+    asked = asked and not speaks_of_moment(draft.value)
     if whole or asked or _gives_value(draft):
         return draft
     of_user = draft.key.startswith(SELF)
