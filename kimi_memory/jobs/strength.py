@@ -175,7 +175,7 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     return replace(draft, weak=led or ahead)
 
 
-def with_odds(draft: Draft, *, chat: bool) -> Draft:
+def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
     """Return a draft marked weak, if a reader would most likely not keep it.
 
     What was asked to be remembered, what gives a known thing its value, a decision with its
@@ -184,6 +184,7 @@ def with_odds(draft: Draft, *, chat: bool) -> Draft:
     Args:
         draft: what was proposed.
         chat: whether it is from a chat with an assistant that only talks.
+        change: whether it takes the place of something that is known.
     """
     if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
         return draft
@@ -194,7 +195,7 @@ def with_odds(draft: Draft, *, chat: bool) -> Draft:
     if whole or asked or _gives_value(draft):
         return draft
     of_user = draft.key.startswith(SELF)
-    kept = is_kept(draft.value, str(draft.type), chat=chat, of_user=of_user)
+    kept = is_kept(draft.value, str(draft.type), chat=chat, of_user=of_user, change=change)
     return replace(draft, weak=not kept)
 
 
