@@ -254,6 +254,8 @@ FAILURES: dict[str, tuple[str, ...]] = {
         f"{SYNC}::test_another_memory_is_refused",
         f"{MERGE}::test_what_is_no_copy_of_this_memory_is_refused",
         "operations/test_bundles.py::test_another_memory_is_refused",
+        "operations/test_adopt_memory.py::"
+        "test_what_another_memory_knows_comes_with_its_turns_and_waits",
     ),
     "F6: a newer program wrote there": (
         f"{SYNC}::test_what_a_newer_program_wrote_is_refused_and_this_memory_stays_open",

@@ -253,6 +253,15 @@ def _parted(world: World) -> None:
     world.memory.history.set_name("theirs", theirs)
 
 
+def _befriended(world: World) -> None:
+    """Make another memory beside this one."""
+    there = world.memory.root.parent / "friend"
+    opening = Opening(home=world.memory.home, clock=world.clock, background=False)
+    with Memory.create(there, opening=opening) as friend:
+        friend.remember(world.words["fresh"], key="key.spare")
+        friend.batch.flush()
+
+
 def _picked(world: World, *, dry_run: bool = False) -> object:
     theirs = world.memory.history.names()["theirs"]
     if not dry_run:
@@ -457,6 +466,12 @@ TABLE: dict[str, Row] = {
         lambda w: _answered(w, False, dry_run=True),
     ),
     "pick": Row("pick", _parted, _picked, lambda w: _picked(w, dry_run=True)),
+    "adopt": Row(
+        "adopt",
+        _befriended,
+        lambda w: w.memory.adopt(w.memory.root.parent / "friend"),
+        lambda w: w.memory.adopt(w.memory.root.parent / "friend", dry_run=True),
+    ),
     "rollback": Row("rollback", _changed_mind, _returned, lambda w: _returned(w, dry_run=True)),
     "merge": Row(
         "merge",

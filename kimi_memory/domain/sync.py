@@ -46,6 +46,8 @@ class MergeReport:
     """Turns that were said there alone."""
     found: int = 0
     """Of these, the ones that the result has: all of them, or something is wrong."""
+    job: str = ""
+    """Of an adopted memory the record by which it can be undone; a merge has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -229,8 +229,8 @@ def _check_memory(memory: Memory, theirs: str, source: str) -> None:
     id = read_id(content)
     if id != memory.settings.memory.id:
         raise HistoryError(
-            f"{source} is another memory (id {id}). Only copies of one memory are merged; "
-            "use 'kimi-memory import' for what another one knows."
+            f"{source} is another memory (id {id}). Take over what another one knows with --adopt, "
+            "or only its statements with 'kimi-memory import'."
         )
 
 
