@@ -24,6 +24,7 @@ from kimi_memory.jobs.rename import Rename
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.jobs.rollback import Rollback, Target
 from kimi_memory.jobs.settle import Brought, Settle
+from kimi_memory.operations.adopt_memory import plan_adoption
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
@@ -262,6 +263,12 @@ def _befriended(world: World) -> None:
         friend.batch.flush()
 
 
+def _adopted_dry(world: World) -> object:
+    there = world.memory.root.parent / "friend"
+    job, _ = plan_adoption(world.memory, *world.memory.history.merger().see(there), "friend")
+    return world.memory.run(job, dry_run=True)
+
+
 def _picked(world: World, *, dry_run: bool = False) -> object:
     theirs = world.memory.history.names()["theirs"]
     if not dry_run:
@@ -470,7 +477,7 @@ TABLE: dict[str, Row] = {
         "adopt",
         _befriended,
         lambda w: w.memory.adopt(w.memory.root.parent / "friend"),
-        lambda w: w.memory.adopt(w.memory.root.parent / "friend", dry_run=True),
+        _adopted_dry,
     ),
     "rollback": Row("rollback", _changed_mind, _returned, lambda w: _returned(w, dry_run=True)),
     "merge": Row(

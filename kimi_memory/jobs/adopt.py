@@ -12,6 +12,7 @@ from kimi_memory.domain.note import Note
 from kimi_memory.domain.pages import Agent, Day, Identity, Project
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
+from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.first_pages import is_first_page
 from kimi_memory.jobs.merging import join_files, list_changes, name_changes
 from kimi_memory.jobs.pick import is_page, list_operations
@@ -57,8 +58,8 @@ class AdoptMemory:
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the files as they are."""
         store = self._context.store
-        now = _drop_pages({path: store.read(path) for path in store.files() if is_kept(path)})
-        before, theirs = (_drop_pages(one) for one in (self._other.before, self._other.files))
+        now = _pick_known({path: store.read(path) for path in store.files() if is_kept(path)})
+        before, theirs = (_pick_known(one) for one in (self._other.before, self._other.files))
         there, self.joined = join_files(store, *_fit(before, now, theirs))
         changes = list_changes(there, self.joined.files)
         return Plan(
@@ -74,12 +75,17 @@ class AdoptMemory:
         )
 
 
-def _drop_pages(tree: Tree) -> Tree:
-    """Return the files without what is made of others, and without the settings."""
+def _pick_known(tree: Tree) -> Tree:
+    """Return the files that say what is known, and what was said.
+
+    Left out are the settings, what is made of other files, and records of jobs: those name commits
+    of a history that stays where it is.
+    """
     return {
         path: content
         for path, content in tree.items()
-        if path != MARKER and not (is_view(path) or is_page(path, tree))
+        if not (path == MARKER or path.startswith(f"{FOLDER}/") or is_view(path))
+        and not is_page(path, tree)
     }
 
 

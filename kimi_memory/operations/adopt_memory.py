@@ -53,15 +53,10 @@ def adopt_memory(memory: Memory, source: str, *, dry_run: bool = False) -> Merge
             memory.check_leads()
             memory.repair_merges()
             memory.batch.flush("Before a memory is adopted")
-        merger = memory.history.merger()
-        git, theirs = merger.see(folder.resolve())
-        id = _check_other(memory, git, theirs, source)
-        before = _find_before(memory, git, theirs, id)
-        read = partial(read_versions, git, partial(list_tree, git), whole=True)
-        files, *old = read([theirs, *before]).trees
-        job = AdoptMemory(memory, Adopted(f"{id}@{theirs}", files, old[0] if old else {}))
+        git, theirs = memory.history.merger().see(folder.resolve())
+        job, base = plan_adoption(memory, git, theirs, source)
         done = memory.run(job, dry_run=dry_run)
-        report = _report(MergeReport(source, theirs, base="".join(before)), done.paths, job.joined)
+        report = _report(MergeReport(source, theirs, base=base), done.paths, job.joined)
         if dry_run or not done.id:
             return report
         assert job.joined is not None
@@ -73,6 +68,27 @@ def adopt_memory(memory: Memory, source: str, *, dry_run: bool = False) -> Merge
     settled = memory.run(Settle(memory, brought)).operations
     waiting = tuple(path for path in done.paths if waits(memory.store, path))
     return replace(report, commit=done.commit, job=done.id, settled=settled, waiting=waiting)
+
+
+def plan_adoption(memory: Memory, git: Git, theirs: str, source: str) -> tuple[AdoptMemory, str]:
+    """Return the job that adopts another memory, and the commit that both begin with, if any.
+
+    Args:
+        memory: an open memory.
+        git: sees the objects of both.
+        theirs: the commit of the other one.
+        source: what a person calls it.
+
+    Raises:
+        UsageError: it is a copy of this memory.
+        HistoryError: it is no memory, or a fork from before a purge of this one.
+    """
+    id = _check_other(memory, git, theirs, source)
+    before = _find_before(memory, git, theirs, id)
+    read = partial(read_versions, git, partial(list_tree, git), whole=True)
+    files, *old = read([theirs, *before]).trees
+    other = Adopted(f"{id}@{theirs}", files, old[0] if old else {})
+    return AdoptMemory(memory, other), "".join(before)
 
 
 def _check_other(memory: Memory, git: Git, theirs: str, source: str) -> str:
