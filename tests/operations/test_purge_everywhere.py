@@ -86,7 +86,9 @@ def test_what_is_proven_is_said_of_each_place_and_nothing_is_changed(
     assert states(memory) == {"here": "proven", "hub": "left", f"copy {laptop.copy_id}": "left"}
     assert git(hub, "rev-parse", "main").strip() == old
     assert run(prove) == 1
-    assert "nothing came from it since" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "nothing came from it since" in said
+    assert "its branch has the history from before" in said
     assert purge_everywhere(memory, Doomed(), yes=True).reached[0].state == "proven"
     before = laptop.copy_id
     assert states(memory)["hub"] == "proven"
@@ -101,7 +103,8 @@ def test_what_is_proven_is_said_of_each_place_and_nothing_is_changed(
     git(other.root, "checkout", "-q", "--orphan", "old")
     git(other.root, "commit", "-qm", "Elsewhere")
     git(other.root, "push", "-qf", str(hub), "HEAD:refs/heads/aside")
-    assert states(memory)["hub"] == "left"
+    [found] = [one for one in prove_purges(memory) if one.name == "hub"]
+    assert (found.state, found.why.endswith(": refs/heads/aside")) == ("left", True)
 
 
 def states(memory: Memory) -> dict[str, str]:
