@@ -58,13 +58,18 @@ def branch(git: Git) -> tuple[str, str]:
     return os.fsdecode(git.call("symbolic-ref", "-q", "HEAD").out.rstrip(b"\n")), ""
 
 
+def folder_of(git: Git) -> Path:
+    """Return the folder of a repository."""
+    return git.folder or git.root / ".git"
+
+
 def read_branch_file(git: Git) -> tuple[str, str]:
     """Return the same where the branch has a file of its own, as it has after each commit.
 
     Asking git took a third of a sync that finds nothing new. Both are empty where git has to be
     asked.
     """
-    folder = git.folder or git.root / ".git"
+    folder = folder_of(git)
     try:
         named = _ON_BRANCH.fullmatch((folder / "HEAD").read_bytes())
         if not named or (folder / "commondir").exists():
