@@ -127,6 +127,25 @@ def test_the_week_leaves_a_list_of_commits_by_which_git_reads_none_of_them(
     assert memory.points.graph().head == memory.history.head()
 
 
+def test_where_the_branch_is_costs_nothing_after_git_packed_it(
+    memory: Memory, calls: Calls
+) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.batch.flush()
+    head = memory.history.head()
+    git(memory.root, "branch", "main-old", "HEAD~1")
+    git(memory.root, "pack-refs", "--all")
+    assert not (memory.root / ".git/refs/heads/main").exists()
+    calls()
+    assert memory.history.head() == head
+    assert memory.blame("deploy.port")
+    found = calls()
+    assert not [one for one in found if "rev-parse" in one], found
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.batch.flush()
+    assert memory.history.head() == git(memory.root, "rev-parse", "HEAD") != head
+
+
 @pytest.fixture
 def peers(memory: Memory, tmp_path: Path, opening: Opening) -> Iterator[tuple[Memory, Memory]]:
     """Two copies that are in step with one remote."""

@@ -77,6 +77,9 @@ def print_report(report: MergeReport, *, dry_run: bool) -> None:
         text = "Merged {source} as {commit}: {count} files"
         text = "Adopted {source} as {commit}: {count} files" if report.job else text
         show(say(text, source=source, commit=made, count=count))
+    if report.ahead_until is not None:
+        text = "its last version bears a time of {at}, which is ahead of the clock here"
+        show(f"  {say(text, at=f'{report.ahead_until:%Y-%m-%d %H:%M} UTC')}")
     for line in _list_findings(report):
         show(f"  {line}")
     if report.job:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ from kimi_memory.store.trust.session_growth import turn_lines
 if TYPE_CHECKING:
     from kimi_memory.jobs.vouching import Caps, Vouched
 
+# Clocks of two machines differ by seconds; by more, what is known as of a time is uncertain.
+_SKEW = timedelta(minutes=5)
 _FORK = "Merge in a fork, and pick from it what you want here"
 
 
@@ -75,6 +78,7 @@ def merge_copy(
         changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
         report = _report(source, theirs, "", changes, merged)
+        report = replace(report, ahead_until=_find_ahead(memory, merger, theirs))
         report = _count(report, merger, bases[0], (base, ours, other), merged)
         asked = _find_joined(changes, merged) if strict else frozenset[str]()
         weighed = _weigh(memory, merger, theirs, (base, ours, other), merged)
@@ -250,6 +254,12 @@ def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
             f"the merge would take {counted(gone, 'notes')} away",
             "Look with --dry-run; if it is meant, raise gates.max_loss in memory.toml",
         )
+
+
+def _find_ahead(memory: Memory, merger: Merger, theirs: str) -> datetime | None:
+    """Return the time of a commit whose clock is minutes ahead of ours."""
+    at = merger.moment(theirs)
+    return at if at - memory.clock() > _SKEW else None
 
 
 def _report(

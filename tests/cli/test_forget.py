@@ -10,6 +10,7 @@ import pytest
 
 from kimi_memory.cli import run
 from tests.cli.answers import answer
+from tests.cli.conftest import Screen
 
 TEXT = "My dentist is Doctor Abernathy in Oslo."
 
@@ -31,6 +32,25 @@ def test_a_key_is_forgotten_and_told_when_it_is_remembered_again(folder, capsys)
     assert answer(capsys, "undo", report["id"])["id"] == report["id"]
     hits = answer(capsys, "recall", "dentist")["hits"]
     assert "card" in {hit["unit"]["kind"] for hit in hits}
+
+
+def test_what_was_forgotten_is_listed_on_a_terminal_alone(folder, capsys, screen: Screen) -> None:
+    run(["remember", TEXT, "--key", "health.dentist"])
+    run(["remember", "The door code is 7391.", "--key", "door.code"])
+    run(["forget", "--key", "health.dentist", "--why", "moved"])
+    run(["forget", "--key", "door.code", "--hash"])
+    capsys.readouterr()
+    for words in ([], ["--json"]):
+        assert run(["forget", "--list", *words]) == 2
+        assert "on a terminal alone" in capsys.readouterr().err
+    with screen.taken():
+        assert run(["forget", "--list"]) == 0
+    [first, second] = screen.text.splitlines()
+    assert "health.dentist" in first
+    assert "abernathy" in first.lower()
+    assert first.endswith(": moved")
+    assert "only a hash is kept" in second
+    assert "7391" not in screen.text
 
 
 def test_what_is_not_there_has_its_exit_code(folder, capsys) -> None:

@@ -10,4 +10,4 @@ def write_graph_file(git: Git) -> None:
 
     What cannot be written is done without. A purge makes the repository anew, without the file.
     """
-    git.call("commit-graph", "write", "--reachable", "--changed-paths")
+    git.call("commit-graph", "write", "--reachable")
