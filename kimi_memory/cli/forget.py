@@ -77,7 +77,7 @@ def run(arguments: Namespace) -> int:
 
 def _list_forgotten(arguments: Namespace) -> int:
     """Print what was forgotten, the latest last; its words where they are kept."""
-    # A program that reads the pipe may be an agent, and that shall not be told.
+    # A program that reads the pipe may be an agent, from which it is to stay away.
     if not sys.stdout.isatty():
         raise UsageError("What was forgotten is shown on a terminal alone.")
     with open_memory(arguments) as memory:

@@ -65,10 +65,7 @@ def merge_copy(
         ChangedOnDiskError: somebody saved a file meanwhile; nothing was merged.
     """
     with nullcontext() if dry_run else memory.store.lock("job"):
-        if not dry_run:
-            memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
-            memory.repair_merges()
-        memory.batch.flush()
+        _make_ready(memory, dry_run=dry_run)
         merger = memory.history.merger()
         theirs = find_source(memory, merger, source, flush=not dry_run)
         bases = find_bases(merger, theirs, source)
@@ -96,6 +93,13 @@ def merge_copy(
     settled = () if made == theirs else _settle(memory, merger, made)
     waiting = tuple(path for path in report.paths if waits(memory.store, path))
     return replace(report, commit=made, settled=settled, waiting=waiting)
+
+
+def _make_ready(memory: Memory, *, dry_run: bool) -> None:
+    if not dry_run:
+        memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
+        memory.repair_merges()
+    memory.batch.flush()
 
 
 def merge_branch(memory: Memory, name: str) -> MergeReport:
