@@ -42,7 +42,7 @@ class Syncing(Parts):
 
         Raises:
             UsageError: there is no such folder, or it is a copy of this memory.
-            HistoryError: it has no history, or is a fork from before a purge of this memory.
+            HistoryError: it has no history, or holds what was purged here.
         """
         operation = import_module("kimi_memory.operations.adopt_memory")
         return cast("MergeReport", operation.adopt_memory(self, str(folder), dry_run=dry_run))

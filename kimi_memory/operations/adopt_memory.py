@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,12 +16,12 @@ from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, UsageError
 from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.adopt import Adopted, AdoptMemory
+from kimi_memory.jobs.adopted_purges import holds_purged
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import check_format, write_views
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.settings import read_id, read_parent
 from kimi_memory.merge.trees import Joined
-from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.merge_trees import read_versions
 from kimi_memory.store.git.read import read_content
@@ -40,7 +41,7 @@ def adopt_memory(memory: Memory, source: str, *, dry_run: bool = False) -> Merge
 
     Raises:
         UsageError: there is no such folder, or it is a copy of this memory.
-        HistoryError: it has no history, or is a fork from before a purge of this memory.
+        HistoryError: it has no history, or holds what was purged here.
     """
     folder = Path(source)
     if not folder.is_dir():
@@ -81,13 +82,18 @@ def plan_adoption(memory: Memory, git: Git, theirs: str, source: str) -> tuple[A
 
     Raises:
         UsageError: it is a copy of this memory.
-        HistoryError: it is no memory, or a fork from before a purge of this one.
+        HistoryError: it is no memory, or holds what was purged here.
     """
     id = _check_other(memory, git, theirs, source)
-    before = _find_before(memory, git, theirs, id)
+    adopted = _list_adopted(memory, id)
+    before = _find_before(memory, git, theirs, id, adopted)
     read = partial(read_versions, git, partial(list_tree, git), whole=True)
     files, *old = read([theirs, *before]).trees
     other = Adopted(f"{id}@{theirs}", files, old[0] if old else {})
+    if holds_purged(memory.store, files, other.before):
+        raise HistoryError(
+            f"{source} still holds what was purged here. Purge the same there, then adopt it."
+        )
     return AdoptMemory(memory, other), "".join(before)
 
 
@@ -100,12 +106,6 @@ def _check_other(memory: Memory, git: Git, theirs: str, source: str) -> str:
         raise HistoryError(f"{source} is no memory: its last commit has no {MARKER}.")
     if id == memory.settings.memory.id:
         raise UsageError(f"{source} is a copy of this memory. Merge it without --adopt.")
-    forked, commit = read_parent(settings)
-    if forked == memory.settings.memory.id and find_purged_heads(memory) and not _has(git, commit):
-        raise HistoryError(
-            f"{source} is a fork from before a purge of this memory: it would bring back what was "
-            "destroyed. Purge the same there, and import what it knows."
-        )
     return id
 
 
@@ -114,19 +114,32 @@ def _has(git: Git, commit: str, head: str = "HEAD") -> bool:
     return bool(commit) and git.call("merge-base", "--is-ancestor", commit, head).code == 0
 
 
-def _find_before(memory: Memory, git: Git, theirs: str, id: str) -> list[str]:
-    """Return the commit that both begin with: the one adopted last, or where one was forked."""
-    ours, found = memory.history.head(), list[tuple[str, str]]()
+def _list_adopted(memory: Memory, id: str) -> list[tuple[str, str]]:
+    """Return when another memory was adopted, and the commit that it had then, in order."""
+    found = []
+    for record in _yield_records(memory, AdoptMemory.kind):
+        name, _, commit = str(record.get("subject")).partition("@")
+        if name == id:
+            found.append((str(record.get("at")), commit))
+    return sorted(found)
+
+
+def _yield_records(memory: Memory, kind: str) -> Iterator[dict[str, object]]:
     for path in memory.store.files(FOLDER):
-        if path.startswith(f"{FOLDER}/{AdoptMemory.kind}-"):
-            record = json.loads(memory.store.read(path))
-            name, _, commit = str(record.get("subject")).partition("@")
-            if name == id:
-                found.append((str(record.get("at")), commit))
-    for _, commit in sorted(found, reverse=True):
+        if path.startswith(f"{FOLDER}/{kind}-"):
+            with suppress(ValueError):  # Other checks name files that cannot be read.
+                yield json.loads(memory.store.read(path))
+
+
+def _find_before(
+    memory: Memory, git: Git, theirs: str, id: str, adopted: list[tuple[str, str]]
+) -> list[str]:
+    """Return the commit that both begin with: the one adopted last, or where one was forked."""
+    for _, commit in reversed(adopted):
         # Where the other history was written anew, it is met as if for the first time.
         if _has(git, commit, theirs):
             return [commit]
+    ours = memory.history.head()
     for head, of, side in ((ours, memory.settings.memory.id, theirs), (theirs, id, ours)):
         forked, commit = read_parent(read_content(git, side, MARKER) or b"")
         if forked == of and _has(git, commit, head):

@@ -158,14 +158,53 @@ def test_a_fork_brings_what_it_learned_and_takes_away_what_it_dropped_only_here(
     assert errors(memory) == []
 
 
-def test_a_fork_from_before_a_purge_brings_nothing_back(memory: Memory, tmp_path: Path) -> None:
+def test_a_fork_from_before_a_purge_brings_nothing_back(
+    memory: Memory, tmp_path: Path, opening: Opening
+) -> None:
     memory.remember("The vault code is azure-falcon.", key="vault.code")
     memory.batch.flush()
     memory.fork(tmp_path / "fork", "Fork")
     purge(memory, Doomed(("azure-falcon",)), yes=True)
-    with pytest.raises(HistoryError, match="before a purge"):
+    with pytest.raises(HistoryError, match="purged here"):
         adopt_memory(memory, str(tmp_path / "fork"))
     assert not memory.recall("azure-falcon").hits
+    with Memory.open(tmp_path / "fork", opening) as fork:
+        purge(fork, Doomed(("azure-falcon",)), yes=True)
+        fork.remember("Cleo likes water.", key="cleo.drink")
+        fork.batch.flush()
+    adopt_memory(memory, str(tmp_path / "fork"))
+    assert "azure-falcon" not in "".join(map(str, files_of(memory).values()))
+    assert "Cleo likes water." in said(memory)
+    assert errors(memory) == []
+
+
+def test_what_was_purged_here_since_is_not_adopted_again(
+    memory: Memory, other: Memory, clock: Clock
+) -> None:
+    """Whether the other memory goes on with its session or not, and changed the card or not."""
+    session = other.session("open")
+    session.turn("user", "The vault code is azure-falcon.")
+    other.remember("The vault code is azure-falcon.", key="vault.code")
+    other.batch.flush()
+    adopt_memory(memory, str(other.root))
+    accept_all(memory)
+    memory.batch.flush()
+    clock.move(minutes=1)
+    purge(memory, Doomed(("azure-falcon",)), yes=True)
+    session.turn("user", "And the printer is red.")
+    other.remember("The vault code is azure-falcon, with a dash.", key="vault.code")
+    other.batch.flush()
+    with pytest.raises(HistoryError, match="purged here"):
+        adopt_memory(memory, str(other.root))
+    assert "azure-falcon" not in "".join(said(memory))
+    purge(other, Doomed(("azure-falcon",)), yes=True)
+    clock.move(minutes=1)
+    adopt_memory(memory, str(other.root))
+    accept_all(memory)
+    assert "And the printer is red." in said(memory)
+    assert "azure-falcon" not in "".join([*said(memory), *map(str, files_of(memory).values())])
+    assert sorted(said(memory)) == sorted(said(other))
+    assert errors(memory) == []
 
 
 def test_a_copy_no_folder_and_no_memory_are_refused(memory: Memory, clone, tmp_path: Path) -> None:
