@@ -27,25 +27,6 @@ Name = tuple[str, str]
 """Table and key."""
 
 
-def read_id(content: bytes) -> str:
-    """Return the id of a memory from its settings; empty where they name none."""
-    return _read_own(content, "id")
-
-
-def read_parent(content: bytes) -> tuple[str, str]:
-    """Return the memory and the commit that a fork began with; empty for another memory."""
-    id, _, commit = _read_own(content, "parent").partition("@")
-    return id, commit
-
-
-def _read_own(content: bytes, name: str) -> str:
-    try:
-        found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
-    except tomllib.TOMLDecodeError:
-        return ""
-    return str(found.get(name, "")) if isinstance(found, dict) else ""
-
-
 def merge_settings(base: str, ours: str, theirs: str) -> str | None:
     """Return the settings of both sides; None where that needs a person."""
     try:

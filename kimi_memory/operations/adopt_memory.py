@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
+from kimi_memory.domain.memory_identity import read_id, read_parent
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, UsageError
 from kimi_memory.formats.job_file import FOLDER
@@ -20,7 +21,6 @@ from kimi_memory.jobs.adopted_purges import holds_purged
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import check_format, write_views
 from kimi_memory.jobs.settle import Brought, Settle
-from kimi_memory.merge.settings import read_id, read_parent
 from kimi_memory.merge.trees import Joined
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.merge_trees import read_versions

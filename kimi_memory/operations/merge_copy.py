@@ -12,6 +12,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Change, Create, Delete, Update
 from kimi_memory.domain.job import Operation
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, NotFoundError, UsageError
 from kimi_memory.formats.frontmatter import id_of
@@ -27,7 +28,6 @@ from kimi_memory.jobs.merging import (
 )
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
-from kimi_memory.merge.settings import read_id
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.branches import find_branches, flush_branch

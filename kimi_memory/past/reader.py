@@ -13,6 +13,7 @@ from kimi_memory.domain.note import Note
 from kimi_memory.domain.past import Cause
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.formats.job_file import job_of
 from kimi_memory.past.copies import Copies
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
@@ -247,8 +248,6 @@ def _find_reason(record: bytes | None, note: str) -> tuple[str, str, str]:
     """Return what a job did to a note, why, and its prompt; empty where its record has none."""
     if record is None:
         return "", "", ""
-    from kimi_memory.formats.job_file import job_of  # nor records of jobs
-
     try:
         job = job_of(record)
     except (ValueError, FormatError):

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from kimi_memory.config import MARKER
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git.arrivals import list_passed
 from kimi_memory.store.git.head import blob_of, brought_nothing, read_state
+from kimi_memory.store.git.signed_commits import SignedCommits
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
-    from kimi_memory.store.git.signed_commits import SignedCommits
     from kimi_memory.store.git.signers import Signers
     from kimi_memory.store.store import Store
 
@@ -59,9 +60,6 @@ class Passed:
         if self._signers is None or not self._signers.known():
             return False
         if commit not in self._vouched:
-            # Most memories know no keys.
-            from kimi_memory.store.git.signed_commits import SignedCommits
-
             self._vouched[commit] = self._read_waiting(
                 SignedCommits(self._history().repository(), self._signers), commit
             )
@@ -70,8 +68,6 @@ class Passed:
 
     def _read_waiting(self, signed: SignedCommits, commit: str) -> frozenset[str] | None:
         """Return the files that waited in a commit; None where no known person signed it."""
-        from kimi_memory.merge.settings import read_id
-
         row = signed.read(commit)
         ours = read_id(self._store.read(MARKER))
         # With the same key its owner may have signed commits of other memories.
