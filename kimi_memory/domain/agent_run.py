@@ -48,6 +48,7 @@ class Task:
     realtime: bool = False
     """Whether somebody waits for each answer."""
     expected_s: float = 0.0
+    """So long it is expected to take; nobody knows if 0."""
     security: Security = "normal"
     needs: Needs = Needs()
     region: str = ""

@@ -14,6 +14,7 @@ from kimi_memory.api.options import Opening
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import AgentRun, Task
 from kimi_memory.domain.change_log import Unreachable
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.placement_types import (
     Capabilities,
     Latency,
@@ -151,7 +152,8 @@ def place(cluster: Cluster, task: Task, ttl: float = 6.0) -> Placement:
     Raises:
         NoPlaceError: no machine can take it.
     """
-    return place_task(task, read_surroundings(cluster, task.memory, ttl))
+    around = read_surroundings(cluster, task.memory, ttl)
+    return place_task(task, around._replace(now=utcnow()))
 
 
 def choose_place(cluster: Cluster, task: Task, ttl: float = 6.0) -> tuple[Placement, str]:
@@ -162,7 +164,7 @@ def choose_place(cluster: Cluster, task: Task, ttl: float = 6.0) -> tuple[Placem
         UsageError: nobody said how ssh reaches the machine.
     """
     around = read_surroundings(cluster, task.memory, ttl)
-    found = place_task(task, around)
+    found = place_task(task, around._replace(now=utcnow()))
     if found.execution == cluster.node:
         return found, ""
     return found, f"{SSH}{_find_host(around, found.execution)}"

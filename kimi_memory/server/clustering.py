@@ -109,6 +109,7 @@ def place(memory: Memory, caller: Caller, given: Given) -> Placed:
     task = Task(
         new_id("task", datetime.now(UTC)), id, given["task"], realtime=given["realtime"],
         security=given["security"], needs=needs, region=given["region"],
+        expected_s=given["expected_s"],
     )  # fmt: skip
     try:
         with _open_cluster(memory) as cluster:

@@ -27,6 +27,8 @@ from kimi_memory.runs.profiles import (
     publish_offer,
 )
 
+from .task_time import check_expected, parse_deadline
+
 _STATES = ("online", "busy", "maintenance")
 _USE_CASES = ("", "low-latency", "offline", "edge")
 _RUNTIMES = ("process", "sandbox", "gvisor", "container", "kubernetes", "ray")
@@ -37,6 +39,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--task", choices=TASK_CLASSES, default="batch", help="default: batch")
     parser.add_argument("--for", dest="name", default="", help="a deployed memory to be near to")
+    parser.add_argument(
+        "--expected", type=float, default=0.0, metavar="S", help="so many seconds it should take"
+    )
+    parser.add_argument(
+        "--deadline", default="", metavar="WHEN", help="when it has to be done at last"
+    )
     parser.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     parser.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
     parser.add_argument("--region", default="", help="where it must run")
@@ -140,7 +148,8 @@ def _read_task(arguments: Namespace) -> Task:
     return Task(
         new_id("task", datetime.now(UTC)), arguments.name, arguments.task,
         realtime=arguments.realtime, security=arguments.security, needs=needs,
-        region=arguments.region,
+        region=arguments.region, expected_s=check_expected(arguments.expected),
+        deadline=parse_deadline(arguments.deadline),
     )  # fmt: skip
 
 
