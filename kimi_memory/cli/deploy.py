@@ -15,6 +15,8 @@ from kimi_memory.cluster.snapshots import find_snapshot
 from kimi_memory.cluster.trust import seal_log
 from kimi_memory.errors import UsageError
 
+_MOST_FILES = 20
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
@@ -45,6 +47,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         step.add_argument(
             "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
         )
+    sync.add_argument(
+        "--since",
+        default="",
+        metavar="VERSION",
+        help="say what it has that v120, or a day, has not",
+    )
     move.add_argument(
         "--no-copy", action="store_true", help="remove the folder of this machine at the end"
     )
@@ -204,10 +212,17 @@ def _migrate(cluster: Cluster, arguments: Namespace) -> None:
 
 
 def _sync(cluster: Cluster, arguments: Namespace) -> None:
-    found = sync(cluster, arguments.name, arguments.to, arguments.timeout)
+    found = sync(cluster, arguments.name, arguments.to, arguments.timeout, since=arguments.since)
     text = "{node} has record {record}; {count} were new to it. It took {seconds} s."
     said = say(text, node=found.node, record=found.seq, count=found.records, seconds=found.seconds)
-    show_result(arguments, found, said)
+    lines = [said]
+    if found.since:
+        text = "Since {version}: {count} versions, {files} files that differ."
+        lines.append(say(text, version=found.since, count=found.versions, files=len(found.files)))
+        lines += [f"  {path}" for path in found.files[:_MOST_FILES]]
+        if len(found.files) > _MOST_FILES:
+            lines.append(say("… and {count} more", count=len(found.files) - _MOST_FILES))
+    show_result(arguments, found, lines)
 
 
 def _repair(cluster: Cluster, arguments: Namespace) -> None:

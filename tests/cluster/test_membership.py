@@ -304,6 +304,17 @@ def test_a_memory_moves_to_another_node_once_that_has_all_of_it(
             assert "does not hold" in capsys.readouterr().err
             assert run(["deploy", "sync", "shop", "--to", "rack"]) == 0
             assert "rack has record" in capsys.readouterr().out
+            assert run(["remember", "The queue is RabbitMQ.", *place]) == 0
+            assert run(["distill", *place]) == 0  # Jobs commit.
+            capsys.readouterr()
+            assert run(["deploy", "sync", "shop", "--to", "rack", "--since", "v1"]) == 0
+            said = capsys.readouterr().out
+            assert "Since v1: " in said and "files that differ" in said
+            found = sync(one, "shop", "rack", since="v1")
+            assert found.versions and any("semantic/" in path for path in found.files)
+            assert not sync(one, "shop", "rack", since="HEAD").versions
+            assert run(["deploy", "sync", "shop", "--to", "rack", "--since", "v999"]) != 0
+            capsys.readouterr()
             assert run(["deploy", "migrate", "shop", "--to", "rack", "--dry-run"]) == 0
             assert "Would have rack take the writes" in capsys.readouterr().out
             assert run(["deploy", "migrate", "shop", "--to", "rack"]) == 0
