@@ -66,7 +66,7 @@ PUBLIC = tuple(
         # runs of agents, the machines they run on, and what they may do there as tools
         *("runs", "cluster", "mcp.exec_tools"),
         # what spaces decide by, and whom they believe
-        *("spaces.policies", "spaces.issuers", "spaces.people"),
+        *("spaces.policies", "spaces.issuers", "spaces.people", "spaces.placing"),
         # the directories of a user, and what is installed there
         "api.options",
         # a memory as one file

@@ -6,7 +6,7 @@ where no pair of machines answers within 50 ms, one machine does both. The rest 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import product
 from types import MappingProxyType
@@ -42,6 +42,8 @@ class Surroundings(NamedTuple):
     """Seconds; a machine that was silent three times as long is offline."""
     now: datetime | None = None
     """Against which deadlines are held; none is if not given."""
+    forbidden: Mapping[str, str] = MappingProxyType({})
+    """Machines on which policies let the task not run, with the reasons."""
 
     def find_latency(self, a: str, b: str) -> float | None:
         """Return the latency between two machines; None where nobody measured it."""
@@ -49,6 +51,15 @@ class Surroundings(NamedTuple):
             return 0.0
         found = (one.p50_ms for one in self.latencies if {one.a, one.b} == {a, b})
         return next(found, None)
+
+
+Forbid = Callable[[Sequence[NodeProfile], Task], Mapping[str, str]]
+"""Says on which machines policies let a task not run, and why."""
+
+
+def forbid_nothing(nodes: Sequence[NodeProfile], task: Task) -> Mapping[str, str]:
+    """Let a task run anywhere, as where no policies speak of its memory."""
+    return {}
 
 
 class _Wish(NamedTuple):
@@ -212,6 +223,8 @@ def _refuse_any(node: NodeProfile, task: Task, around: Surroundings) -> Iterator
         yield {"maintenance": "in maintenance"}.get(node.status, node.status)
     if task.region and node.region != task.region:
         yield f"is in {node.region or 'no region'}, not {task.region}"
+    if why := around.forbidden.get(node.name):
+        yield why
 
 
 def _explain(

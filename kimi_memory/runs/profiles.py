@@ -25,7 +25,7 @@ from kimi_memory.domain.placement_types import (
 )
 from kimi_memory.errors import NoPlaceError, UsageError
 from kimi_memory.runs.exec_line import ExecLine
-from kimi_memory.runs.placing import Surroundings, place_task
+from kimi_memory.runs.placing import Forbid, Surroundings, forbid_nothing, place_task
 from kimi_memory.store.guarded_log import find_guard
 
 SSH = "ssh:"
@@ -146,25 +146,42 @@ def _pick(fields: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def place(cluster: Cluster, task: Task, ttl: float = 6.0) -> Placement:
+def place(
+    cluster: Cluster, task: Task, ttl: float = 6.0, forbid: Forbid = forbid_nothing
+) -> Placement:
     """Return where a task runs, and why.
+
+    Args:
+        cluster: opened.
+        task: what is to run.
+        ttl: of the cluster.
+        forbid: the policies that have a say in it.
 
     Raises:
         NoPlaceError: no machine can take it.
     """
+    return place_task(task, _look_around(cluster, task, ttl, forbid))
+
+
+def _look_around(cluster: Cluster, task: Task, ttl: float, forbid: Forbid) -> Surroundings:
     around = read_surroundings(cluster, task.memory, ttl)
-    return place_task(task, around._replace(now=utcnow()))
+    return around._replace(now=utcnow(), forbidden=forbid(around.nodes, task))
 
 
-def choose_place(cluster: Cluster, task: Task, ttl: float = 6.0) -> tuple[Placement, str]:
+def choose_place(
+    cluster: Cluster, task: Task, ttl: float = 6.0, forbid: Forbid = forbid_nothing
+) -> tuple[Placement, str]:
     """Return where a task runs, and the runtime that has it carried out there; empty for here.
+
+    Args:
+        cluster, task, ttl, forbid: as for `place`.
 
     Raises:
         NoPlaceError: no machine can take it.
         UsageError: nobody said how ssh reaches the machine.
     """
-    around = read_surroundings(cluster, task.memory, ttl)
-    found = place_task(task, around._replace(now=utcnow()))
+    around = _look_around(cluster, task, ttl, forbid)
+    found = place_task(task, around)
     if found.execution == cluster.node:
         return found, ""
     return found, f"{SSH}{_find_host(around, found.execution)}"

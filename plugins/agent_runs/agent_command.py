@@ -33,6 +33,7 @@ from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.profiles import choose_place
 from kimi_memory.runs.programs import find_program
 from kimi_memory.runs.run_records import count_skills, read_runs
+from kimi_memory.spaces.placing import PlacePolicies
 
 from .serve_tasks import serve_tasks
 from .task_time import check_expected, parse_deadline
@@ -138,7 +139,8 @@ def _run(memory: Memory, arguments: Namespace) -> int:
         with Cluster.open("", Opening(home=memory.home, background=False)) as cluster:
             # One that no other machine has is near to none.
             near = task if memory.store.relay else replace(task, memory="")
-            _, runtime = choose_place(cluster, near)
+            policies = PlacePolicies(memory.home, task.memory, memory.root)
+            _, runtime = choose_place(cluster, near, forbid=policies.refuse)
         program = program._replace(runtime=runtime or program.runtime)
     folder = arguments.folder
     if folder is not None and not folder.is_dir():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
+from pathlib import Path
 
+from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import show_json, show_result, show_text
 from kimi_memory.cli.terminal import say
 from kimi_memory.cluster import Cluster
@@ -18,6 +20,7 @@ from kimi_memory.domain.placement_types import (
     Resources,
 )
 from kimi_memory.errors import UsageError
+from kimi_memory.runs.placing import Forbid, forbid_nothing
 from kimi_memory.runs.profiles import (
     SSH,
     Offer,
@@ -26,6 +29,7 @@ from kimi_memory.runs.profiles import (
     publish_latency,
     publish_offer,
 )
+from kimi_memory.spaces.placing import PlacePolicies
 
 from .task_time import check_expected, parse_deadline
 
@@ -104,7 +108,7 @@ def run(arguments: Namespace) -> int:
         if arguments.offer or measured:
             show_result(arguments, {"node": cluster.node}, f"{cluster.node}: noted.")
             return 0
-        found = place(cluster, _read_task(arguments))
+        found = place(cluster, _read_task(arguments), forbid=_find_policies(cluster, arguments))
     if arguments.json:
         show_json({**found._asdict(), "refused": [one._asdict() for one in found.refused]})
     else:
@@ -121,6 +125,15 @@ def format_placement(found: Placement) -> str:
     lines = [f"  refused {one.node:<{widest}}  {one.why}" for one in found.refused]
     head = f"{found.mode}  {where}  score {found.score}"
     return "\n".join([head, f"  because {found.why}", *lines])
+
+
+def _find_policies(cluster: Cluster, arguments: Namespace) -> Forbid:
+    """Return what the space of the memory that was named says of places."""
+    if not arguments.name:
+        return forbid_nothing
+    id = cluster.registry.find(arguments.name)
+    here = [one.folder for one in cluster.deployments(id) if one.node == cluster.node]
+    return PlacePolicies(Home.of_user(), id, Path(*here)).refuse
 
 
 def _format_latency(one: Latency) -> str:

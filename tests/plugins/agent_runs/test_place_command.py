@@ -15,7 +15,8 @@ from kimi_memory.runs.profiles import read_surroundings, status_of
 
 @pytest.fixture
 def joined(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for kind in ("CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
     url = f"folder://{tmp_path}/log"
     assert run(["node", "join", "--url", url, "--name", "edge-1", "--region", "us"]) == 0
 
@@ -51,6 +52,32 @@ def test_what_cannot_be_placed_says_why(
 ) -> None:
     assert run(["place", *words]) == code
     assert said in capsys.readouterr().err
+
+
+def test_the_policies_of_a_space_say_where_a_memory_runs(
+    joined: None, capsys, tmp_path: Path
+) -> None:
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    folder, space = tmp_path / "shop", tmp_path / "space"
+    for line in (
+        ["init", str(folder), "--name", "shop"], ["deploy", "add", "--memory", str(folder)],
+        ["space", "create", "team", "--folder", str(space)],
+        ["space", "share", "--memory", str(folder)], ["place", "--for", "shop"],
+    ):  # fmt: skip
+        assert run(line) == 0, capsys.readouterr().err
+    (space / "policies/places.cedar").write_text(
+        'forbid(principal is Node, action == Action::"place", resource) '
+        'unless { principal.region == "eu" };'
+    )
+    capsys.readouterr()
+    assert run(["place", "--for", "shop"]) == 45
+    assert "policies/places.cedar:1 forbids it" in capsys.readouterr().err
+    assert run(["place"]) == 0  # A task over no memory is nobody's.
+    # Under another name of the memory, its space is known by its folder.
+    assert run(["agent", "run", "cat", "x", "--command", "cat", "--placed", "--memory",
+                str(folder)]) == 45  # fmt: skip
+    assert "places.cedar:1 forbids it" in capsys.readouterr().err
+    assert run(["space", "verify"]) == 0
 
 
 def test_a_machine_in_maintenance_takes_nothing(joined: None, capsys) -> None:
