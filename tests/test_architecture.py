@@ -67,6 +67,7 @@ PUBLIC = tuple(
         *("runs", "cluster", "mcp.exec_tools"),
         # what spaces decide by, and whom they believe
         *("spaces.policies", "spaces.issuers", "spaces.people", "spaces.placing"),
+        "spaces.budget",
         # the directories of a user, and what is installed there
         "api.options",
         # a memory as one file

@@ -48,6 +48,8 @@ class Space:
     """Names of its memories, by id."""
     queries: Literal["hash", "text"] = "hash"
     """How the log has the words of a question: as a keyed hash, or as they are."""
+    tokens_per_day: int = 0
+    """So many tokens the jobs of all its memories may spend in a day; no bound if 0."""
 
 
 @dataclass(frozen=True, slots=True)

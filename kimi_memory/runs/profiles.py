@@ -174,7 +174,10 @@ def choose_place(
     """Return where a task runs, and the runtime that has it carried out there; empty for here.
 
     Args:
-        cluster, task, ttl, forbid: as for `place`.
+        cluster: opened.
+        task: what is to run.
+        ttl: of the cluster.
+        forbid: the policies that have a say in it.
 
     Raises:
         NoPlaceError: no machine can take it.

@@ -1,4 +1,4 @@
-"""Where tasks over a memory of a space may run: policies of the space, and a line for each answer."""
+"""Where tasks over a memory of a space may run: its policies, and a line for each answer."""
 
 from __future__ import annotations
 
