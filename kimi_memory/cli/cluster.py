@@ -18,6 +18,7 @@ from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.purging import list_purged_nodes
 from kimi_memory.cluster.registry import DeploymentRow
 from kimi_memory.cluster.running import Service
+from kimi_memory.spaces.carried import Heads
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -67,7 +68,7 @@ def _run(cluster: Cluster) -> int:
             sys.stdout.flush()
 
     with until_signal() as stop:
-        Service(cluster, opening, tell).run(stop.wait)
+        Service(cluster, opening, tell, Heads(Home.of_user()).find).run(stop.wait)
     return 0
 
 

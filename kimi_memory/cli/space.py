@@ -19,6 +19,7 @@ from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
+from kimi_memory.spaces.carried import find_carried
 from kimi_memory.spaces.space_files import read_registry
 from kimi_memory.spaces.space_folder import SpaceFolder
 
@@ -347,9 +348,10 @@ def _moment(text: str) -> datetime:
 
 
 def _verify(arguments: Namespace, space: SpaceFolder) -> int:
-    found = space.log.verify()
+    known, silent = find_carried(space)
+    found = space.log.verify(known)
     if arguments.json:
-        show_json(found)
+        show_json({**plain(found), "not_asked": silent})
     elif found.faults:
         for fault in found.faults:
             show(f"✗ {fault.place}: {say_finding(fault.why)}")
@@ -360,6 +362,11 @@ def _verify(arguments: Namespace, space: SpaceFolder) -> int:
             records=found.records, commits=found.checkpoints,
         )  # fmt: skip
         show(f"✓ {line}")
+        if found.carried:
+            line = "{count} records of change logs name lines that are there."
+            show(f"✓ {say(line, count=found.carried)}")
+    for one in [] if arguments.json else silent:
+        show(f"! {say('not compared with the change log of {log}', log=one)}")
     return int(bool(found.faults))
 
 

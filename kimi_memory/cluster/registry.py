@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Literal, TypeVar
@@ -14,6 +15,7 @@ from urllib.parse import quote
 
 from kimi_memory.domain.change_log import ChangeLog, Lease, Row
 from kimi_memory.domain.cluster import NodeKind, Role
+from kimi_memory.domain.space_types import AuditHead
 from kimi_memory.errors import AmbiguousIdError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 
@@ -23,6 +25,7 @@ Status = Literal["deploying", "active", "syncing", "inactive"]
 _NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
 _PURGES, _REACHED = "purges", "purges-reached"
 _PROPOSALS, _ANSWERS = "proposals", "answers"
+_AUDITS = "audits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,19 @@ class Registry:
     def _body(self, table: str, key: str) -> Mapping[str, Any]:
         rows = (row for row in self._log.rows(table) if row.key == key)
         return next((dict(json.loads(row.body)) for row in rows), {})
+
+    def audit_heads(self, memory: str) -> list[AuditHead]:
+        """Return where the audit logs of nodes end, as these say; of nodes that share a memory."""
+        found = []
+        for key, body in self._bodies(_AUDITS, f"{memory}/").items():
+            with suppress(ValueError, TypeError, KeyError):  # Others may write rows.
+                node = key.partition("/")[2]
+                found.append(AuditHead(str(body["space"]), node, int(body["seq"]), body["hash"]))
+        return found
+
+    def put_audit_head(self, memory: str, head: AuditHead) -> None:
+        """Write where the audit log of this node ends."""
+        self._log.put_row(_AUDITS, f"{memory}/{head.node}", _to_json(head._asdict()))
 
     def find(self, name: str) -> str:
         """Return the id of a deployed memory by its name, its id, or the beginning of one.

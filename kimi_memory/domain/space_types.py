@@ -149,3 +149,13 @@ class Audit:
     """SHA-256 of the line before."""
     mac: str = ""
     """HMAC of everything above, with the machine's key."""
+
+
+class AuditHead(NamedTuple):
+    """Where the audit log of a machine in a space ended at some time."""
+
+    space: str
+    """Its id."""
+    node: str
+    seq: int
+    hash: str
