@@ -78,6 +78,8 @@ class _End(NamedTuple):
     """How long it is; below zero where its last line may be cut short."""
     seq: int
     hash: str
+    head: bytes = b""
+    """What the file that knows the end says then."""
 
 
 class AuditLog:
@@ -126,8 +128,9 @@ class AuditLog:
                 if self._is_linked():
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                 size = _append_line(path, line, end, sync=sync)
-                self._end = _End(path, size, seq, _hash(line))
-                _write_head(head, self._end)
+                self._end = _end_at(path, size, seq, _hash(line))
+                # In place, and always as long: a file that is renamed for each line costs more.
+                os.pwrite(head, self._end.head, 0)
             except OSError as error:
                 in_the_way = error.errno in (errno.ELOOP, errno.EISDIR, errno.ENOTDIR)
                 remedy = "Take away what is in the way" if in_the_way else "Free some space"
@@ -237,7 +240,7 @@ class AuditLog:
     def _find_end(self, head: int) -> _End:
         """Return where the log ends: what is to be written comes after it."""
         known, told = self._end, os.pread(head, _HEAD_BYTES, 0)
-        if known and told == _head_of(known) and _size_of(known.path) == known.size:
+        if known and told == known.head and _size_of(known.path) == known.size:
             return known
         seq, _ = _parse_head(told)
         files = self._files()
@@ -317,13 +320,8 @@ def _parse_head(told: bytes) -> Checkpoint:
     return (int(number), hash.strip()) if number.isdecimal() else (0, "")
 
 
-def _head_of(end: _End) -> bytes:
-    return f"{end.seq:020} {end.hash}\n".encode()
-
-
-def _write_head(head: int, end: _End) -> None:
-    # In place, and always as long: a file that is renamed for each line costs more than the line.
-    os.pwrite(head, _head_of(end), 0)
+def _end_at(path: str, size: int, seq: int, hash: str) -> _End:
+    return _End(path, size, seq, hash, f"{seq:020} {hash}\n".encode())
 
 
 def _check_end(head: int, hashes: dict[int, str]) -> Iterator[Fault]:
@@ -381,7 +379,9 @@ def _read_last_lines(path: Path) -> list[bytes]:
 
 def _line_of(record: Audit, chain: Mapping[str, object] = MappingProxyType({})) -> bytes:
     found = dict(zip(_FIELDS, _values(record), strict=True))
-    return _ENCODER.encode({**found, "at": record.at.isoformat(), **chain}).encode()
+    found["at"] = record.at.isoformat()
+    found.update(chain)
+    return _ENCODER.encode(found).encode()
 
 
 def _parse_line(line: bytes) -> Audit | None:

@@ -119,8 +119,8 @@ class SpaceFolder:
 
     @property
     def name(self) -> str:
-        """What the space is called."""
-        return self.about.name
+        """What the space is called, as it was read last."""
+        return self._about[1].name
 
     @property
     def about(self) -> Space:
