@@ -6,33 +6,32 @@ all its memories on this machine spend together. A plugin of yours can bound the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.job import TokenBound
-from kimi_memory.spaces.budget import SpaceBudgets
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.job import TokenBound
+    from kimi_memory.spaces.budget import SpaceBudgets
 
 SETTINGS = ()
 """Nothing is to be set: the bound is in the folder of the space."""
 
 
-class SpaceBudget:
-    """Asks the space of a memory."""
+@cache
+def _load_budgets() -> SpaceBudgets:
+    from kimi_memory.spaces.budget import SpaceBudgets
 
-    def __init__(self) -> None:
-        self._budgets = SpaceBudgets()
-
-    @hookimpl
-    def bound_tokens(
-        self, memory: str, root: Path, state: Path, now: datetime
-    ) -> TokenBound | None:
-        """Say what is left of the day."""
-        return self._budgets.find_bound(state, memory, root, now)
+    return SpaceBudgets()
 
 
-def create(settings: Mapping[str, Any]) -> SpaceBudget:
-    """Make the plugin."""
-    return SpaceBudget()
+@hookimpl
+def bound_tokens(memory: str, root: Path, state: Path, now: datetime) -> TokenBound | None:
+    """Say what is left of the day."""
+    # Most people have no space, and nothing of one is loaded for them.
+    if not (state / "spaces.json").is_file():
+        return None
+    return _load_budgets().find_bound(state, memory, root, now)

@@ -19,7 +19,6 @@ from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.spaces.carried import find_carried
 from kimi_memory.spaces.space_files import read_registry
 from kimi_memory.spaces.space_folder import SpaceFolder
 
@@ -348,6 +347,9 @@ def _moment(text: str) -> datetime:
 
 
 def _verify(arguments: Namespace, space: SpaceFolder) -> int:
+    # A space of one machine needs nothing of a cluster.
+    from kimi_memory.spaces.carried import find_carried
+
     known, silent = find_carried(space)
     found = space.log.verify(known)
     if arguments.json:

@@ -6,6 +6,7 @@ It coordinates and holds no memory: all of it can be lost and is written anew by
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -43,6 +44,8 @@ class Node:
     """Of its HTTP server, for programs elsewhere; empty where it said nothing."""
     key: str = ""
     """Its public key, never a secret; empty where it signs nothing."""
+    load: int = 0
+    """How busy its processors were when it was seen, 0 to 100."""
     seen_seconds: float = 0.0
     """How long ago it said that it is there, by the clock of the engine."""
 
@@ -225,12 +228,28 @@ class Registry:
 
 
 # Written by name: how long ago a row was seen is for the engine to say, not for the node.
-_NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since", "address", "key")
+_NODE_FIELDS = (
+    "name",
+    "kind",
+    "region",
+    "zone",
+    "host",
+    "version",
+    "since",
+    "address",
+    "key",
+    "load",
+)
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
     *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),
     "keep",
 )
+
+
+def measure_load() -> int:
+    """Return how busy the processors of this machine were in the last minute, 0 to 100."""
+    return min(100, round(100 * os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def _to_json(body: Mapping[str, Any]) -> bytes:

@@ -42,6 +42,7 @@ class Offer(NamedTuple):
     permissions: Permissions = Permissions()
     status: str = "online"
     load: int = 0
+    """At least so busy it is taken for, 0 to 100; else as busy as it was measured."""
     endpoint: str = ""
     """How others reach its execution node: ``ssh:HOST``, or ``https://HOST:PORT``."""
     labels: Mapping[str, str] = MappingProxyType({})
@@ -95,7 +96,7 @@ def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> S
         _build_profile(
             NodeProfile(
                 one.name, one.kind, region=one.region, zone=one.zone, since=one.since,
-                version=one.version, seen_seconds=one.seen_seconds, key=one.key,
+                version=one.version, seen_seconds=one.seen_seconds, key=one.key, load=one.load,
             ),
             offers.get(one.name, {}),
         )
@@ -116,14 +117,15 @@ def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
     resources = _pick(Resources._fields, offer.get("resources", {}))
     permissions = _pick(Permissions._fields, offer.get("permissions", {}))
     plain = {
-        name: offer[name]
-        for name in ("use_case", "status", "load", "endpoint", "labels")
-        if name in offer
+        name: offer[name] for name in ("use_case", "status", "endpoint", "labels") if name in offer
     }
+    # What a person says of a machine counts where it is more than was measured.
+    load = max(node.load, offer.get("load", 0))
     return node._replace(
         capabilities=Capabilities(**capabilities),
         resources=Resources(**resources),
         permissions=Permissions(**permissions),
+        load=load,
         **plain,
     )
 
@@ -131,6 +133,21 @@ def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
 def status_of(node: NodeProfile, ttl: float) -> str:
     """Return what a machine is now: offline where nobody heard of it for three times `ttl`."""
     return "offline" if node.seen_seconds >= 3 * ttl else node.status
+
+
+def check_room(cluster: Cluster) -> None:
+    """Refuse a memory more than this machine offers to keep.
+
+    Raises:
+        UsageError: it keeps so many already.
+    """
+    here = next((one for one in read_surroundings(cluster).nodes if one.name == cluster.node), None)
+    most = here.capabilities.max_memories if here else 0
+    if most and len(cluster.registry.deployments(node=cluster.node)) >= most:
+        raise UsageError(
+            f"{cluster.node} keeps at most {most} memories, and has as many. Say another number "
+            "there with 'kimi-memory place --offer --most N'."
+        )
 
 
 def _plain(value: object) -> object:

@@ -58,6 +58,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--ram", type=int, default=0, metavar="MB", help="memory")
     parser.add_argument("--disk", type=int, default=0, metavar="MB", help="disk")
     parser.add_argument("--gpu", action="store_true", help="a GPU")
+    _declare_offer(parser)
+
+
+def _declare_offer(parser: ArgumentParser) -> None:
+    """Declare what a machine says of itself, and of the way to others."""
     parser.add_argument(
         "--offer", action="store_true", help="say that this machine offers all that, instead"
     )
@@ -71,7 +76,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--label", action="append", default=[], metavar="NAME=VALUE",
         help="with --offer: what you say of it; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--load", type=int, default=0, metavar="PERCENT", help="with --offer")
+    parser.add_argument(
+        "--load",
+        type=int,
+        default=0,
+        metavar="PERCENT",
+        help="with --offer: at least so busy; else as it is measured",
+    )
     parser.add_argument(
         "--status", choices=_STATES, default="online", help="with --offer; default: online"
     )

@@ -23,6 +23,7 @@ from kimi_memory.cluster.checking import check_log
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.running import Service
 from kimi_memory.domain.space_types import AuditHead
+from kimi_memory.mcp.workers import Desk
 from kimi_memory.spaces.audit_log import decision_record
 from kimi_memory.spaces.carried import Heads, find_carried
 from kimi_memory.spaces.space_folder import SpaceFolder
@@ -144,6 +145,23 @@ def test_the_service_of_a_node_carries_it(sites: list[Site]) -> None:
         stop.set()
         thread.join()
     assert edge.space.log.verify(find_carried(edge.space)[0]).carried == 1
+
+
+def test_a_line_names_the_leadership_and_the_run_that_asks(
+    sites: list[Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edge = sites[0]
+    edge.space.add("scout", ["writer"], "agent")
+    home = edge.space.home
+    monkeypatch.setattr("kimi_memory.api.options.Home.of_user", lambda: home)
+    desk = Desk(edge.folder, member="scout", run="run-01")
+    try:
+        desk.remember("The queue is RabbitMQ.")
+        desk.search("queue")
+    finally:
+        desk.close()
+    first, second = (one for one in edge.space.log.records() if one.via == "mcp")
+    assert (first.run, first.sub, second.run, second.epoch) == ("run-01", "scout", "run-01", 1)
 
 
 def test_the_command_compares_and_says_where_it_cannot(
