@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -62,6 +65,13 @@ def publish_offer(cluster: Cluster, offer: Offer) -> None:
         for name, value in offer._asdict().items()
     }
     cluster.log.put_row(_PROFILES, cluster.node, json.dumps(body, sort_keys=True).encode())
+
+
+def measure_resources() -> Resources:
+    """Return what this machine has: processors, memory, and free disk where runs work."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    return Resources(float(os.cpu_count() or 1), memory // 2**20, free // 2**20)
 
 
 def publish_latency(cluster: Cluster, one: Latency) -> None:

@@ -25,6 +25,7 @@ from kimi_memory.runs.profiles import (
     SSH,
     Offer,
     measure_latency,
+    measure_resources,
     place,
     publish_latency,
     publish_offer,
@@ -64,7 +65,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _declare_offer(parser: ArgumentParser) -> None:
     """Declare what a machine says of itself, and of the way to others."""
     parser.add_argument(
-        "--offer", action="store_true", help="say that this machine offers all that, instead"
+        "--offer",
+        action="store_true",
+        help="say that this machine offers all that, instead; of processors, memory and disk what "
+        "it has, if not given",
     )
     parser.add_argument("--gpu-ram", type=int, default=0, metavar="MB", help="with --offer")
     parser.add_argument("--providers", default="", help="with --offer: of models, by commas")
@@ -183,6 +187,7 @@ def _read_offer(arguments: Namespace) -> Offer:
     if arguments.endpoint and not arguments.endpoint.startswith((SSH, "https://")):
         raise UsageError(f"{arguments.endpoint!r} is no endpoint. Write ssh:HOST, or https://….")
     names = set(_read_permissions(arguments))
+    has = measure_resources()
     runtimes = [one for one in _split(arguments.needs) if one in _RUNTIMES]
     languages = [one for one in _split(arguments.needs) if one not in runtimes]
     return Offer(
@@ -191,7 +196,10 @@ def _read_offer(arguments: Namespace) -> Offer:
             arguments.gpu, _split(arguments.providers), arguments.most,
             tuple(runtimes) or ("process",), tuple(languages),
         ),
-        resources=Resources(arguments.cpu, arguments.ram, arguments.disk, arguments.gpu_ram),
+        resources=Resources(
+            arguments.cpu or has.cpu, arguments.ram or has.memory_mb,
+            arguments.disk or has.disk_mb, arguments.gpu_ram,
+        ),
         permissions=Permissions(
             "sudo" in names, "all" if "filesystem" in names else "work", "network" in names,
             "docker" in names,

@@ -95,6 +95,16 @@ def test_the_load_of_a_machine_is_measured(
         assert read_surroundings(cluster).nodes[0].load == 75
 
 
+def test_a_machine_offers_what_it_has(joined: None, capsys) -> None:
+    assert run(["place", "--offer", "--cpu", "3"]) == 0
+    with Cluster.open() as cluster:
+        has = read_surroundings(cluster).nodes[0].resources
+    assert has.cpu == 3 and has.memory_mb > 100 and has.disk_mb > 0
+    assert run(["place", "--ram", "64", "--disk", "1"]) == 0
+    assert run(["place", "--ram", str(2 * has.memory_mb)]) == 45
+    assert f"has {has.memory_mb} of" in capsys.readouterr().err
+
+
 def test_a_machine_keeps_as_many_memories_as_it_offers(
     joined: None, capsys, tmp_path: Path
 ) -> None:
