@@ -130,6 +130,8 @@ def format_deployments(rows: Sequence[DeploymentRow], more: Sequence[str] = ()) 
         for one in mine:
             behind = last[memory] - one.applied
             state = say("{behind} records behind", behind=behind) if behind else say("in step")
+            if one.role != "primary" and one.lag_ms > 0:
+                state = say("{state}, lag {ms} ms", state=state, ms=f"{one.lag_ms:,}")
             state = translate(one.why) or state
             state += say("; only {tiers}", tiers=", ".join(one.keep)) if one.keep else ""
             named = f"{pad(say(one.role), 8)} {pad(say(one.status), 9)}"
