@@ -99,8 +99,10 @@ def who_is(token: str, space: Space) -> Claims | None:
 def permit(question: Question, root: Path) -> Decision | None:
     """Answer: whether a member may do something in a memory of the space in a folder; None passes.
 
-    Asked for every request, so it must be quick. What nobody answers is denied, and so is what a
-    plugin fails over. A wrapper that only turns allowances into refusals widens nothing.
+    Asked for every request, so it must be quick. With `question.place` the member is a machine of
+    a cluster, and the question whether a task over the memory may run there. What nobody answers
+    is denied, and so is what a plugin fails over. A wrapper that only turns allowances into
+    refusals widens nothing.
     """
 
 
