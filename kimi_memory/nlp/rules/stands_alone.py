@@ -60,7 +60,7 @@ _HOLDS_ON = regex(
 )
 """Words that say that an order holds on."""
 _ALWAYS = regex(
-    r"\b(?:always|never|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|at all times|after (?:each|every)|before (?:each|every))\b"
+    r"\b(?:always|never|from now on|going forward|in (?:the )?future|whenever|unless|every time|each time|by default|at all times|after (?:each|every)|before (?:each|every))\b"
     r"|\bon (?:weekends|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
     r"|以后|今后|往后|每次|永远|一律|凡是|从现在起|从今|下次|始终|统一|(?:周|星期|礼拜)[一二三四五六日天末][^，。]{0,6}(?:不要|别|不许|不准|不能|禁止|不得)",
     2,
