@@ -67,5 +67,9 @@ def line_odds(wanted: str, answer: Sequence[str]) -> float:
     odds = WANTED * odds_out_of_context(wanted) + BARE
     if not answer:
         return odds
-    best = max(ANSWERS.odds_of(one, weight_of(traits_of(one))) for one in answer)
-    return odds + ANSWERED * best + WITH_ANSWER
+    return odds + ANSWERED * best_answer_odds(answer) + WITH_ANSWER
+
+
+def best_answer_odds(answer: Sequence[str]) -> float:
+    """Return the log odds that a reader keeps the best of some sentences of an agent."""
+    return max(ANSWERS.odds_of(one, weight_of(traits_of(one))) for one in answer)

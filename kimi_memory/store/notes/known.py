@@ -24,7 +24,7 @@ from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
 from kimi_memory.nlp.rules.gist import ARROW, LEFT_OUT, gist_of
 from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, reports_trouble, worth_of
-from kimi_memory.nlp.rules.odds import OF_LIFE, chat_odds_of, line_odds, odds_out_of_context
+from kimi_memory.nlp.rules.odds import OF_LIFE, best_answer_odds, line_odds, odds_out_of_context
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.settled import leaves_open
 from kimi_memory.nlp.rules.strip_code import headline
@@ -47,8 +47,10 @@ _SECTIONS = {
 }
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 0.4}
 """What tells less of somebody, or of a day, is left to its digest."""
-LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.3}
+LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.4}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
+_FOUND = -0.1
+"""The same of what an agent found in the last days."""
 _BY_ANSWER = (Section.WORK, Section.DECISIONS)
 """An errand and what was agreed to are weighed with what was said to them."""
 KEPT = 2.0
@@ -201,11 +203,11 @@ class Known:
                 continue
             # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else AFTER_CARDS
-            if not brief and _is_unlikely(line, section):
+            under = _heading_of(line) if section is Section.WHO else None
+            if not brief and _is_unlikely(line, under or section):
                 continue
             worth += KEPT * _odds_of(line, section)
             rank, place = (first, -worth, age), (first, age, number)
-            under = _heading_of(line) if section is Section.WHO else None
             if brief and line.part is not Part.ORDERED:
                 section, under, rank = Section.PROJECTS, None, (BEFORE_ALL, -worth, age)
             person = "" if line.part is Part.FOUND else name
@@ -270,25 +272,34 @@ def _section_of(line: DigestLine) -> Section:
 
 def _is_unlikely(line: DigestLine, section: Section) -> bool:
     """Whether a reader is not likely to keep a line of work, or of the last days."""
-    # What an agent found by itself was weighed as an agent's words for its digest.
-    found = line.part is Part.FOUND and ARROW not in line.text
-    if section not in LIKELY or line.who or found:
+    if section not in LIKELY or line.who:
         return False
+    if _is_found(line):
+        return section is Section.LATELY and _odds_of(line, section) < _FOUND
     if section is Section.DECISIONS and ARROW not in line.text:
         return False  # What is decided in one sentence says so itself.
-    by_answer = section in _BY_ANSWER
-    if by_answer:
-        return _odds_of(line, section) < LIKELY[section]
-    wanted = line.text.partition(ARROW)[0]
-    return chat_odds_of(wanted) + OF_LIFE * traits_of(wanted).kin < LIKELY[section]
+    of_life = OF_LIFE * traits_of(line.text.partition(ARROW)[0]).kin
+    gained = of_life if section is Section.LATELY else 0.0
+    return _odds_of(line, section) + gained < LIKELY[section]
+
+
+def _is_found(line: DigestLine) -> bool:
+    """Whether a line is what an agent says by itself."""
+    return line.part is Part.FOUND and ARROW not in line.text
 
 
 def _odds_of(line: DigestLine, section: Section) -> float:
     """Return the log odds that a reader keeps a line, by what came of it where that counts."""
+    if _is_found(line):
+        return best_answer_odds(_parts_of(line.text))
     wanted, _, answer = line.text.partition(ARROW)
     if section not in _BY_ANSWER or (section is Section.DECISIONS and not answer):
         return odds_out_of_context(wanted)
-    return line_odds(wanted, [one for one in answer.split(LEFT_OUT) if one.strip()])
+    return line_odds(wanted, _parts_of(answer))
+
+
+def _parts_of(answer: str) -> list[str]:
+    return [one for one in answer.split(LEFT_OUT) if one.strip()]
 
 
 def _heading_of(line: DigestLine) -> Section:
