@@ -188,7 +188,7 @@ def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
     """
     if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
         return draft
-    whole = draft.type is CardType.GOTCHA or draft.reason
+    whole = draft.type in (CardType.GOTCHA, CardType.PATTERN) or draft.reason
     # 记住今天不要再犯错 is said for this day.
     asked = any(_ASKED.search(quote.text) for quote in draft.quotes)
     asked = asked and not speaks_of_moment(draft.value)

@@ -45,9 +45,9 @@ _SECTIONS = {
     Part.TOLD: Section.WHO,
     Part.OPEN: Section.OPEN,
 }
-_LEAST = {Section.WHO: 3.0, Section.LATELY: 0.4}
+_LEAST = {Section.WHO: 3.0, Section.LATELY: 0.1}
 """What tells less of somebody, or of a day, is left to its digest."""
-LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.4}
+LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.1}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
 _FOUND = -0.1
 """The same of what an agent found in the last days."""
