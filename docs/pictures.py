@@ -83,7 +83,7 @@ TRIPS: dict[str, tuple[Stop, ...]] = {
         Stop("plugins/triggers.py", "hook capture_turn", "hook"),
         Stop("kimi_memory/formats/jsonl.py", "one line of JSON"),
         Stop("kimi_memory/store/wal/append_log.py", "appended and synced", "disk"),
-        Stop("kimi_memory/store/unjournaled.py", "the session as one JSON file", "disk"),
+        Stop("kimi_memory/store/files/tree.py", "the session as one JSON file", "disk"),
     ),
     "A question goes out": (
         Stop("kimi_memory/cli/recall.py", "recall"),
