@@ -20,7 +20,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import BY_WORDS, Draft, is_later
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.characters import fold_case, normalise
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, updates
@@ -213,7 +213,7 @@ def _is_change(draft: Draft) -> bool:
 
 
 def _tells_change(statement: str) -> bool:
-    low = cues.fold_case(statement)
+    low = fold_case(statement)
     said = any(words.search(low) for words in (cues.REVERSAL, _CHOICE, _MOVED))
     return said or updates.changes(statement)
 

@@ -10,7 +10,7 @@ from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote
 from kimi_memory.domain.session import Session, scope_of
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.addressed import tells_agents
@@ -61,4 +61,4 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
 
 
 def _is_order(text: str) -> bool:
-    return bool(cues.RULE.search(cues.fold_case(text))) or tells_agents(text)
+    return bool(cues.RULE.search(fold_case(text))) or tells_agents(text)

@@ -12,12 +12,12 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import HAN, simplify
+from kimi_memory.nlp.basic.characters import HAN, fold_case, simplify
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.date_terms import found_dates
 from kimi_memory.nlp.dates.vocabulary import number
 from kimi_memory.nlp.rules.clause_form import plain_clause, strip_marks
-from kimi_memory.nlp.rules.cues import clean, fold_case, split_reason
+from kimi_memory.nlp.rules.cues import clean, split_reason
 
 NOT = "not"
 """The word every denial becomes."""

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import Span
+from kimi_memory.nlp.rules.documents import line_head
 
-_HEAD = 300
-"""So much of a line tells what it is."""
 _FEW = 3
 """So many lines of code or data in a row are no talk."""
 
@@ -106,11 +105,11 @@ def indented_code(text: str, lines: Sequence[Span]) -> Iterator[Span]:
         last = at - 1
         apart = not at or not text[slice(*lines[at - 1])].strip()
         for n in range(at, len(lines) if apart else at):
-            line = _line_head(text, lines, n)
+            line = line_head(text, lines, n)
             if line.strip() and not _SET_IN.match(line):
                 break
             last = n if line.strip() else last
-        block = [_line_head(text, lines, n) for n in range(at, last + 1)]
+        block = [line_head(text, lines, n) for n in range(at, last + 1)]
         if any(_STATEMENT.match(line) for line in block):
             yield at, last
         at = max(at, last) + 1
@@ -118,11 +117,11 @@ def indented_code(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 def _find_block_end(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the last line of a block that begins with a line, `at - 1` where none does."""
-    if not is_printed(_line_head(text, lines, at)) and not _is_heap(text, lines, at):
+    if not is_printed(line_head(text, lines, at)) and not _is_heap(text, lines, at):
         return at - 1
     last = at
     for n in range(at + 1, len(lines)):
-        line = _line_head(text, lines, n)
+        line = line_head(text, lines, n)
         if is_person(line):
             break
         if line.strip():
@@ -137,7 +136,7 @@ def is_printed(line: str) -> bool:
 
 def _is_heap(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether several lines in a row are code or data."""
-    heap = [_line_head(text, lines, n) for n in range(at, min(at + _FEW, len(lines)))]
+    heap = [line_head(text, lines, n) for n in range(at, min(at + _FEW, len(lines)))]
     return len(heap) == _FEW and all(
         _MEMBER.match(one) or (_CODE.match(one) and _ENDS.search(one)) for one in heap
     )
@@ -148,8 +147,3 @@ def is_person(line: str) -> bool:
     if is_printed(line) or _ADVICE.match(line) or (_CODE.match(line) and _ENDS.search(line)):
         return False
     return bool(_PERSON.match(line)) and len(_WORDS.findall(line)) > 1
-
-
-def _line_head(text: str, lines: Sequence[Span], at: int) -> str:
-    start, end = lines[at]
-    return text[start : min(end, start + _HEAD)]
