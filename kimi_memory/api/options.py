@@ -24,7 +24,7 @@ from kimi_memory.errors import HistoryError, KimiMemoryError, UnsafePathError, U
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.marks import has_marks, split_marks
+from kimi_memory.merge.line_merges import has_marks, split_marks
 from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.ownership import claim
 from kimi_memory.store.files.paths import PRIVATE

@@ -23,7 +23,7 @@ from kimi_memory.api.options import (
 from kimi_memory.config import MARKER, Settings, parse_settings
 from kimi_memory.domain.ids import lettered
 from kimi_memory.errors import KimiMemoryError, UsageError
-from kimi_memory.merge.marks import has_marks
+from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies, read_copies
 from kimi_memory.store.files.paths import DEPLOYED

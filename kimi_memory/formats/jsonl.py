@@ -336,7 +336,7 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
     """Return the session in the lines of its file, read one by one.
 
     A last line that was torn is ignored, as are blank ones and records of an unknown
-    kind. Where a second session begins, this one ends: see `joined_sessions`.
+    kind. Where a second session begins, this one ends.
 
     Raises:
         FormatError: A line before the last is broken, or the file has no session.
