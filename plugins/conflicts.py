@@ -26,7 +26,7 @@ from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, updates
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.changed_later import replaces
-from kimi_memory.nlp.rules.claim_words import claim_words
+from kimi_memory.nlp.rules.clause_form import claim_words
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.salience import specific_words
 from kimi_memory.nlp.rules.self_facts import self_of

@@ -170,26 +170,11 @@ def unseal(line: bytes) -> dict[str, Json]:
     return record
 
 
-def short_path(session_id: str) -> str:
-    """Return where an open session is kept."""
-    return f"short-term/session_{safe_session_id(session_id)}.jsonl"
-
-
-def view_path(session_id: str) -> str:
-    """Return where the readable view of an open session is kept."""
-    return f"short-term/session_{safe_session_id(session_id)}.json"
-
-
 def archive_path(session: Session) -> str:
     """Return where an ended session is kept: by the month, in UTC, it began in."""
     # In UTC, or the same session would lie in two folders on machines of two zones.
     month = session.started.astimezone(UTC)
     return f"episodic/sessions/{month:%Y-%m}/session_{safe_session_id(session.id)}.jsonl"
-
-
-def page_path(session: Session) -> str:
-    """Return where the readable page of an ended session is kept."""
-    return archive_path(session).removesuffix(".jsonl") + ".md"
 
 
 def context_of(previous: str, line: bytes) -> str:

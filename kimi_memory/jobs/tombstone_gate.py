@@ -19,7 +19,7 @@ from kimi_memory.nlp.basic.characters import fold_case, normalise
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.similarity import repeats_claim
 from kimi_memory.nlp.rules import cues
-from kimi_memory.nlp.rules.claim_words import NOT, claim_words
+from kimi_memory.nlp.rules.clause_form import NOT, claim_words
 from kimi_memory.nlp.rules.slot_list import TOOLS
 from kimi_memory.nlp.rules.slot_type import PROJECT
 from kimi_memory.nlp.rules.slots import slot_of

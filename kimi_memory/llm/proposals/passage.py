@@ -13,8 +13,8 @@ from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import fold_case
+from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules import cues, strength, utterance
 from kimi_memory.nlp.rules.cues import Bar
 from kimi_memory.nlp.rules.framing import orders_for_always

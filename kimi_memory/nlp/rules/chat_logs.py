@@ -18,9 +18,9 @@ from typing import NamedTuple
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.dates.vocabulary import WEEKDAY_NAMES, WEEKDAY_STARTS
-from kimi_memory.nlp.rules.console import is_person
 from kimi_memory.nlp.rules.documents import LINE_HEAD, line_head
 from kimi_memory.nlp.rules.entity_names import is_person_zh
+from kimi_memory.nlp.rules.strip_code import is_person
 
 _REACH = 90
 """A time stands no further from the begin of a line that is the head of a message."""

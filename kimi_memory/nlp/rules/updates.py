@@ -282,7 +282,7 @@ def _is_claim(sentence: str) -> bool:
 
 
 def _is_retraction(sentence: str) -> bool:
-    low = sentence.lower().replace("’", "'")
+    low = fold_case(sentence)
     return (
         any(one.search(low) for one in (_UNSAYS, _UNSAYS_ZH))
         or _is_taken_back_in_parts(low)
