@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import cast
 
@@ -22,7 +22,7 @@ from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
-from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder
+from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder, with_odds
 from kimi_memory.jobs.undistilled import KIND, inputs_of
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
@@ -72,12 +72,9 @@ class Distil:
         digest = self._build_digest(told)
         earlier = Earlier(shelf)
         drafts, stating_nothing = graded(self._collect_drafts(told), fold.changes_known)
-        if told.is_chat():
-            # What takes the place of something that is known matters as that did.
-            scene = opens_scene(turn.text for turn in told.turns if turn.by_person)
-            drafts = [
-                d if _changes(d, earlier, fold) else with_chat_doubt(d, scene=scene) for d in drafts
-            ]
+        # What takes the place of something that is known matters as that did.
+        doubted = _doubts_of(told)
+        drafts = [d if _changes(d, earlier, fold) else doubted(d) for d in drafts]
         for draft in (*drafts, *self._collect_unseen_drafts(whole, unseen)):
             fold.add(draft, text_of)
         changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
@@ -201,6 +198,16 @@ def _turn_as_told(turn: Turn, zone: Zone) -> Turn:
     at, text = pinned(turn.at, zone), turn.text
     said = without_thoughts(text) if turn.role is Role.ASSISTANT else text
     return turn if at is turn.at and said == text else replace(turn, at=at, text=said)
+
+
+def _doubts_of(transcript: Transcript) -> Callable[[Draft], Draft]:
+    """Return what marks a draft weak where talk of its kind seldom states what is worth keeping."""
+    if transcript.has_several_people():
+        return lambda draft: draft
+    if not transcript.is_chat():
+        return lambda draft: with_odds(draft, chat=False)
+    scene = opens_scene(turn.text for turn in transcript.turns if turn.by_person)
+    return lambda draft: with_odds(with_chat_doubt(draft, scene=scene), chat=True)
 
 
 LONGEST_CHANGE = {"zh": 60, "en": 160}

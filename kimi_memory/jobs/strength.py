@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from kimi_memory.domain.brief import SELF
 from kimi_memory.domain.draft import BY_WORDS, CHANGE, DATED, Draft
 from kimi_memory.domain.note import CardType, Lang, Origin
 from kimi_memory.domain.session import Transcript, Turn
@@ -14,6 +15,7 @@ from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
+from kimi_memory.nlp.rules.card_odds import LEAST, card_odds
 from kimi_memory.nlp.rules.changed_later import names_old
 from kimi_memory.nlp.rules.chat_clauses import LONGEST
 from kimi_memory.nlp.rules.entity_names import is_person_zh
@@ -28,7 +30,6 @@ from kimi_memory.nlp.rules.stands_alone import (
     asks_for_edit,
     asks_for_help,
     gives_own_value,
-    holds_on,
     is_of_now,
     is_others_choice,
     is_reported,
@@ -67,9 +68,8 @@ _BOLD, _WRITTEN = regex(r"\*\*[^*\n]{1,120}\*\*"), 3
 _ADVISES = regex(
     r"\bI(?:'d|’d| would)? (?:recommend|suggest|propose|advise)\b|我(?:建议|推荐|提议)"
 )
-UNLIKELY_ORDER, UNLIKELY_FACT = -0.25, -1.0
-"""Below these log odds that a reader keeps the words, what does not say that it holds on, and a
-fact that is not the speaker's, are candidates."""
+UNLIKELY = -1.0
+"""Below these log odds that a reader keeps the words, a line of a form is one."""
 _FORM = regex(r"\w{1,20}(?: \w{1,20}){0,2}[:：]\s?\S{1,40}(?: \S{1,40}){0,2}$")
 _LABEL = regex(r"^[ \t]{0,4}[A-Za-z]\w{0,20}(?: \w{1,20}){0,2}: ?\S", 8)  # MULTILINE
 """A line of a form or of a log: "Name: Ann Lee"."""
@@ -125,18 +125,7 @@ def _leans_on_talk(draft: Draft) -> bool:
     if any(is_loose(draft.value) for is_loose in _LOOSE.get(draft.type, ())):
         return True
     edits = draft.type in (CardType.FACT, CardType.DECISION) and asks_for_edit(draft.value)
-    if (edits and not _fills_slot(draft)) or (draft.reversal and tells_wish(draft.value)):
-        return True
-    lasts = draft.type is not CardType.RULE or CHANGE in draft.tags or holds_on(draft.value)
-    return not lasts and best_odds_of(draft.value) < UNLIKELY_ORDER
-
-
-def _is_unlikely(fact: str) -> bool:
-    """Whether a fact is no statement, and not likely to be kept."""
-    if traits_of(fact).me or best_odds_of(fact) >= UNLIKELY_FACT:
-        return False
-    slot = slot_of(fact)
-    return (slot is None or len(slot.value) < 2) and not joins_value(fact)
+    return (edits and not _fills_slot(draft)) or (draft.reversal and tells_wish(draft.value))
 
 
 def _is_listed(value: str) -> bool:
@@ -147,7 +136,7 @@ _LOOSE: Mapping[CardType, tuple[Callable[[str], bool], ...]] = {
     CardType.RULE: (is_of_now, points_at_talk),
     CardType.PREFERENCE: (only_names_habit, points_at_talk),
     CardType.DECISION: (reports_trouble, uses_agent, asks_for_help, _is_listed, points_at_talk),
-    CardType.FACT: (asks_for_help, _is_unlikely),
+    CardType.FACT: (asks_for_help,),
     CardType.TASK_STATE: (_is_listed,),
 }
 """By what each sort of draft shows that it is of the talk around it."""
@@ -183,11 +172,39 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     return replace(draft, weak=led or ahead)
 
 
+def with_odds(draft: Draft, *, chat: bool) -> Draft:
+    """Return a draft marked weak, if a reader would most likely not keep it.
+
+    What was asked to be remembered, what gives a known thing its value, a decision with its
+    reason and a lesson are kept anyway.
+
+    Args:
+        draft: what was proposed.
+        chat: whether it is from a chat with an assistant that only talks.
+    """
+    if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
+        return draft
+    whole = draft.type is CardType.GOTCHA or draft.reversal or draft.reason
+    asked = any(_ASKED.search(quote.text) for quote in draft.quotes)
+    if whole or asked or _gives_value(draft):
+        return draft
+    of_user = draft.key.startswith(SELF)
+    odds = card_odds(draft.value, str(draft.type), chat=chat, of_user=of_user)
+    return replace(draft, weak=odds < LEAST)
+
+
+def _gives_value(draft: Draft) -> bool:
+    """Whether a draft gives a thing of the list, or of a name, its value: "the CLI is in Zig"."""
+    slot = slot_of(draft.value)
+    filled = slot is not None and len(slot.value) > 1 and joins_value(draft.value)
+    return filled or _is_of_known_thing(draft)
+
+
 def _stands_in_form(value: str, text: str) -> bool:
     """Whether words are a line of a form or a log that somebody pasted, and name nobody."""
     if not _FORM.match(value) or traits_of(value).me:
         return False
-    return len(_LABEL.findall(text)) > 1 and best_odds_of(value) < UNLIKELY_FACT
+    return len(_LABEL.findall(text)) > 1 and best_odds_of(value) < UNLIKELY
 
 
 def with_chat_doubt(draft: Draft, *, scene: bool = False) -> Draft:

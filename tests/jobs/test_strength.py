@@ -11,7 +11,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role, Status
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder
+from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder, with_odds
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
@@ -364,11 +364,9 @@ def test_what_is_of_the_hour_of_a_list_or_of_the_talk_waits(text: str, type: Car
 @pytest.mark.parametrize(
     ("text", "type", "weak"),
     [
-        ("dont make a page", CardType.RULE, True),
         ("don't ever make a page", CardType.RULE, False),
         ("菜谱里不许放香菜", CardType.RULE, False),
         ("License: BSD", CardType.FACT, False),
-        ("查看备份选项", CardType.FACT, True),
         ("The port is 8081", CardType.FACT, False),
         ("My title is Grey Heron", CardType.FACT, False),
         ("上述脚本直接帮我生成下", CardType.FACT, True),
@@ -415,3 +413,34 @@ def test_what_an_agent_recommends_in_a_chat_waits_and_what_it_states_does_not() 
 
     assert kept("I recommend to seal them in a fixed order").weak
     assert not kept("We seal all floors twice").weak
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("now we look at the next page", CardType.FACT),
+        ("查看备份选项", CardType.FACT),
+        ("lets call it grey-heron-flow", CardType.DECISION),
+    ],
+)
+def test_what_a_reader_would_not_keep_waits(text: str, type: CardType) -> None:
+    assert with_odds(draft(text, type=type), chat=True).weak
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "rest"),
+    [
+        ("From now on give every price in euros.", CardType.RULE, {}),
+        ("I'm a vegetarian and I live in Bergen.", CardType.FACT, {"key": "user.diet"}),
+        ("The CLI is written in Zig.", CardType.FACT, {}),
+        ("Remember that the gate is blue.", CardType.FACT, {}),
+        ("lets call it grey-heron-flow", CardType.DECISION, {"reason": "the bird is our mark"}),
+        ("lets call it grey-heron-flow", CardType.DECISION, {"reversal": True}),
+        ("lets call it grey-heron-flow", CardType.DECISION, {"stated": True}),
+        ("lets call it grey-heron-flow", CardType.DECISION, {"origin": Origin.AGENT}),
+    ],
+)
+def test_what_is_plain_whole_or_asked_for_does_not_wait(
+    text: str, type: CardType, rest: dict[str, object]
+) -> None:
+    assert not with_odds(draft(text, type=type, **rest), chat=True).weak

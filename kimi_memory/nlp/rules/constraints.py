@@ -81,13 +81,25 @@ _STANDING_ZH = regex(
     r"(?:不要|别|不许|不准|不能|禁止)(?:再)?(?:自己|随便|随意|乱|擅自|私自|偷偷)(?:地|去|就|来)?(?:瞎|乱)?(?:猜|改|动|删|杀|停|kill|提交|推|发|执行|运行|重启|安装|装|决定|发挥|编|加|创建)"
     r"|(?:改|动|做|写|删|提交|推送|执行|运行|发布|上线|重启|安装)(?:[^，。；！？]{0,6})(?:之)?前[，,]?[^，。；！？]{0,6}(?:先|要先|必须先)(?:告诉|问|询问|给|跟|和|让|找)我"
     r"|(?:等|经)?我(?:同意|确认|看过|点头|批准|审过)(?:了|过|之?后)*[，,]?(?:你)?(?:再|才)(?:能|可以)?(?:改|动|做|写|提交|执行|推|发|继续|合并)"
+    r"|(?:^|[，,；;。！\s])[^，,；;。！？\s我你他她]{1,12}(?:一律|统一)(?:放|用|写|按|采用|使用|叫|标|发|存|以|改[成为])(?![了过户])"
     r"|(?:铁律|规矩|规则|原则|红线)(?:再)?(?:加|新增|增加|补充)(?:上)?[一1]条"
 )
+# "After each step I get an error", 每次提交后都报错 tell how things are.
+_PIECE = r"(?:each|every) (?:\w+ ){0,2}(?:(?:sub-?)?task|step|change|commit|edit|session|feature|fix|phase|answer|reply|implementation|iteration|conversation)"
+_DUTY = r"(?:update|run|re-?run|commit|push|summari[sz]e|document|record|log|test|check|verify|review|report|show|tell|ask|write|add|append|save|read|re-?read|list|stop|wait|create|sync|make sure|ensure|don'?t|do not|always|never|please)"
+_EACH_EN = regex(rf"{_LEAD}(?:after|before|at the (?:end|start|beginning) of) {_PIECE},? {_DUTY}\b")
+_PIECE_ZH = r"(?:对话|会话|任务|修改|改动|改|提交|完成|编辑|回答|回复|执行|步骤?|阶段|开发|更新|发布|部署|功能|代码)"
+_DUTY_ZH = r"(?:你|请|就|都|要|再|自动|同时|主动|先){0,3}(?:更新|同步|记录|提交|汇报|总结|检查|运行|执行|跑|测试|验证|备份|推送|保存|写|告诉|通知|问|确认|列出|生成|读|阅读|查看)"
+_EACH_ZH = regex(
+    rf"(?:^|[，,；;：:。！!\s]|请|你)(?:每[次个轮当][^，。！？\n]{{0,8}}?{_PIECE_ZH}[^，。！？\n]{{0,6}}?(?:后|前|完)|每(?:完成|做完|改完|写完|处理完|修完)[^，。！？\n]{{1,12}})[，,]?{_DUTY_ZH}"
+)
+"""What is to be done with each piece of work."""
 _TAG = regex(
     r"[,，]? ?(?:\b(?:ok(?:ay)?|alright|yeah|k|pls|please|deal)|好吗|行吗|好不好|行不行|可以吗|好么|行么)\s?[?？]+$"
 )
 
-_ENGLISH = (_MUST_EN, _WORK_EN, _PART_EN, _AGAIN_EN, _STANDING_EN)
+_ENGLISH = (_MUST_EN, _WORK_EN, _PART_EN, _AGAIN_EN, _STANDING_EN, _EACH_EN)
+_CHINESE = (_MUST_ZH, _WORK_ZH, _PART_ZH, _AGAIN_ZH, _STANDING_ZH, _EACH_ZH)
 
 
 def without_tag(clause: str) -> str:
@@ -99,11 +111,7 @@ def constrains(clause: str) -> bool:
     """Whether a clause, in lower case, says what must always or never be, or how work goes on."""
     if len(clause) > LONGEST:
         return False
-    patterns = (
-        _ENGLISH
-        if clause.isascii()
-        else (_MUST_ZH, _WORK_ZH, _PART_ZH, _AGAIN_ZH, _STANDING_ZH, *_ENGLISH)
-    )
+    patterns = _ENGLISH if clause.isascii() else (*_CHINESE, *_ENGLISH)
     return any(words.search(clause) for words in patterns)
 
 

@@ -69,13 +69,12 @@ def join_items(text: str, found: Sequence[Clause]) -> list[Clause]:
     """
     joined: list[Clause] = []
     for clause in found:
-        lead = joined[-1] if joined else clause
-        whole = text[lead.start : clause.end]
-        listed = _ITEM.match(clause.text) and _LISTS.search(lead.text) and "\n\n" not in whole
-        if listed and estimate(whole) <= _LIST:
-            joined[-1] = replace(lead, end=clause.end, text=whole)
-        else:
-            joined.append(clause)
+        if joined and _ITEM.match(clause.text) and _LISTS.search(joined[-1].text):
+            whole = text[joined[-1].start : clause.end]
+            if "\n\n" not in whole and estimate(whole) <= _LIST:
+                joined[-1] = replace(joined[-1], end=clause.end, text=whole)
+                continue
+        joined.append(clause)
     return joined
 
 

@@ -54,7 +54,7 @@ _OF_NOW = regex(
 )
 """What is asked for once: 这次不要提交, "imagine that you always …"."""
 _HOLDS_ON = regex(
-    r"\b(?:always|never|ever|from now on|going forward|in (?:the )?future|every|each|any ?(?:more|time)|by default|whenever|unless|without|must)\b"
+    r"\b(?:always|never|ever|from now on|going forward|in (?:the )?future|every|each|any ?(?:more|time)|by default|whenever|unless|without|must|(?:our|the|my|a|team) (?:rule|policy|convention))\b"
     r"|以后|今后|往后|每[次天周月当个条句]|永远|一律|凡是|任何时候|始终|总是|从现在起|从今|下次|除非|一直|铁律|规则|不[许准得]|绝对?不|必须",
     2,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.nlp.rules.constraints import LONGEST, constrains, forbids, without_tag
-from kimi_memory.nlp.rules.utterance import Act, act_of
+from kimi_memory.nlp.rules.utterance import Act, act_of, is_order
 
 BINDING = """The archive must not exceed 40 MB
 the budget needs to stay under 800 euros
@@ -258,6 +258,8 @@ def test_a_style_forbids_nothing(text: str) -> None:
         "提交之前先给我看",
         "我确认了再发",
         "铁律加一条：报价不打折",
+        "题目在前答案统一放最后",
+        "金额一律按元写",
     ],
 )
 def test_leave_that_is_never_given_and_what_is_done_each_day_bind(clause: str) -> None:
@@ -270,7 +272,37 @@ def test_leave_that_is_never_given_and_what_is_done_each_day_bind(clause: str) -
         "you may never know",
         "every morning i read the tide table",
         "before lunch we checked the sails",
+        "他们统一用了新系统",
     ],
 )
 def test_what_happens_each_day_binds_nobody(clause: str) -> None:
     assert not constrains(clause)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "after each fix update the log of the mast",
+        "at the end of every session, summarize what is left",
+        "before every commit please run the linter",
+        "每次会话结束后，更新船的日志",
+        "你每次改完代码后跑一遍测试",
+        "每完成一个任务就记录到进度表",
+    ],
+)
+def test_what_is_to_be_done_with_each_piece_of_work_binds(clause: str) -> None:
+    assert constrains(clause) or is_order(clause)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "after each step i get an error",
+        "before every commit it takes a minute",
+        "每次提交后都报错",
+        "每次部署后页面打不开",
+        "每次打完球后跑步回家",
+    ],
+)
+def test_what_happens_after_each_piece_of_work_binds_nobody(clause: str) -> None:
+    assert not constrains(clause) and not is_order(clause)

@@ -124,3 +124,8 @@ def test_a_long_list_is_joined_as_far_as_it_is_short() -> None:
 )
 def test_a_clause_may_point_at_what_was_said_before(clause: str, needs: bool) -> None:
     assert needs_before(clause) is needs
+
+
+def test_a_list_that_begins_a_turn_and_leads_to_another_stays_as_it_is() -> None:
+    text = "- sails:"
+    assert [one.text.strip() for one in join_items(text, own_clauses(text))] == [text]

@@ -390,3 +390,5 @@ def test_at_work_a_bound_of_the_moment_is_an_errand() -> None:
     assert now.act is Act.REQUEST
     *_, always = of_work(clauses(f"{said} Always limit your fixes to one file."))
     assert always.act is Act.ORDER
+    *_, place = of_work(clauses(f"{said} Do NOT change any files outside sketches/."))
+    assert place.act is Act.ORDER
