@@ -167,9 +167,10 @@ def next_part(store: Store, session: Session) -> Session:
     here = [place for place in _places_in(store, SHORT) if place.root == session.id]
     # By the number and not by the name: "a.10" is sorted before "a.2".
     last = max(here, key=_part_number, default=None)
-    if last is None or _has_ended(store, last):
-        # Another thread or process may have begun one meanwhile, which is found now.
-        last = max(parts(store, session.id), key=_part_number, default=None)
+    if last is not None and not _has_ended(store, last):
+        return replace(session, id=last.id)
+    # Another thread or process may have begun one meanwhile, which is found now.
+    last = max(parts(store, session.id), key=_part_number, default=None)
     if last is None:
         return session
     if last.open and not _has_ended(store, last):
