@@ -32,6 +32,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.operations.bundles import export_bundle, unpack_copy
 from kimi_memory.operations.doctor import verify
 from kimi_memory.recall.query_parser import parse
+from kimi_memory.store.git.graph_file import write_graph_file
 
 START = datetime(2025, 1, 1, 9, tzinfo=UTC)
 WORDS = [
@@ -110,6 +111,8 @@ def measure(place: Path, notes: int, commits: int, watch: Stopwatch) -> dict[str
     opening = Opening(home=home, clock=clock, host=Host(entry_points=False), background=False)
     with Memory.create(place / "memory", opening=opening) as memory:
         paths = fill(memory, clock, notes, commits)
+        # As the job of the week does.
+        write_graph_file(memory.history.repository())
         index, table = watch.compare(
             lambda: memory.index.refresh(full=True),
             lambda: forget_table(memory) or memory.past.table(),

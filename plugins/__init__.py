@@ -77,6 +77,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "log_nats": ("open_log trylast",),
     "people_oidc": ("who_is trylast",),
     "policies_cedar": ("permit trylast",),
+    "space_budget": ("bound_tokens",),
     "runtime_process": ("open_runtime trylast",),
     "runtime_sandbox": ("open_runtime trylast",),
     "runtime_gvisor": ("open_runtime trylast",),

@@ -24,6 +24,7 @@ from kimi_memory.jobs.rename import Rename
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.jobs.rollback import Rollback, Target
 from kimi_memory.jobs.settle import Brought, Settle
+from kimi_memory.operations.adopt_memory import plan_adoption
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
@@ -253,6 +254,21 @@ def _parted(world: World) -> None:
     world.memory.history.set_name("theirs", theirs)
 
 
+def _befriended(world: World) -> None:
+    """Make another memory beside this one."""
+    there = world.memory.root.parent / "friend"
+    opening = Opening(home=world.memory.home, clock=world.clock, background=False)
+    with Memory.create(there, opening=opening) as friend:
+        friend.remember(world.words["fresh"], key="key.spare")
+        friend.batch.flush()
+
+
+def _adopted_dry(world: World) -> object:
+    there = world.memory.root.parent / "friend"
+    job, _ = plan_adoption(world.memory, *world.memory.history.merger().see(there), "friend")
+    return world.memory.run(job, dry_run=True)
+
+
 def _picked(world: World, *, dry_run: bool = False) -> object:
     theirs = world.memory.history.names()["theirs"]
     if not dry_run:
@@ -457,6 +473,12 @@ TABLE: dict[str, Row] = {
         lambda w: _answered(w, False, dry_run=True),
     ),
     "pick": Row("pick", _parted, _picked, lambda w: _picked(w, dry_run=True)),
+    "adopt": Row(
+        "adopt",
+        _befriended,
+        lambda w: w.memory.adopt(w.memory.root.parent / "friend"),
+        _adopted_dry,
+    ),
     "rollback": Row("rollback", _changed_mind, _returned, lambda w: _returned(w, dry_run=True)),
     "merge": Row(
         "merge",

@@ -66,7 +66,8 @@ PUBLIC = tuple(
         # runs of agents, the machines they run on, and what they may do there as tools
         *("runs", "cluster", "mcp.exec_tools"),
         # what spaces decide by, and whom they believe
-        *("spaces.policies", "spaces.issuers", "spaces.people"),
+        *("spaces.policies", "spaces.issuers", "spaces.people", "spaces.placing"),
+        "spaces.budget",
         # the directories of a user, and what is installed there
         "api.options",
         # a memory as one file
@@ -225,7 +226,7 @@ ENVIRONMENT = {
 """Modules that may read the environment, and why."""
 
 
-LATE_IMPORTS = 61
+LATE_IMPORTS = 62
 """Most import statements inside of functions: each defers a library, or a part of ours, that
 most processes never load. What a command loads anyway is imported at the head of a module."""
 

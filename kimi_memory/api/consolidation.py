@@ -15,6 +15,7 @@ from kimi_memory.jobs.planner import planners_of
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.jobs.usage import Usage
+from kimi_memory.store.git.graph_file import write_graph_file
 from kimi_memory.store.notes import sessions
 
 
@@ -98,6 +99,8 @@ class Consolidation:
             parts.store.drop_undo()
             if old := Usage(parts.store, parts.zone).prune(parts.now().date()):
                 parts.store.apply(old, parts.actor, subject="receipts")
+            if job.span == "week" and parts.history.ready():
+                write_graph_file(parts.history.repository())
         return reports
 
     def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from kimi_memory.api.services import Parts
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import JobReport, TokenBound
 from kimi_memory.errors import KimiMemoryError, StoreError
 from kimi_memory.jobs.planner import Planner
 from kimi_memory.jobs.remember import Remember
 from kimi_memory.jobs.runner import Jobs
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from kimi_memory.capture.log import Captured
 
 
@@ -36,7 +38,13 @@ class JobRuns:
             clock=parts.clock,
             batch=parts.batch,
             mask=parts.screen.mask_new,
+            bounds=self._find_bounds,
         )
+
+    def _find_bounds(self, now: datetime) -> list[TokenBound]:
+        parts = self._parts
+        told = {"memory": parts.settings.memory.id, "root": parts.root, "state": parts.home.state}
+        return parts.host.gather("bound_tokens", **told, now=now)
 
     def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
         """Run one job: its plan, the gates, one transaction, one commit."""

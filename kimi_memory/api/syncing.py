@@ -33,6 +33,20 @@ class Syncing(Parts):
         operation = import_module("kimi_memory.operations.sync_remotes")
         return cast("list[SyncReport]", operation.sync_memory(self, names, options))
 
+    def adopt(self, folder: Path | str, *, dry_run: bool = False) -> MergeReport:
+        """Take over what another memory knows, with its sessions; it waits for a person's word.
+
+        Args:
+            folder: of the other memory.
+            dry_run: report, and write nothing.
+
+        Raises:
+            UsageError: there is no such folder, or it is a copy of this memory.
+            HistoryError: it has no history, or holds what was purged here.
+        """
+        operation = import_module("kimi_memory.operations.adopt_memory")
+        return cast("MergeReport", operation.adopt_memory(self, str(folder), dry_run=dry_run))
+
     def merge(self, source: str, *, strict: bool = False, dry_run: bool = False) -> MergeReport:
         """Bring what another branch or copy has into this memory; it waits for a person's word.
 

@@ -18,6 +18,7 @@ from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.purging import list_purged_nodes
 from kimi_memory.cluster.registry import DeploymentRow
 from kimi_memory.cluster.running import Service
+from kimi_memory.spaces.carried import Heads
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -67,7 +68,7 @@ def _run(cluster: Cluster) -> int:
             sys.stdout.flush()
 
     with until_signal() as stop:
-        Service(cluster, opening, tell).run(stop.wait)
+        Service(cluster, opening, tell, Heads(Home.of_user()).find).run(stop.wait)
     return 0
 
 
@@ -129,6 +130,8 @@ def format_deployments(rows: Sequence[DeploymentRow], more: Sequence[str] = ()) 
         for one in mine:
             behind = last[memory] - one.applied
             state = say("{behind} records behind", behind=behind) if behind else say("in step")
+            if one.role != "primary" and one.lag_ms > 0:
+                state = say("{state}, lag {ms} ms", state=state, ms=f"{one.lag_ms:,}")
             state = translate(one.why) or state
             state += say("; only {tiers}", tiers=", ".join(one.keep)) if one.keep else ""
             named = f"{pad(say(one.role), 8)} {pad(say(one.status), 9)}"

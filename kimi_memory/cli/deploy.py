@@ -14,6 +14,9 @@ from kimi_memory.cluster.moving import migrate, sync
 from kimi_memory.cluster.snapshots import find_snapshot
 from kimi_memory.cluster.trust import seal_log
 from kimi_memory.errors import UsageError
+from kimi_memory.runs.profiles import check_room
+
+_MOST_FILES = 20
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,15 +48,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         step.add_argument(
             "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
         )
+    sync.add_argument(
+        "--since",
+        default="",
+        metavar="VERSION",
+        help="say what it has that v120, or a day, has not",
+    )
     move.add_argument(
         "--no-copy", action="store_true", help="remove the folder of this machine at the end"
     )
     repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
     repair.add_argument("name", help="of the memory")
-    for step in (add, remove, promote, move, repair, seal):
-        step.add_argument("--dry-run", action="store_true", help="only say what would be done")
     demote = steps.add_parser("demote", help="have this machine take no writes any more")
     demote.add_argument("name", help="of the memory")
+    for step in (add, remove, promote, move, repair, seal, demote):
+        step.add_argument("--dry-run", action="store_true", help="only say what would be done")
 
 
 def _declare_add(steps: Any) -> ArgumentParser:
@@ -100,6 +109,7 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     if arguments.step == "add" and arguments.folder is None:
         root = find_memory(arguments)
         cluster.check_deployable(root)
+        check_room(cluster)
         line = "Would share {folder} over {log}; {node} would take the writes."
         return say(line, folder=root, log=cluster.log.name, node=cluster.node)
     memory = cluster.registry.find(arguments.name)
@@ -121,12 +131,8 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
         can = [*cluster.log.sealing.nodes(memory), arguments.to] if arguments.to else left
         line = "Would seal the log of {name}; {nodes} could read what is sealed."
         return say(line, name=arguments.name, nodes=", ".join(can))
-    if arguments.step in ("promote", "migrate"):
-        node = arguments.to if arguments.step == "migrate" else arguments.on or cluster.node
-        line = "Would have {node} take the writes of {name}; {leader} leads now."
-        said = say(line, node=node, name=arguments.name, leader=leader)
-        gone = say("The folder of this machine would be removed.")
-        return f"{said} {gone}" if getattr(arguments, "no_copy", False) else said
+    if arguments.step in ("promote", "migrate", "demote"):
+        return _foretell_leader(cluster, arguments, leader)
     row = next((one for one in rows if one.node == cluster.node), None)
     if row is None:
         raise UsageError(f"{cluster.node} does not hold {arguments.name}; {names} do.")
@@ -141,7 +147,22 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     )  # fmt: skip
 
 
+def _foretell_leader(cluster: Cluster, arguments: Namespace, leader: str) -> str:
+    """Return who would lead, or not any more."""
+    named = {"name": arguments.name, "leader": leader}
+    if arguments.step == "demote":
+        line = "Would have {node} take no writes of {name} any more; {leader} leads now."
+        return say(line, node=cluster.node, **named)
+    node = arguments.to if arguments.step == "migrate" else arguments.on or cluster.node
+    said = say(
+        "Would have {node} take the writes of {name}; {leader} leads now.", node=node, **named
+    )
+    gone = say("The folder of this machine would be removed.")
+    return f"{said} {gone}" if getattr(arguments, "no_copy", False) else said
+
+
 def _add(cluster: Cluster, arguments: Namespace) -> None:
+    check_room(cluster)
     if arguments.folder is None:
         row = cluster.deploy(find_memory(arguments), sealed=arguments.sealed)
         line = say(
@@ -204,10 +225,17 @@ def _migrate(cluster: Cluster, arguments: Namespace) -> None:
 
 
 def _sync(cluster: Cluster, arguments: Namespace) -> None:
-    found = sync(cluster, arguments.name, arguments.to, arguments.timeout)
+    found = sync(cluster, arguments.name, arguments.to, arguments.timeout, since=arguments.since)
     text = "{node} has record {record}; {count} were new to it. It took {seconds} s."
     said = say(text, node=found.node, record=found.seq, count=found.records, seconds=found.seconds)
-    show_result(arguments, found, said)
+    lines = [said]
+    if found.since:
+        text = "Since {version}: {count} versions, {files} files that differ."
+        lines.append(say(text, version=found.since, count=found.versions, files=len(found.files)))
+        lines += [f"  {path}" for path in found.files[:_MOST_FILES]]
+        if len(found.files) > _MOST_FILES:
+            lines.append(say("… and {count} more", count=len(found.files) - _MOST_FILES))
+    show_result(arguments, found, lines)
 
 
 def _repair(cluster: Cluster, arguments: Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from kimi_memory.cli.listed import NOTE_HELP, find_named
 from kimi_memory.cli.shared import (
@@ -13,12 +13,16 @@ from kimi_memory.cli.shared import (
     on_terminal,
     open_memory,
     show,
+    show_json,
     show_report,
 )
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.errors import UsageError
+from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.forget import forget
+from kimi_memory.store.notes.notes import read_tombstones
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,6 +35,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", default="", metavar="DATE", help="all said before then")
     parser.add_argument("--why", default="", help="a reason, kept with the tombstone")
     parser.add_argument("--hash", action="store_true", help="the tombstone keeps only a hash")
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="on a terminal: what was forgotten, when, by whom and why",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
     parser.add_argument(
         "--yes", action="store_true", help="forget a session, words or a time without asking"
@@ -39,6 +48,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Forget, as a job that undo can take back; what may be much is shown first."""
+    if arguments.list:
+        return _list_forgotten(arguments)
     with open_memory(arguments) as memory:
         since, until = (
             moment(text, memory.zone) if text else None
@@ -62,6 +73,27 @@ def run(arguments: Namespace) -> int:
                 return _report_unchanged(arguments, preview)
         report = forget(memory, wanted, dry_run=arguments.dry_run)
     return finish_reports(arguments, [report])
+
+
+def _list_forgotten(arguments: Namespace) -> int:
+    """Print what was forgotten, the latest last; its words where they are kept."""
+    # A program that reads the pipe may be an agent, from which it is to stay away.
+    if not sys.stdout.isatty():
+        raise UsageError("What was forgotten is shown on a terminal alone.")
+    with open_memory(arguments) as memory:
+        stones = sorted(read_tombstones(memory.store), key=lambda one: one.at)
+        zone = memory.zone
+    if arguments.json:
+        show_json([asdict(one) for one in stones])
+        return 0
+    for one in stones:
+        said = say("only a hash is kept") if one.hashed else one.value or say("every value")
+        why = f": {translate(one.why)}" if one.why else ""
+        at = f"{in_zone(one.at, zone):%Y-%m-%d %H:%M}"
+        show(f"{at}  {one.key or say('any key')}  {one.scope}  {said}  {one.by}{why}")
+    if not stones:
+        show(say("Nothing was forgotten."))
+    return 0
 
 
 def _is_confirmed(preview: JobReport) -> bool:

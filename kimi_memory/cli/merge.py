@@ -9,6 +9,7 @@ from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import UsageError
+from kimi_memory.operations.adopt_memory import adopt_memory
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
 
 
@@ -27,6 +28,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "signature that is trusted would accept it",
     )
     parser.add_argument(
+        "--adopt",
+        action="store_true",
+        help="take over what another memory knows, with its sessions; the source is its folder",
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="say what would change, write nothing"
     )
 
@@ -34,11 +40,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Merge, or show what would be merged."""
     if bool(arguments.source) == arguments.begun or (
-        arguments.begun and (arguments.dry_run or arguments.strict)
+        arguments.begun and (arguments.dry_run or arguments.strict or arguments.adopt)
     ):
         raise UsageError("Say what to merge, with or without --dry-run; or --continue alone.")
+    if arguments.adopt and arguments.strict:
+        raise UsageError("--adopt lets all wait for review. Leave --strict out.")
     with open_memory(arguments) as memory:
-        if arguments.begun:
+        if arguments.adopt:
+            report = adopt_memory(memory, arguments.source, dry_run=arguments.dry_run)
+        elif arguments.begun:
             report = continue_merge(memory)
         else:
             report = merge_copy(
@@ -60,14 +70,20 @@ def print_report(report: MergeReport, *, dry_run: bool) -> None:
     source, count = f"{report.source} ({report.theirs[:10]})", len(report.paths)
     if dry_run:
         show(say("Would merge {source}: {count} files", source=source, count=count))
-        for line in _list_counts(report):
+        for line in _list_counts(report) if report.behind or report.ahead else ():
             show(f"  {line}")
     else:
         made = report.commit[:10]
         text = "Merged {source} as {commit}: {count} files"
+        text = "Adopted {source} as {commit}: {count} files" if report.job else text
         show(say(text, source=source, commit=made, count=count))
+    if report.ahead_until is not None:
+        text = "its last version bears a time of {at}, which is ahead of the clock here"
+        show(f"  {say(text, at=f'{report.ahead_until:%Y-%m-%d %H:%M} UTC')}")
     for line in _list_findings(report):
         show(f"  {line}")
+    if report.job:
+        show(say("take it back: kimi-memory undo {job}", job=report.job))
 
 
 def _list_counts(report: MergeReport) -> Iterator[str]:

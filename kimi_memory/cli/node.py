@@ -43,7 +43,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     trust.add_argument("name", help="of the machine")
     trust.add_argument("key", nargs="*", help="ssh-ed25519 AAAA…; default: what it says it has")
     trust.add_argument("--dry-run", action="store_true", help="only show the key")
-    steps.add_parser("leave", help="take this machine out of the cluster")
+    leave = steps.add_parser("leave", help="take this machine out of the cluster")
+    leave.add_argument("--dry-run", action="store_true", help="only say what would be done")
 
 
 def run(arguments: Namespace) -> int:
@@ -59,8 +60,9 @@ def run(arguments: Namespace) -> int:
         return 0
     with open_cluster() as cluster:
         if arguments.step == "leave":
-            cluster.leave()
-            line = say("{node} left the cluster.", node=cluster.node)
+            cluster.leave(dry_run=arguments.dry_run)
+            text = "Would take {node} out of the cluster."
+            line = say(text if arguments.dry_run else "{node} left the cluster.", node=cluster.node)
             show_result(arguments, {"left": cluster.node}, line)
         elif arguments.step == "key":
             found_key = own_key(cluster)

@@ -13,7 +13,8 @@ from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.operations.follow_purge import Followed, follow_all, follow_purges
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
-from kimi_memory.operations.purge_everywhere import purge_everywhere
+from kimi_memory.operations.prove_purges import prove_purges
+from kimi_memory.operations.purge_everywhere import Reached, purge_everywhere
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
@@ -54,12 +55,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="in the other copies on this machine and at remotes, too; alone: what was purged here",
     )
     parser.add_argument(
-        "--yes", action="store_true", help="do it; without, only show what would go"
+        "--prove",
+        action="store_true",
+        help="with --everywhere, and nothing else: say of each place what is proven of the purges "
+        "made here, and change nothing; 1 where one may still hold it",
+    )
+    sure = parser.add_mutually_exclusive_group()
+    sure.add_argument("--yes", action="store_true", help="do it; without, only show what would go")
+    sure.add_argument(
+        "--dry-run", action="store_true", help="only show what would go, as without --yes"
     )
 
 
 def run(arguments: Namespace) -> int:
     """Show what would be destroyed, or destroy it."""
+    if arguments.prove:
+        return _prove(arguments)
     if arguments.follow is not None:
         return _follow(arguments)
     # From standard input, so that a secret need not stand in the shell's history or in `ps`.
@@ -111,6 +122,20 @@ def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
     return int(left)
 
 
+def _prove(arguments: Namespace) -> int:
+    """Print what is proven of each place; 1 where one may still hold what was purged."""
+    named = arguments.text or arguments.session or arguments.follow is not None
+    if named or arguments.yes or not arguments.everywhere:
+        raise UsageError("--prove only looks, at what was purged before. Say --everywhere --prove.")
+    with open_memory(arguments) as memory:
+        found = prove_purges(memory)
+    if arguments.json:
+        show_json(found)
+    else:
+        _print_places(found)
+    return int(any(one.state == "left" for one in found))
+
+
 def _follow(arguments: Namespace) -> int:
     if arguments.text or arguments.session or arguments.everywhere:
         raise UsageError("--follow finds by itself what was purged. Give it alone.")
@@ -155,11 +180,15 @@ def _purge_everywhere(arguments: Namespace, doomed: Doomed) -> int:
         return 0
     if found.report is not None:
         _print_report(found.report)
-    for one in found.reached:
-        show(f"{pad(say(one.state), 9)}  {one.name}  {translate(one.why)}")
+    _print_places(found.reached)
     if not found.reached:
         show(say("No other copy and no remote is known here."))
     return 0
+
+
+def _print_places(places: Sequence[Reached]) -> None:
+    for one in places:
+        show(f"{pad(say(one.state), 9)}  {one.name}  {translate(one.why)}")
 
 
 def _show_lines(lines: Sequence[DoomedLine]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from kimi_memory.api.options import Home, user_host
 from kimi_memory.capture.screen import Screen
 from kimi_memory.cli.shared import find_memory, open_memory, show, show_json, show_result
+from kimi_memory.cli.space_budget import add_budget_step, keep_budget
 from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
 from kimi_memory.cli.space_recall import add_recall_step, recall_memories
 from kimi_memory.cli.terminal import pad, say, say_finding, translate
@@ -19,7 +20,7 @@ from kimi_memory.domain.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Au
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.spaces.space_files import read_registry
-from kimi_memory.spaces.space_folder import SpaceFolder, known_spaces
+from kimi_memory.spaces.space_folder import SpaceFolder
 
 _AGO = re.compile(r"(\d{1,5})([dh])")
 
@@ -40,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     steps.add_parser("verify", help="check that no line of the log was changed")
     add_recall_step(steps)
     add_issuer_steps(steps)
+    add_budget_step(steps)
     listed = steps.add_parser("list", help="list spaces, or the members and memories of one")
     listed.add_argument("name", nargs="?", default="", help="of a space")
     for name, step in steps.choices.items():
@@ -113,6 +115,7 @@ def run(arguments: Namespace) -> int:
         "add": _add, "grant": _grant, "remove": _remove, "share": _share, "unshare": _unshare,
         "issuer": set_issuer, "login": log_in, "who": _who, "check": _check, "log": _log,
         "verify": _verify, "list": _list_members, "recall": recall_memories,
+        "budget": keep_budget,
     }  # fmt: skip
     return steps[arguments.step](arguments, space)
 
@@ -128,7 +131,7 @@ def _open_space(home: Home, arguments: Namespace) -> SpaceFolder:
     name = arguments.name if arguments.step == "list" else arguments.space
     if name:
         return SpaceFolder.open(home, name)
-    found = list(known_spaces(home))
+    found = list(read_registry(home))
     if not found:
         raise UsageError("There is no space. Make one with 'kimi-memory space create NAME'.")
     if len(found) > 1:
@@ -344,9 +347,13 @@ def _moment(text: str) -> datetime:
 
 
 def _verify(arguments: Namespace, space: SpaceFolder) -> int:
-    found = space.log.verify()
+    # A space of one machine needs nothing of a cluster.
+    from kimi_memory.spaces.carried import find_carried
+
+    known, silent = find_carried(space)
+    found = space.log.verify(known)
     if arguments.json:
-        show_json(found)
+        show_json({**plain(found), "not_asked": silent})
     elif found.faults:
         for fault in found.faults:
             show(f"✗ {fault.place}: {say_finding(fault.why)}")
@@ -357,6 +364,11 @@ def _verify(arguments: Namespace, space: SpaceFolder) -> int:
             records=found.records, commits=found.checkpoints,
         )  # fmt: skip
         show(f"✓ {line}")
+        if found.carried:
+            line = "{count} records of change logs name lines that are there."
+            show(f"✓ {say(line, count=found.carried)}")
+    for one in [] if arguments.json else silent:
+        show(f"! {say('not compared with the change log of {log}', log=one)}")
     return int(bool(found.faults))
 
 

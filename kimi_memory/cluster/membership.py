@@ -14,7 +14,7 @@ from kimi_memory.api.options import Home, Opening, user_host
 from kimi_memory.api.relaying import open_log
 from kimi_memory.cluster.log_length import find_reached
 from kimi_memory.cluster.purging import mark_reached
-from kimi_memory.cluster.registry import DeploymentRow, Node, Registry, give_role
+from kimi_memory.cluster.registry import DeploymentRow, Node, Registry, give_role, measure_load
 from kimi_memory.cluster.renewal import renew_folder
 from kimi_memory.cluster.snapshots import check_part, copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
@@ -101,11 +101,9 @@ class Cluster:
             kind=before.kind if kind is None else kind,
             region=before.region if region is None else region,
             zone=before.zone if zone is None else zone,
-            host=host,
-            version=__version__,
-            address=self._table.address,
-            key=key,
-        )
+            host=host, version=__version__, address=self._table.address, key=key,
+            load=measure_load(),
+        )  # fmt: skip
         self.registry.put_node(node)
         return node
 
@@ -114,7 +112,7 @@ class Cluster:
         gone = known.seen_seconds > 3 * self._table.ttl  # Else there are two with one key.
         return known.host in ("", host) or (gone and bool(key) and known.key == key)
 
-    def leave(self) -> None:
+    def leave(self, *, dry_run: bool = False) -> None:
         """Take this machine out of the cluster; its deployments must be removed before.
 
         Raises:
@@ -125,7 +123,8 @@ class Cluster:
             raise UsageError(
                 f"{self.node} still holds {names}. Remove them with 'kimi-memory deploy remove'."
             )
-        self.registry.drop_node(self.node)
+        if not dry_run:
+            self.registry.drop_node(self.node)
 
     def nodes(self) -> list[Node]:
         """Return the machines of the cluster."""

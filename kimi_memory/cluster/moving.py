@@ -9,6 +9,7 @@ from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.renewal import find_put_aside, find_unlogged, remove_folder
 from kimi_memory.errors import DivergedError, NotPrimaryError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.store.files.paths import is_own
 
 _PAUSE_SECONDS = 0.05
 
@@ -37,6 +38,12 @@ class Synced:
     records: int
     """So many it had not yet."""
     seconds: float
+    since: str = ""
+    """The version that it was compared with; empty for none."""
+    versions: int = 0
+    """So many commits came after that one."""
+    files: tuple[str, ...] = ()
+    """Those that differ from it now."""
 
 
 def find_seq(memory: Memory) -> int:
@@ -100,7 +107,9 @@ def drop_copy(cluster: Cluster, name: str) -> None:
     remove_folder(root)
 
 
-def sync(cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0) -> Synced:
+def sync(
+    cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0, *, since: str = ""
+) -> Synced:
     """Wait until a node has carried out all that is in the log now.
 
     Args:
@@ -108,9 +117,11 @@ def sync(cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0) -> 
         name: of the memory.
         node: that is to have it; this one follows by itself.
         wait_seconds: how long it is waited for.
+        since: a version, such as ``v120``, or a time: what came after it is returned, too.
 
     Raises:
-        UsageError: that node does not hold the memory.
+        UsageError: that node does not hold the memory; or no version is called so.
+        HistoryError: the copy here has no history, or a shorter one.
         DivergedError: it does not get there in time; it is said why.
     """
     begun = time.monotonic()
@@ -119,8 +130,9 @@ def sync(cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0) -> 
         assert relay is not None
         count = relay.follow()
         seq = relay.position.place.seq
+        news = _find_news(copy, since) if since else ()
     if node == cluster.node:
-        return Synced(node, seq, count, round(time.monotonic() - begun, 2))
+        return Synced(node, seq, count, round(time.monotonic() - begun, 2), *news)
     first = -1
     while True:
         row = next((one for one in cluster.deployments(name) if one.node == node), None)
@@ -131,8 +143,16 @@ def sync(cluster: Cluster, name: str, node: str, wait_seconds: float = 30.0) -> 
             )
         first = row.applied if first < 0 else first
         if row.applied >= seq:
-            return Synced(node, seq, max(0, seq - first), round(time.monotonic() - begun, 2))
+            seconds = round(time.monotonic() - begun, 2)
+            return Synced(node, seq, max(0, seq - first), seconds, *news)
         if time.monotonic() - begun > wait_seconds:
             why = row.why or f"it is at record {row.applied} of {seq}"
             raise DivergedError(node, why, "See that 'kimi-memory cluster run' runs there")
         time.sleep(_PAUSE_SECONDS)
+
+
+def _find_news(copy: Memory, since: str) -> tuple[str, int, tuple[str, ...]]:
+    """Return a version, how many came after it, and the files that differ from it."""
+    old, history = copy.points.find(since).commit, copy.history
+    paths = sorted({pair.path for pair in history.pairs(old) if not is_own(pair.path)})
+    return since, len(history.since(old)), tuple(paths)

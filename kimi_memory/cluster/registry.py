@@ -6,7 +6,9 @@ It coordinates and holds no memory: all of it can be lost and is written anew by
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Literal, TypeVar
@@ -14,6 +16,7 @@ from urllib.parse import quote
 
 from kimi_memory.domain.change_log import ChangeLog, Lease, Row
 from kimi_memory.domain.cluster import NodeKind, Role
+from kimi_memory.domain.space_types import AuditHead
 from kimi_memory.errors import AmbiguousIdError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 
@@ -23,6 +26,7 @@ Status = Literal["deploying", "active", "syncing", "inactive"]
 _NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
 _PURGES, _REACHED = "purges", "purges-reached"
 _PROPOSALS, _ANSWERS = "proposals", "answers"
+_AUDITS = "audits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class Node:
     """Of its HTTP server, for programs elsewhere; empty where it said nothing."""
     key: str = ""
     """Its public key, never a secret; empty where it signs nothing."""
+    load: int = 0
+    """How busy its processors were when it was seen, 0 to 100."""
     seen_seconds: float = 0.0
     """How long ago it said that it is there, by the clock of the engine."""
 
@@ -189,6 +195,19 @@ class Registry:
         rows = (row for row in self._log.rows(table) if row.key == key)
         return next((dict(json.loads(row.body)) for row in rows), {})
 
+    def audit_heads(self, memory: str) -> list[AuditHead]:
+        """Return where the audit logs of nodes end, as these say; of nodes that share a memory."""
+        found = []
+        for key, body in self._bodies(_AUDITS, f"{memory}/").items():
+            with suppress(ValueError, TypeError, KeyError):  # Others may write rows.
+                node = key.partition("/")[2]
+                found.append(AuditHead(str(body["space"]), node, int(body["seq"]), body["hash"]))
+        return found
+
+    def put_audit_head(self, memory: str, head: AuditHead) -> None:
+        """Write where the audit log of this node ends."""
+        self._log.put_row(_AUDITS, f"{memory}/{head.node}", _to_json(head._asdict()))
+
     def find(self, name: str) -> str:
         """Return the id of a deployed memory by its name, its id, or the beginning of one.
 
@@ -209,12 +228,28 @@ class Registry:
 
 
 # Written by name: how long ago a row was seen is for the engine to say, not for the node.
-_NODE_FIELDS = ("name", "kind", "region", "zone", "host", "version", "since", "address", "key")
+_NODE_FIELDS = (
+    "name",
+    "kind",
+    "region",
+    "zone",
+    "host",
+    "version",
+    "since",
+    "address",
+    "key",
+    "load",
+)
 _ROW_FIELDS = (
     *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
     *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),
     "keep",
 )
+
+
+def measure_load() -> int:
+    """Return how busy the processors of this machine were in the last minute, 0 to 100."""
+    return min(100, round(100 * os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def _to_json(body: Mapping[str, Any]) -> bytes:

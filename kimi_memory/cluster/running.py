@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
+from kimi_memory.cluster.audit_heads import FindHead, HeadCarrier
 from kimi_memory.cluster.log_length import keep_short
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.proposals import Proposer, take_proposals
@@ -41,6 +42,10 @@ _RANK_SECONDS = 0.25
 Say = Callable[[str], None]
 
 
+def find_no_head(memory: str, root: Path) -> None:
+    """Know of no audit log: the memories here belong to no space."""
+
+
 class Keeper:
     """Keeps one deployment of this node in step, in a thread of its own."""
 
@@ -60,6 +65,8 @@ class Keeper:
         self._next_trim = time.monotonic() + _TRIM_SECONDS
         self._told = set[str]()
         self.leads = False
+        self.find_head: FindHead = find_no_head
+        """Tells where the audit log of this node ends."""
 
     def start(self) -> None:
         """Begin."""
@@ -101,6 +108,7 @@ class Keeper:
                 return False
             registry = Registry(relay.position.log)
             proposer = Proposer(memory, relay, registry)
+            self._carrier = HeadCarrier(self._folder, relay, registry, self.find_head)
             while not self._stop.is_set():
                 if not is_deployed(self._folder):
                     self._end_keeping()
@@ -166,6 +174,7 @@ class Keeper:
     def _write_what_waits(self, memory: Memory, relay: Relay, registry: Registry) -> None:
         """Put into the log what this node kept, and what others propose."""
         memory.take_kept()
+        self._carrier.carry()
         for line in take_proposals(memory, relay, registry):
             self._say(f"{self._row.name}: {line}")
         if time.monotonic() >= self._next_trim:
@@ -241,6 +250,7 @@ class Keeper:
         if not is_deployed(self._folder):  # Removed while this was written.
             registry.drop_deployment(self._row.memory, self._row.node)
         self._look_at_kept(registry)
+        self._carrier.offer()
         self._reported = time.monotonic()
 
     def _measure(self, memory: Memory) -> int:
@@ -262,10 +272,20 @@ class Keeper:
 
 
 class Service:
-    """All deployments of this node."""
+    """All deployments of this node.
 
-    def __init__(self, cluster: Cluster, opening: Opening, say: Say) -> None:
+    Args:
+        cluster: opened.
+        opening: how their folders are opened.
+        say: receives a line for each thing that happens.
+        find_head: tells where the audit log of this node ends, for memories of a space.
+    """
+
+    def __init__(
+        self, cluster: Cluster, opening: Opening, say: Say, find_head: FindHead = find_no_head
+    ) -> None:
         self._cluster, self._opening, self._say = cluster, opening, say
+        self._find_head = find_head
         self._keepers: dict[str, Keeper] = {}
 
     def run(self, stopped: Callable[[float], bool]) -> None:
@@ -294,5 +314,6 @@ class Service:
             if (known and known.lives) or not (Path(row.folder) / MARKER).is_file():
                 continue
             keeper = Keeper(self._cluster, row, self._opening, ttl, self._say)
+            keeper.find_head = self._find_head
             self._keepers[row.memory] = keeper
             keeper.start()

@@ -19,6 +19,8 @@ RunStatus = Literal["starting", "ready", "busy", "stopping", "stopped"]
 Outcome = Literal["", "done", "failed", "killed", "lost", "fenced"]
 Isolation = Literal["none", "low", "medium", "high"]
 Gives = Literal["stdin", "file", "env"]
+RUN_VARIABLE = "KIMI_RUN"
+"""The variable of an agent that holds the id of its run."""
 TASK_CLASSES: tuple[TaskClass, ...] = ("interactive", "batch", "deploy", "research")
 SECURITIES: tuple[Security, ...] = ("low", "normal", "high")
 
@@ -48,6 +50,7 @@ class Task:
     realtime: bool = False
     """Whether somebody waits for each answer."""
     expected_s: float = 0.0
+    """So long it is expected to take; nobody knows if 0."""
     security: Security = "normal"
     needs: Needs = Needs()
     region: str = ""

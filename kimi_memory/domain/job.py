@@ -45,6 +45,16 @@ class Operation:
     why: str = ""
 
 
+class TokenBound(NamedTuple):
+    """How many tokens jobs may spend in a day, and what is left of today."""
+
+    most: int
+    left: int
+    """Below zero where more was spent."""
+    space: str
+    """Whose bound it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What asking models cost a job."""

@@ -85,6 +85,10 @@ JOBS = (
         planner="jobs.pick.Pick", inputs="ids",
     ),
     JobEntry(
+        name="adopt", summary="Take over what another memory knows, with its sessions",
+        planner="jobs.adopt.AdoptMemory", inputs="ids",
+    ),
+    JobEntry(
         name="rollback", summary="Bring back what was known at an earlier point",
         planner="jobs.rollback.Rollback", inputs="all",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -53,3 +54,22 @@ class MemoryIdentity(NamedTuple):
     """Whether it takes writes here: not where it moved away or is read-only."""
     sealed: bool = False
     """Whether it lies in a folder that is encrypted on disk."""
+
+
+def read_id(content: bytes) -> str:
+    """Return the id of a memory from its settings; empty where they name none."""
+    return _read_own(content, "id")
+
+
+def read_parent(content: bytes) -> tuple[str, str]:
+    """Return the memory and the commit that a fork began with; empty for another memory."""
+    id, _, commit = _read_own(content, "parent").partition("@")
+    return id, commit
+
+
+def _read_own(content: bytes, name: str) -> str:
+    try:
+        found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
+    except tomllib.TOMLDecodeError:
+        return ""
+    return str(found.get(name, "")) if isinstance(found, dict) else ""

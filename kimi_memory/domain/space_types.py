@@ -19,6 +19,8 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """What can be asked for, by the group that policies name."""
 ALL_ACTIONS = tuple(action for actions in ACTIONS.values() for action in actions)
+PLACE = "place"
+"""What is asked for a machine of a cluster: whether a task over a memory may run there."""
 ROLES = ("reader", "writer", "keeper", "owner")
 """Each of them may also do what those before it may."""
 ACTING = ("user", "agent")
@@ -46,6 +48,8 @@ class Space:
     """Names of its memories, by id."""
     queries: Literal["hash", "text"] = "hash"
     """How the log has the words of a question: as a keyed hash, or as they are."""
+    tokens_per_day: int = 0
+    """So many tokens the jobs of all its memories may spend in a day; no bound if 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,17 @@ class Claims(NamedTuple):
     groups: tuple[str, ...] = ()
 
 
+class Place(NamedTuple):
+    """A machine, and what is to run there."""
+
+    kind: str
+    region: str
+    zone: str
+    task: str
+    """Its kind, such as ``batch``."""
+    security: str
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a member wants to do, and where."""
@@ -88,6 +103,8 @@ class Question:
     """Its id; empty for what is about the space itself."""
     scopes: tuple[str, ...] = ("",)
     """Areas that it is about; empty text is what is shared."""
+    place: Place | None = None
+    """The machine that the member is, where a task may run there or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +149,13 @@ class Audit:
     """SHA-256 of the line before."""
     mac: str = ""
     """HMAC of everything above, with the machine's key."""
+
+
+class AuditHead(NamedTuple):
+    """Where the audit log of a machine in a space ended at some time."""
+
+    space: str
+    """Its id."""
+    node: str
+    seq: int
+    hash: str

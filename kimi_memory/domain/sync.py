@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from kimi_memory.domain.job import Operation
 from kimi_memory.lazy_dataclass import dataclass
 
@@ -46,6 +48,10 @@ class MergeReport:
     """Turns that were said there alone."""
     found: int = 0
     """Of these, the ones that the result has: all of them, or something is wrong."""
+    ahead_until: datetime | None = None
+    """The time of the other commit, where the clock there is minutes ahead of the one here."""
+    job: str = ""
+    """Of an adopted memory the record by which it can be undone; a merge has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

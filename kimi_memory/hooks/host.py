@@ -86,7 +86,17 @@ class Host:
         """
         if "ask" in getattr(self._manager.hook, hook).spec.argnames:
             arguments.setdefault("ask", self.line)
-        return self._call_hook(hook, arguments)
+        caller = getattr(self._manager.hook, hook)
+        found = caller.get_hookimpls()
+        try:
+            with _FOREIGN_CODE:
+                # What pluggy does to choose among many costs more than most answers.
+                if len(found) == 1 and not (found[0].wrapper or found[0].hookwrapper):
+                    ask, names = _find_function(found[0])
+                    return ask(*[arguments[name] for name in names])
+                return caller(**arguments)
+        except _PluginFailedError as failed:
+            raise self._make_error(hook, failed) from failed.error
 
     def gather(self, hook: str, /, **arguments: Any) -> list[Any]:
         """Return all results of a Gather hook, last registered plugin first.
@@ -94,7 +104,8 @@ class Host:
         Raises:
             PluginError: a plugin failed; it is named.
         """
-        return list(self._call_hook(hook, arguments))
+        with self._blame_plugin(hook):
+            return list(getattr(self._manager.hook, hook)(**arguments))
 
     def gather_each(self, hook: str, /, calls: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
         """Return what `gather` returns for each of many calls, without what one costs alone.
@@ -107,10 +118,7 @@ class Host:
         if any(each.wrapper or each.hookwrapper for each in found):
             return [self.gather(hook, **arguments) for arguments in calls]
         with self._blame_plugin(hook):
-            asked = [
-                found_behind(each.function) or (each.function, each.argnames)
-                for each in reversed(found)
-            ]
+            asked = [_find_function(each) for each in reversed(found)]
             told = ([ask(*[call[n] for n in names]) for ask, names in asked] for call in calls)
             return [[answer for answer in each if answer is not None] for each in told]
 
@@ -191,13 +199,6 @@ class Host:
             takes = self._takes.get(name)
             if takes is not None:
                 yield from ((name, key, takes) for key in chosen if key not in takes)
-
-    def _call_hook(self, hook: str, arguments: Mapping[str, Any]) -> Any:
-        try:
-            with _FOREIGN_CODE:
-                return getattr(self._manager.hook, hook)(**arguments)
-        except _PluginFailedError as failed:
-            raise self._make_error(hook, failed) from failed.error
 
     @contextmanager
     def _blame_plugin(self, hook: str) -> Iterator[None]:
@@ -319,6 +320,11 @@ def _has_our_group(path: Path) -> bool:
 
 def _import_bundled(name: str) -> ModuleType:
     return importlib.import_module(f"kimi_memory.plugins.{name}")
+
+
+def _find_function(one: pluggy.HookImpl) -> tuple[Callable[..., Any], Sequence[str]]:
+    """Return what an implementation calls, and the names of its arguments."""
+    return found_behind(one.function) or (one.function, one.argnames)
 
 
 class _PluginFailedError(Exception):

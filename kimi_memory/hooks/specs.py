@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kimi_memory.domain.fleet import Pool, PoolWish
     from kimi_memory.domain.foreign_note import Memo
     from kimi_memory.domain.health import Finding
-    from kimi_memory.domain.job import DayView, Job, Step, Verdict, WeekView
+    from kimi_memory.domain.job import DayView, Job, Step, TokenBound, Verdict, WeekView
     from kimi_memory.domain.note import Card
     from kimi_memory.domain.pages import DigestLine
     from kimi_memory.domain.plugin_page import PluginPage
@@ -99,8 +99,19 @@ def who_is(token: str, space: Space) -> Claims | None:
 def permit(question: Question, root: Path) -> Decision | None:
     """Answer: whether a member may do something in a memory of the space in a folder; None passes.
 
-    Asked for every request, so it must be quick. What nobody answers is denied, and so is what a
-    plugin fails over. A wrapper that only turns allowances into refusals widens nothing.
+    Asked for every request, so it must be quick. With `question.place` the member is a machine of
+    a cluster, and the question whether a task over the memory may run there. What nobody answers
+    is denied, and so is what a plugin fails over. A wrapper that only turns allowances into
+    refusals widens nothing.
+    """
+
+
+@hookspec
+def bound_tokens(memory: str, root: Path, state: Path, now: datetime) -> TokenBound | None:
+    """Gather: how many tokens the jobs of a memory may still spend today; None for any.
+
+    Asked as a job begins; the least counts. `state` is the user's state directory, `now` is on the
+    clocks of the memory. Where a plugin fails, no model is asked, and rules decide alone.
     """
 
 

@@ -72,9 +72,8 @@ class Distil:
         digest = self._build_digest(told)
         earlier = Earlier(shelf)
         drafts, stating_nothing = graded(self._collect_drafts(told), fold.changes_known)
-        # What takes the place of something that is known matters as that did.
         doubted = _doubts_of(told)
-        drafts = [d if _changes(d, earlier, fold) else doubted(d) for d in drafts]
+        drafts = [doubted(draft, _changes(draft, earlier, fold)) for draft in drafts]
         for draft in (*drafts, *self._collect_unseen_drafts(whole, unseen)):
             fold.add(draft, text_of)
         changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
@@ -200,14 +199,23 @@ def _turn_as_told(turn: Turn, zone: Zone) -> Turn:
     return turn if at is turn.at and said == text else replace(turn, at=at, text=said)
 
 
-def _doubts_of(transcript: Transcript) -> Callable[[Draft], Draft]:
-    """Return what marks a draft weak where talk of its kind seldom states what is worth keeping."""
+def _doubts_of(transcript: Transcript) -> Callable[[Draft, bool], Draft]:
+    """Return what marks a draft weak where talk of its kind seldom states what is worth keeping.
+
+    It takes the draft, and whether it takes the place of something known: then it matters as
+    that did.
+    """
     if transcript.has_several_people():
-        return lambda draft: draft
+        return lambda draft, _: draft
     if not transcript.is_chat():
-        return lambda draft: with_odds(draft, chat=False)
+        return lambda draft, change: with_odds(draft, chat=False, change=change)
     scene = opens_scene(turn.text for turn in transcript.turns if turn.by_person)
-    return lambda draft: with_odds(with_chat_doubt(draft, scene=scene), chat=True)
+
+    def doubted(draft: Draft, change: bool) -> Draft:
+        plain = draft if change else with_chat_doubt(draft, scene=scene)
+        return with_odds(plain, chat=True, change=change)
+
+    return doubted
 
 
 LONGEST_CHANGE = {"zh": 60, "en": 160}

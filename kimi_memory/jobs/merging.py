@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kimi_memory.config import FORMAT, MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import digest_of
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.kinds import is_session
 from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.one_sided import find_id
-from kimi_memory.merge.settings import read_id
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import TOMBSTONES, is_truth
 from kimi_memory.store.git.history import History

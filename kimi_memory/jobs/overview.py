@@ -184,6 +184,19 @@ def translate_first_pages(render: Render, lang: Lang) -> Iterator[Change]:
         yield from _translate_identity(render, lang)
 
 
+def is_first_page(path: str, content: bytes) -> bool:
+    """Whether a page is one that a new memory begins with, and nobody wrote on it."""
+    text = content.decode("utf-8", "replace")
+    if path in STARTER_PAGES:
+        return text in [fill(STARTER_PAGES[path], lang, name="") for lang in Lang]
+    note = codec.read_note(content, path)
+    return isinstance(note, Identity) and _is_untouched(note, text)
+
+
+def _is_untouched(told: Identity, text: str) -> bool:
+    return (told.who, told.mission) == STARTER_IDENTITY[told.lang] and codec.render(told) == text
+
+
 def _other_language_texts(template: str, lang: Lang) -> list[str]:
     return [fill(template, other, name="") for other in Lang if other is not lang]
 
@@ -194,7 +207,7 @@ def _translate_identity(render: Render, lang: Lang) -> Iterator[Change]:
         told = codec.parse(text, IDENTITY_PATH)
     if not isinstance(told, Identity) or told.lang is lang:
         return
-    if (told.who, told.mission) == STARTER_IDENTITY[told.lang] and codec.render(told) == text:
+    if _is_untouched(told, text):
         who, mission = STARTER_IDENTITY[lang]
         name = STARTER_NAME[lang] if told.name == STARTER_NAME[told.lang] else told.name
         new = replace(told, lang=lang, who=who, mission=mission, name=name)

@@ -71,7 +71,7 @@ class Pick:
             subject=self._choice.name,
             inputs=name_changes(store, self.kind, changes),
             changes=tuple(changes),
-            decided=tuple(_list_operations(there, merged.files)),
+            decided=tuple(list_operations(there, merged.files, "as another copy has it")),
             asked=True,
             brought=True,
         )
@@ -79,7 +79,7 @@ class Pick:
     def _pick_change(self, old: Tree, new: Tree) -> set[str]:
         """Return the paths that the change is about; pages follow from the cards."""
         paths = {path for path in {*old, *new} if old.get(path) != new.get(path)}
-        return {path for path in paths if not (is_view(path) or _is_page(path, old, new))}
+        return {path for path in paths if not (is_view(path) or is_page(path, old, new))}
 
     def _pick_notes(self, old: Tree, new: Tree) -> set[str]:
         """Return where the notes lie that the other copy changed, and that are meant."""
@@ -90,7 +90,7 @@ class Pick:
         return found
 
 
-def _list_operations(now: Tree, files: Tree) -> Iterator[Operation]:
+def list_operations(now: Tree, files: Tree, why: str) -> Iterator[Operation]:
     """Yield what becomes of notes that are others than before."""
     before, after = (read_notes(_list_pages(tree), {}, {}) for tree in (now, files))
     for id in sorted({*before, *after}):
@@ -98,10 +98,11 @@ def _list_operations(now: Tree, files: Tree) -> Iterator[Operation]:
         one = new or old
         if old != new and one is not None:
             there, stays = old is not None, new is not None
-            yield replaced(one.note, there=there, stays=stays, why="as another copy has it")
+            yield replaced(one.note, there=there, stays=stays, why=why)
 
 
-def _is_page(path: str, *trees: Tree) -> bool:
+def is_page(path: str, *trees: Tree) -> bool:
+    """Whether a page is made of other files."""
     texts = (tree[path].decode("utf-8", "replace") for tree in trees if path in tree)
     return path.endswith(".md") and any(map(sign_of, texts))
 
@@ -109,7 +110,7 @@ def _is_page(path: str, *trees: Tree) -> bool:
 def _list_pages(tree: Tree) -> dict[str, bytes]:
     """Return the files that may be notes."""
     pages = {path: content for path, content in tree.items() if path.endswith(".md")}
-    return {path: pages[path] for path in pages if not (is_view(path) or _is_page(path, pages))}
+    return {path: pages[path] for path in pages if not (is_view(path) or is_page(path, pages))}
 
 
 def _key_of(note: Note) -> str:

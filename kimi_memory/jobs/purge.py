@@ -46,6 +46,7 @@ from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.store.copy import list_ids
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf, tombstone_lines
@@ -218,7 +219,9 @@ class Purge:
             operations=removal.operations,
             effects=tuple(effects),
         )
-        more: dict[str, Json] = {"follows": [*follows]} if follows else {}
+        # A purge gives the copy another id: these are the ones it had.
+        more: dict[str, Json] = {"copies": [*list_ids(self._store)]}
+        more |= {"follows": [*follows]} if follows else {}
         content = job_json(job, hashes=[*hashes], counts=dict(counts), **more)
         path = job_path(id)
         if not self._store.exists(path):

@@ -36,7 +36,7 @@ from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.day_page import is_blank, with_edits
 from kimi_memory.jobs.eval_gate import Forbidden
 from kimi_memory.jobs.gates import JobGates, split_off_held
-from kimi_memory.jobs.job_usage import DayBudget, notice_job
+from kimi_memory.jobs.job_usage import DayBudget, Others, notice_job
 from kimi_memory.jobs.lifetimes import with_ended_events, with_expiry
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page, page_changes
@@ -67,6 +67,7 @@ class Jobs:
         clock: tells the moment of a job.
         batch: what waits to be committed; it is, before a job changes anything.
         mask: masks the secrets of a text that do not stand in another one already.
+        bounds: what others bound of the tokens of a day.
     """
 
     def __init__(  # noqa: PLR0913  what a memory lends its jobs
@@ -79,11 +80,13 @@ class Jobs:
         clock: Callable[[], datetime],
         batch: Batch,
         mask: Mask = lambda text, known: text,
+        bounds: Others = lambda now: (),
     ) -> None:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._batch = JobGates(settings.gates), clock, batch
         self._settings = settings
-        self._day = DayBudget(store, settings.gates.max_tokens_per_day, clock, settings.zone)
+        most = settings.gates.max_tokens_per_day
+        self._day = DayBudget(store, most, clock, settings.zone, bounds)
         self._breaker, self._mask = Breaker(store, settings.gates), mask
 
     def done(self, kind: str, inputs: str) -> bool:

@@ -15,7 +15,7 @@ from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
-from kimi_memory.nlp.rules.card_odds import LEAST, card_odds
+from kimi_memory.nlp.rules.card_odds import is_kept
 from kimi_memory.nlp.rules.changed_later import names_old
 from kimi_memory.nlp.rules.chat_clauses import LONGEST
 from kimi_memory.nlp.rules.entity_names import is_person_zh
@@ -36,6 +36,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     joins_value,
     only_names_habit,
     points_at_talk,
+    speaks_of_moment,
     tells_wish,
     uses_agent,
 )
@@ -75,6 +76,8 @@ _LABEL = regex(r"^[ \t]{0,4}[A-Za-z]\w{0,20}(?: \w{1,20}){0,2}: ?\S", 8)  # MULT
 """A line of a form or of a log: "Name: Ann Lee"."""
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
+_STATED = {"zh": 40, "en": 80}
+"""Most characters of a sentence that gives a thing its value and says no more."""
 _BEGINNING = 12
 """So many characters of a quote find its place."""
 _SLOTS = (*SINGLE, *(f".{name}" for name in OPEN))
@@ -172,7 +175,7 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     return replace(draft, weak=led or ahead)
 
 
-def with_odds(draft: Draft, *, chat: bool) -> Draft:
+def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
     """Return a draft marked weak, if a reader would most likely not keep it.
 
     What was asked to be remembered, what gives a known thing its value, a decision with its
@@ -181,23 +184,32 @@ def with_odds(draft: Draft, *, chat: bool) -> Draft:
     Args:
         draft: what was proposed.
         chat: whether it is from a chat with an assistant that only talks.
+        change: whether it takes the place of something that is known.
     """
     if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
         return draft
-    whole = draft.type is CardType.GOTCHA or draft.reversal or draft.reason
+    whole = draft.type is CardType.GOTCHA or draft.reason
+    # 记住今天不要再犯错 is said for this day.
     asked = any(_ASKED.search(quote.text) for quote in draft.quotes)
+    asked = asked and not speaks_of_moment(draft.value)
     if whole or asked or _gives_value(draft):
         return draft
     of_user = draft.key.startswith(SELF)
-    odds = card_odds(draft.value, str(draft.type), chat=chat, of_user=of_user)
-    return replace(draft, weak=odds < LEAST)
+    kept = is_kept(draft.value, str(draft.type), chat=chat, of_user=of_user, change=change)
+    return replace(draft, weak=not kept)
 
 
 def _gives_value(draft: Draft) -> bool:
     """Whether a draft gives a thing of the list, or of a name, its value: "the CLI is in Zig"."""
     slot = slot_of(draft.value)
-    filled = slot is not None and len(slot.value) > 1 and joins_value(draft.value)
-    return filled or _is_of_known_thing(draft)
+    if slot is not None and len(slot.value) > 1 and joins_value(draft.value):
+        return True
+    subject = subject_of(draft.value)
+    if subject is None or len(draft.value) > _STATED[language_of(draft.value)]:
+        return _is_of_known_thing(draft)
+    # "2.4.1 is our version", "Osprey got Kelso as its customer": the value may stand anywhere.
+    named = is_named(draft.key) and bool(values_given(draft.value, subject))
+    return named or subject.known or _is_of_known_thing(draft)
 
 
 def _stands_in_form(value: str, text: str) -> bool:

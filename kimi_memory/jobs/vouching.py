@@ -12,10 +12,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from kimi_memory.config import MARKER
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.jobs.merging import join_commits
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.merge.settings import read_id
 from kimi_memory.merge.trees import Tree, join
 from kimi_memory.store.files.paths import is_truth
 from kimi_memory.store.git.merge_commit import Merger

@@ -37,7 +37,7 @@ Limit = Annotated[int, Field(ge=1, le=50, description="most results")]
 
 
 def build(
-    root: Path, *, graph: bool = False, space: Namespace = WHOLE, member: str = ""
+    root: Path, *, graph: bool = False, space: Namespace = WHOLE, member: str = "", run: str = ""
 ) -> tuple[Any, Desk]:
     """Return a server for a memory folder, and what it opened.
 
@@ -46,12 +46,13 @@ def build(
         graph: offer the tools of the server ``server-memory`` instead of ours.
         space: what the client is bound to; it sees, and writes, nothing else.
         member: the member of a space who asks.
+        run: the run of an agent that asks.
 
     Raises:
         UsageError: the library mcp is not installed, or a member must be named.
     """
     Server, Annotations, refuse = load_library()  # noqa: N806  classes
-    desk = Desk(root, space=space, member=member)
+    desk = Desk(root, space=space, member=member, run=run)
     server = create_server(refuse_in_one_line(Server, refuse), INSTRUCTIONS)
 
     def tool(name: str, *, reads: bool = True, destroys: bool = False) -> Callable[[F], F]:
@@ -94,9 +95,10 @@ def serve(
     graph: bool = False,
     space: Namespace = WHOLE,
     member: str = "",
+    run: str = "",
 ) -> None:
     """Serve over standard input and output, or over HTTP on an address of this machine."""
-    server, desk = build(root, graph=graph, space=space, member=member)
+    server, desk = build(root, graph=graph, space=space, member=member, run=run)
     try:
         with keep_index_informed(desk.memory):
             if http is None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from kimi_memory.operations.memory_state import status
 from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.server.chats import find_owner, limits_of
-from kimi_memory.server.guard import GuardPost, Request
+from kimi_memory.server.guard import GuardPost, Request, epoch_of
 from kimi_memory.server.looking_back import blame_of, timeline_of
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.simple import of_sources
@@ -49,20 +50,24 @@ class Desk:
         client: who asks, for the journal.
         space: what the client is bound to; it sees, and writes, nothing else.
         member: the member of a space who asks, where the memory belongs to one.
+        run: the run of an agent that the client belongs to.
 
     Raises:
         UsageError: no member was named and one must be, or the reverse.
     """
 
     def __init__(
-        self, root: Path, client: str = "mcp", space: Namespace = WHOLE, *, member: str = ""
-    ) -> None:
+        self, root: Path, client: str = "mcp", space: Namespace = WHOLE, *, member: str = "",
+        run: str = "",
+    ) -> None:  # fmt: skip
         self._lock = threading.RLock()
-        self._caller, self._space = Caller(client, space=space, member=member), space
+        self._caller, self._space = Caller(client, space=space, member=member, run=run), space
         actor = self._caller.actor if member else Actor(client, Origin.AGENT)
         self.memory = Memory.open(root, Opening(actor=actor, background=True))
         """For what may be asked of it from any thread."""
-        self._post = GuardPost(self.memory.home, self.memory.settings.memory.id, root)
+        self._post = GuardPost(
+            self.memory.home, self.memory.settings.memory.id, root, partial(epoch_of, self.memory)
+        )
         try:
             self._post.bind(self._caller)
         except KimiMemoryError:

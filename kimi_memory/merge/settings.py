@@ -27,15 +27,6 @@ Name = tuple[str, str]
 """Table and key."""
 
 
-def read_id(content: bytes) -> str:
-    """Return the id of a memory from its settings; empty where they name none."""
-    try:
-        found = tomllib.loads(content.decode("utf-8", "replace")).get("memory")
-    except tomllib.TOMLDecodeError:
-        return ""
-    return str(found.get("id", "")) if isinstance(found, dict) else ""
-
-
 def merge_settings(base: str, ours: str, theirs: str) -> str | None:
     """Return the settings of both sides; None where that needs a person."""
     try:

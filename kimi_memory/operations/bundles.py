@@ -10,10 +10,10 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.config import MARKER
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, MovedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.settings import read_id
 from kimi_memory.operations.bundle_signatures import (
     FileSignature,
     find_file_signer,

@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.errors import HistoryError, KimiMemoryError, UsageError
 from kimi_memory.jobs.purge import check_texts
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.purged_words import find_purged_words
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.settings import read_id
 from kimi_memory.operations.bundles import open_bundle
 from kimi_memory.operations.forget import Doomed, Following, PurgeReport, purge
 from kimi_memory.operations.remotes import open_remotes

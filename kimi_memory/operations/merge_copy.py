@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Change, Create, Delete, Update
 from kimi_memory.domain.job import Operation
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, NotFoundError, UsageError
 from kimi_memory.formats.frontmatter import id_of
@@ -26,7 +28,6 @@ from kimi_memory.jobs.merging import (
 )
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
-from kimi_memory.merge.settings import read_id
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.branches import find_branches, flush_branch
@@ -39,6 +40,8 @@ from kimi_memory.store.trust.session_growth import turn_lines
 if TYPE_CHECKING:
     from kimi_memory.jobs.vouching import Caps, Vouched
 
+# Clocks of two machines differ by seconds; by more, what is known as of a time is uncertain.
+_SKEW = timedelta(minutes=5)
 _FORK = "Merge in a fork, and pick from it what you want here"
 
 
@@ -62,10 +65,7 @@ def merge_copy(
         ChangedOnDiskError: somebody saved a file meanwhile; nothing was merged.
     """
     with nullcontext() if dry_run else memory.store.lock("job"):
-        if not dry_run:
-            memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
-            memory.repair_merges()
-        memory.batch.flush()
+        _make_ready(memory, dry_run=dry_run)
         merger = memory.history.merger()
         theirs = find_source(memory, merger, source, flush=not dry_run)
         bases = find_bases(merger, theirs, source)
@@ -75,6 +75,7 @@ def merge_copy(
         changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
         report = _report(source, theirs, "", changes, merged)
+        report = replace(report, ahead_until=_find_ahead(memory, merger, theirs))
         report = _count(report, merger, bases[0], (base, ours, other), merged)
         asked = _find_joined(changes, merged) if strict else frozenset[str]()
         weighed = _weigh(memory, merger, theirs, (base, ours, other), merged)
@@ -92,6 +93,13 @@ def merge_copy(
     settled = () if made == theirs else _settle(memory, merger, made)
     waiting = tuple(path for path in report.paths if waits(memory.store, path))
     return replace(report, commit=made, settled=settled, waiting=waiting)
+
+
+def _make_ready(memory: Memory, *, dry_run: bool) -> None:
+    if not dry_run:
+        memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
+        memory.repair_merges()
+    memory.batch.flush()
 
 
 def merge_branch(memory: Memory, name: str) -> MergeReport:
@@ -229,8 +237,8 @@ def _check_memory(memory: Memory, theirs: str, source: str) -> None:
     id = read_id(content)
     if id != memory.settings.memory.id:
         raise HistoryError(
-            f"{source} is another memory (id {id}). Only copies of one memory are merged; "
-            "use 'kimi-memory import' for what another one knows."
+            f"{source} is another memory (id {id}). Take over what another one knows with --adopt, "
+            "or only its statements with 'kimi-memory import'."
         )
 
 
@@ -250,6 +258,12 @@ def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
             f"the merge would take {counted(gone, 'notes')} away",
             "Look with --dry-run; if it is meant, raise gates.max_loss in memory.toml",
         )
+
+
+def _find_ahead(memory: Memory, merger: Merger, theirs: str) -> datetime | None:
+    """Return the time of a commit whose clock is minutes ahead of ours."""
+    at = merger.moment(theirs)
+    return at if at - memory.clock() > _SKEW else None
 
 
 def _report(

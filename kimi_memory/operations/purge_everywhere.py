@@ -23,8 +23,8 @@ from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remotes import Remote
 
 # A remote that does not answer must not hold up the others.
-_SECONDS = 300.0
-_SAME = "it has purged the same"
+SECONDS = 300.0
+SAME = "it has purged the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ def purge_everywhere(memory: Memory, doomed: Doomed, *, yes: bool = False) -> Ev
     report = purge(memory, doomed, yes=yes) if named else None
     if not yes:
         return Everywhere(report, tuple(_list_places(memory, named=named)))
-    reached = [_try(one, partial(_reach_copy, memory, one)) for one in memory.other_copies()]
+    reached = [try_place(one, partial(_reach_copy, memory, one)) for one in memory.other_copies()]
     remotes = open_remotes(memory).read()
-    reached += [_try(one.name, partial(_reach_remote, memory, one)) for one in remotes]
+    reached += [try_place(one.name, partial(_reach_remote, memory, one)) for one in remotes]
     return Everywhere(report, (*reached, *read_proofs(memory)))
 
 
@@ -80,7 +80,7 @@ def _list_places(memory: Memory, *, named: bool) -> Iterator[Reached]:
     for place in memory.other_copies():
         # What is only to be purged lies in all of them, for all that is known.
         there = Reached(place, "left", "a copy on this machine: --yes purges there, too")
-        yield there if named else _try(place, partial(_look_at_copy, memory, there))
+        yield there if named else try_place(place, partial(look_at_copy, memory, there))
     for one in open_remotes(memory).read():
         yield Reached(one.name, "left", f"{one.url}: --yes replaces its history")
     yield from read_proofs(memory)
@@ -100,24 +100,26 @@ def read_proofs(memory: Memory) -> Iterator[Reached]:
             continue  # A purge that began in its own copy.
 
 
-def _try(name: str, reach: Callable[[], Reached]) -> Reached:
+def try_place(name: str, reach: Callable[[], Reached]) -> Reached:
+    """Return what became of a purge in a place; why not, where it cannot be reached."""
     try:
         return reach()
     except KimiMemoryError as error:  # One place keeps no other from being purged.
         return Reached(name, "left", str(error))
 
 
-def _look_at_copy(memory: Memory, there: Reached) -> Reached:
+def look_at_copy(memory: Memory, there: Reached) -> Reached:
+    """Return whether a copy on this machine has purged the same; `there` where it has not."""
     with Memory.open(Path(there.name), beside(memory)) as other:
         followed = follow_purges(other, str(memory.root))
-    return there if followed.report else Reached(there.name, "proven", _SAME)
+    return there if followed.report else Reached(there.name, "proven", SAME)
 
 
 def _reach_copy(memory: Memory, place: str) -> Reached:
     with Memory.open(Path(place), beside(memory)) as other:
         followed = follow_purges(other, str(memory.root), yes=True)
     if followed.report is None:
-        return Reached(place, "proven", _SAME)
+        return Reached(place, "proven", SAME)
     return Reached(place, "proven", f"{followed.report.objects} objects destroyed, 0 hits left")
 
 
@@ -134,7 +136,7 @@ def _reach_remote(memory: Memory, remote: Remote) -> Reached:
     if remote.drop:
         return _reach_drop(memory, remote)
     merger = memory.history.merger()
-    with memory.store.lock("sync"), merger.reach(remote, Deadline(_SECONDS)) as there:
+    with memory.store.lock("sync"), merger.reach(remote, Deadline(SECONDS)) as there:
         left = there.replace_history(memory.copy_id)
         merger.note_seen(remote.name, merger.ours)
         if left:

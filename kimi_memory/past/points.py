@@ -65,8 +65,8 @@ class Points:
         Raises:
             HistoryError: there is no history, or nothing in it.
         """
-        head = self._history.head()
-        if not head or head != self._graph.head:
+        known = self._graph.head
+        if not known or self._history.head() != known:
             self._graph = CommitGraph(self._list_rows())
         if not self._graph.head:
             raise HistoryError("The history is empty. Keep something first, then look back.")

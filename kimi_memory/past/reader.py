@@ -6,6 +6,8 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from kimi_memory.domain.note import Note
 from kimi_memory.domain.past import Cause
@@ -15,12 +17,14 @@ from kimi_memory.formats.job_file import job_of
 from kimi_memory.past.copies import Copies
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
-from kimi_memory.past.table import PastFile, PastTable, State
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import parse_tombstones, tombstone_lines
 from kimi_memory.store.reading import OldFile
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import may_hold_unseen
+
+if TYPE_CHECKING:
+    from kimi_memory.past.table import PastFile, PastTable, State
 
 SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 """What a line of a page ends in that shows a card: ``Uses Postgres. ^card-0a1b``."""
@@ -31,10 +35,15 @@ class PastReader:
     """Reads the past of one memory."""
 
     def __init__(self, store: Store, history: History, points: Points, key: bytes) -> None:
-        self.store, self.history, self.points = store, history, points
-        self._file = PastFile(store.root, key, history)
+        self.store, self.history, self.points, self._key = store, history, points, key
         self._stones = b"", Tombstones(())
         self._table: tuple[object, PastTable] | None = None
+
+    @cached_property
+    def _file(self) -> PastFile:
+        from kimi_memory.past.table import PastFile  # a question as of a point needs no table
+
+        return PastFile(self.store.root, self._key, self.history)
 
     @property
     def stones(self) -> Tombstones:

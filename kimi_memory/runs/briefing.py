@@ -6,10 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from kimi_memory.domain.agent_run import Program, Task
+from kimi_memory.domain.agent_run import RUN_VARIABLE, Program, Task
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.runs.processes import RUN_VARIABLE
 
 _PASSED = ("PATH", "LANG", "LC_ALL", "TZ")
 _LONGEST_VARIABLE = 120_000

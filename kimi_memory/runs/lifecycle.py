@@ -17,6 +17,7 @@ from kimi_memory.errors import KimiMemoryError, NotFoundError, PluginError, Usag
 from kimi_memory.hooks.host import Host
 from kimi_memory.runs.briefing import brief_agent, lay_streams, make_environment
 from kimi_memory.runs.metering import usage_of_run
+from kimi_memory.runs.placing import explain_late
 from kimi_memory.runs.processes import end_leftovers, measure_children
 from kimi_memory.runs.profiles import note_placement
 from kimi_memory.runs.roots import keep_out, split_root
@@ -119,12 +120,22 @@ class Runs:
         return replace(run, session=session.id, epoch=relay.epoch if relay else 0), session
 
     def _bound_time(self, task: Task, limits: Limits) -> Limits:
-        """Return limits that hold the deadline of a task, too."""
+        """Return limits that hold the deadline of a task, too.
+
+        Raises:
+            UsageError: it cannot be done within them, as long as it is expected to take.
+        """
+        now = self._memory.clock()
+        if late := explain_late(task, now):
+            raise UsageError(f"The task cannot be done: {late}. Give it a later one.")
+        if limits.wall_s and task.expected_s > limits.wall_s:
+            raise UsageError(
+                f"The task is expected to take {task.expected_s:g} s, and its agent is ended "
+                f"after {limits.wall_s:g}. Give it more with --seconds."
+            )
         if task.deadline is None:
             return limits
-        left = (task.deadline - self._memory.clock()).total_seconds()
-        if left <= 0:
-            raise UsageError("The deadline of the task is over. Give it a later one.")
+        left = (task.deadline - now).total_seconds()
         return replace(limits, wall_s=min(limits.wall_s or left, left))
 
     def _choose_runtime(self, task: Task, program: Program, folder: Path | None) -> Runtime:

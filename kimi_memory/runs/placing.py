@@ -6,7 +6,8 @@ where no pair of machines answers within 50 ms, one machine does both. The rest 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,6 +25,8 @@ from kimi_memory.errors import NoPlaceError
 
 NEAR_MS = 50.0
 """From this latency on, one machine is better than two for what a person waits for."""
+LONG_S = 3600.0
+"""A task of so many seconds is not spread over two machines of which one is often offline."""
 _FAR_MS = 200.0
 _SANDBOXES = frozenset({"sandbox", "gvisor", "container"})
 _NEARNESS: Mapping[str, float] = {"primary": 1.0, "replica": 0.8, "cache": 0.4}
@@ -37,6 +40,10 @@ class Surroundings(NamedTuple):
     deployed: Deployed = MappingProxyType({})
     ttl: float = 6.0
     """Seconds; a machine that was silent three times as long is offline."""
+    now: datetime | None = None
+    """Against which deadlines are held; none is if not given."""
+    forbidden: Mapping[str, str] = MappingProxyType({})
+    """Machines on which policies let the task not run, with the reasons."""
 
     def find_latency(self, a: str, b: str) -> float | None:
         """Return the latency between two machines; None where nobody measured it."""
@@ -44,6 +51,15 @@ class Surroundings(NamedTuple):
             return 0.0
         found = (one.p50_ms for one in self.latencies if {one.a, one.b} == {a, b})
         return next(found, None)
+
+
+Forbid = Callable[[Sequence[NodeProfile], Task], Mapping[str, str]]
+"""Says on which machines policies let a task not run, and why."""
+
+
+def forbid_nothing(nodes: Sequence[NodeProfile], task: Task) -> Mapping[str, str]:
+    """Let a task run anywhere, as where no policies speak of its memory."""
+    return {}
 
 
 class _Wish(NamedTuple):
@@ -58,8 +74,11 @@ def place_task(task: Task, around: Surroundings) -> Placement:
     """Return where a task runs, why, and why nowhere else.
 
     Raises:
-        NoPlaceError: no machine can take it; it names every refusal.
+        NoPlaceError: no machine can take it, and every refusal is named; or it cannot be done in
+            time anywhere.
     """
+    if around.now and (late := explain_late(task, around.now)):
+        raise NoPlaceError(late, ["no machine could be in time"])
     thinking = {one.name: _refuse_thinking(one, task, around) for one in around.nodes}
     doing = {one.name: _refuse_doing(one, task, around) for one in around.nodes}
     pairs = _list_pairs(task, around, thinking, doing)
@@ -70,10 +89,22 @@ def place_task(task: Task, around: Surroundings) -> Placement:
         if fit:
             best = min(fit, key=lambda one: (-_score(one, task, around), _names(one)))
             why = wish.why if mode == wish.mode else f"{wish.why}; no machine for {wish.mode}"
-            refused = tuple(_explain(around.nodes, best, thinking, doing))
+            refused = tuple(_explain(around.nodes, best, thinking, doing, task))
             return Placement(mode, *_names(best), _score(best, task, around), why, refused)
-    refused = tuple(_explain(around.nodes, None, thinking, doing))
+    refused = tuple(_explain(around.nodes, None, thinking, doing, task))
     raise NoPlaceError(wish.why, [f"{one.node}: {one.why}" for one in refused])
+
+
+def explain_late(task: Task, now: datetime) -> str:
+    """Return why a task that begins now cannot be done before its deadline; empty where it can."""
+    if task.deadline is None:
+        return ""
+    left = (task.deadline - now).total_seconds()
+    if left <= 0:
+        return "its deadline is over"
+    if task.expected_s <= left:
+        return ""
+    return f"it is expected to take {task.expected_s:g} s, and its deadline is in {left:.0f} s"
 
 
 _Pair = tuple[NodeProfile, NodeProfile]
@@ -92,12 +123,20 @@ def _list_pairs(
 ) -> list[_Pair]:
     able = [one for one in around.nodes if not thinking[one.name]]
     free = [one for one in around.nodes if not doing[one.name]]
-    return [
-        (a, b)
-        for a, b in product(able, free)
+    return [pair for pair in product(able, free) if _is_fit(pair, task)]
+
+
+def _is_fit(pair: _Pair, task: Task) -> bool:
+    a, b = pair
+    if _is_hybrid(pair):
         # One machine for both must be meant for that, and keeps nothing apart.
-        if a.name != b.name or (a.kind == "hybrid" and task.security != "high")
-    ]
+        return a.kind == "hybrid" and task.security != "high"
+    return not (_parts_for_long(a, task) or _parts_for_long(b, task))
+
+
+def _parts_for_long(node: NodeProfile, task: Task) -> bool:
+    """Whether a machine may leave another alone before a task is done."""
+    return node.use_case == "offline" and task.expected_s >= LONG_S
 
 
 def _choose_mode(task: Task, around: Surroundings, pairs: Sequence[_Pair]) -> _Wish:
@@ -184,18 +223,23 @@ def _refuse_any(node: NodeProfile, task: Task, around: Surroundings) -> Iterator
         yield {"maintenance": "in maintenance"}.get(node.status, node.status)
     if task.region and node.region != task.region:
         yield f"is in {node.region or 'no region'}, not {task.region}"
+    if why := around.forbidden.get(node.name):
+        yield why
 
 
 def _explain(
     nodes: Sequence[NodeProfile], taken: _Pair | None, thinking: Mapping[str, str],
-    doing: Mapping[str, str],
+    doing: Mapping[str, str], task: Task,
 ) -> Iterator[Refusal]:  # fmt: skip
     """Yield why each machine that was not taken was not."""
     for node in nodes:
         if taken is not None and node.name in _names(taken):
             continue
         think, do = thinking[node.name], doing[node.name]
-        if not (think and do):
+        if _parts_for_long(node, task) and not (think and do):
+            long = f"and the task takes {task.expected_s:g} s"
+            yield Refusal(node.name, f"is often offline, {long}: it fits alone, or not at all")
+        elif not (think and do):
             yield Refusal(node.name, _explain_half(node, think, do, taken))
         else:
             yield Refusal(node.name, do if node.kind != "reasoning" else think)

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from kimi_memory.domain.agent_run import Limits, RunSpec, Started
+from kimi_memory.domain.agent_run import RUN_VARIABLE, Limits, RunSpec, Started
 from kimi_memory.errors import UsageError
 
-RUN_VARIABLE = "KIMI_RUN"
 _PDEATHSIG = 1
 _OPEN_FILES = 1024
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -14,6 +17,7 @@ from kimi_memory.api.options import Opening
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import AgentRun, Task
 from kimi_memory.domain.change_log import Unreachable
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.placement_types import (
     Capabilities,
     Latency,
@@ -24,7 +28,7 @@ from kimi_memory.domain.placement_types import (
 )
 from kimi_memory.errors import NoPlaceError, UsageError
 from kimi_memory.runs.exec_line import ExecLine
-from kimi_memory.runs.placing import Surroundings, place_task
+from kimi_memory.runs.placing import Forbid, Surroundings, forbid_nothing, place_task
 from kimi_memory.store.guarded_log import find_guard
 
 SSH = "ssh:"
@@ -41,6 +45,7 @@ class Offer(NamedTuple):
     permissions: Permissions = Permissions()
     status: str = "online"
     load: int = 0
+    """At least so busy it is taken for, 0 to 100; else as busy as it was measured."""
     endpoint: str = ""
     """How others reach its execution node: ``ssh:HOST``, or ``https://HOST:PORT``."""
     labels: Mapping[str, str] = MappingProxyType({})
@@ -60,6 +65,13 @@ def publish_offer(cluster: Cluster, offer: Offer) -> None:
         for name, value in offer._asdict().items()
     }
     cluster.log.put_row(_PROFILES, cluster.node, json.dumps(body, sort_keys=True).encode())
+
+
+def measure_resources() -> Resources:
+    """Return what this machine has: processors, memory, and free disk where runs work."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    return Resources(float(os.cpu_count() or 1), memory // 2**20, free // 2**20)
 
 
 def publish_latency(cluster: Cluster, one: Latency) -> None:
@@ -94,7 +106,7 @@ def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> S
         _build_profile(
             NodeProfile(
                 one.name, one.kind, region=one.region, zone=one.zone, since=one.since,
-                version=one.version, seen_seconds=one.seen_seconds, key=one.key,
+                version=one.version, seen_seconds=one.seen_seconds, key=one.key, load=one.load,
             ),
             offers.get(one.name, {}),
         )
@@ -115,14 +127,15 @@ def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
     resources = _pick(Resources._fields, offer.get("resources", {}))
     permissions = _pick(Permissions._fields, offer.get("permissions", {}))
     plain = {
-        name: offer[name]
-        for name in ("use_case", "status", "load", "endpoint", "labels")
-        if name in offer
+        name: offer[name] for name in ("use_case", "status", "endpoint", "labels") if name in offer
     }
+    # What a person says of a machine counts where it is more than was measured.
+    load = max(node.load, offer.get("load", 0))
     return node._replace(
         capabilities=Capabilities(**capabilities),
         resources=Resources(**resources),
         permissions=Permissions(**permissions),
+        load=load,
         **plain,
     )
 
@@ -130,6 +143,21 @@ def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
 def status_of(node: NodeProfile, ttl: float) -> str:
     """Return what a machine is now: offline where nobody heard of it for three times `ttl`."""
     return "offline" if node.seen_seconds >= 3 * ttl else node.status
+
+
+def check_room(cluster: Cluster) -> None:
+    """Refuse a memory more than this machine offers to keep.
+
+    Raises:
+        UsageError: it keeps so many already.
+    """
+    here = next((one for one in read_surroundings(cluster).nodes if one.name == cluster.node), None)
+    most = here.capabilities.max_memories if here else 0
+    if most and len(cluster.registry.deployments(node=cluster.node)) >= most:
+        raise UsageError(
+            f"{cluster.node} keeps at most {most} memories, and has as many. Say another number "
+            "there with 'kimi-memory place --offer --most N'."
+        )
 
 
 def _plain(value: object) -> object:
@@ -145,23 +173,44 @@ def _pick(fields: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def place(cluster: Cluster, task: Task, ttl: float = 6.0) -> Placement:
+def place(
+    cluster: Cluster, task: Task, ttl: float = 6.0, forbid: Forbid = forbid_nothing
+) -> Placement:
     """Return where a task runs, and why.
+
+    Args:
+        cluster: opened.
+        task: what is to run.
+        ttl: of the cluster.
+        forbid: the policies that have a say in it.
 
     Raises:
         NoPlaceError: no machine can take it.
     """
-    return place_task(task, read_surroundings(cluster, task.memory, ttl))
+    return place_task(task, _look_around(cluster, task, ttl, forbid))
 
 
-def choose_place(cluster: Cluster, task: Task, ttl: float = 6.0) -> tuple[Placement, str]:
+def _look_around(cluster: Cluster, task: Task, ttl: float, forbid: Forbid) -> Surroundings:
+    around = read_surroundings(cluster, task.memory, ttl)
+    return around._replace(now=utcnow(), forbidden=forbid(around.nodes, task))
+
+
+def choose_place(
+    cluster: Cluster, task: Task, ttl: float = 6.0, forbid: Forbid = forbid_nothing
+) -> tuple[Placement, str]:
     """Return where a task runs, and the runtime that has it carried out there; empty for here.
+
+    Args:
+        cluster: opened.
+        task: what is to run.
+        ttl: of the cluster.
+        forbid: the policies that have a say in it.
 
     Raises:
         NoPlaceError: no machine can take it.
         UsageError: nobody said how ssh reaches the machine.
     """
-    around = read_surroundings(cluster, task.memory, ttl)
+    around = _look_around(cluster, task, ttl, forbid)
     found = place_task(task, around)
     if found.execution == cluster.node:
         return found, ""

@@ -29,7 +29,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server import errors, events
 from kimi_memory.server.auth import Door, Names, Tokens, headers_of
 from kimi_memory.server.guard import Request as Asked
-from kimi_memory.server.metrics import Metrics
+from kimi_memory.server.metrics import Metrics, measure_log
 from kimi_memory.server.openapi import document
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import BODY_SECONDS, Limits, Pace, busy, too_large, too_slow
@@ -223,7 +223,7 @@ class App:
 
     async def _serve_metrics(self, request: Request, caller: Caller) -> Response:
         index = await self._desk.read(lambda memory: memory.index.status())
-        gauges = {
+        gauges: dict[str, float] = {
             "index_units": index.units,
             "index_files": index.files,
             "index_pending": index.pending,
@@ -231,6 +231,8 @@ class App:
             "http_waiting": self._desk.waiting,
             "http_streams": self._streams,
         }
+        if relay := self._desk.memory.store.relay:
+            gauges |= measure_log(relay)
         text = self._metrics.text(gauges)
         kind = "text/plain; version=0.0.4"
         return PlainTextResponse(text, media_type=kind, headers=_HEADERS)

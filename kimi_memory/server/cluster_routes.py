@@ -78,6 +78,8 @@ CLUSTER = (
             Field(name="task", help="Its kind", choices=TASK_CLASSES, default="batch"),
             Field(name="realtime", kind="flag", help="Somebody waits for each answer",
                   default=False),
+            Field(name="expected_s", kind="float", help="So many seconds it should take", least=0,
+                  most=_MOST),
             Field(name="security", help="How apart it has to be", choices=SECURITIES,
                   default="normal"),
             Field(name="region", help="Where it must run"),

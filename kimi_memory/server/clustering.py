@@ -28,6 +28,7 @@ from kimi_memory.server.responses import (
     Refused,
 )
 from kimi_memory.server.schema import Given
+from kimi_memory.spaces.placing import PlacePolicies
 from kimi_memory.store.relay import Relay
 
 
@@ -109,10 +110,13 @@ def place(memory: Memory, caller: Caller, given: Given) -> Placed:
     task = Task(
         new_id("task", datetime.now(UTC)), id, given["task"], realtime=given["realtime"],
         security=given["security"], needs=needs, region=given["region"],
+        expected_s=given["expected_s"],
     )  # fmt: skip
     try:
         with _open_cluster(memory) as cluster:
-            found = place_task(cluster, task, memory.home.settings().cluster.ttl)
+            policies = PlacePolicies(memory.home, id, memory.root, "http")
+            ttl = memory.home.settings().cluster.ttl
+            found = place_task(cluster, task, ttl, policies.refuse)
     except Unreachable as error:
         raise _silent(error) from error
     refused = tuple(Refused(one.node, one.why) for one in found.refused)

@@ -5,11 +5,12 @@ Every door asks it: the API, its streams, the pages, and the tools of agent prog
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, user_host
 from kimi_memory.capture.screen import Screen
 from kimi_memory.domain.job import Job, JobReport
@@ -89,10 +90,13 @@ class Guard:
     Args:
         space: the space.
         memory: the id of its memory.
+        find_epoch: returns the leadership of that memory which is known here.
     """
 
-    def __init__(self, space: SpaceFolder, memory: str) -> None:
-        self._space, self._memory = space, memory
+    def __init__(
+        self, space: SpaceFolder, memory: str, find_epoch: Callable[[], int] = lambda: 0
+    ) -> None:
+        self._space, self._memory, self._find_epoch = space, memory, find_epoch
         self._people = People(space)
 
     def believes(self) -> bool:
@@ -176,6 +180,7 @@ class Guard:
             self._space.name, who, request.action, ruling.decision, self._memory,
             via=request.via, resource=named[:_LONGEST], hits=hits, count=len(hits),
             query=self._show_words(words), scope=" ".join(sorted(scopes)),
+            run=caller.run, epoch=self._find_epoch(),
         )  # fmt: skip
         self._space.note(line)
 
@@ -237,10 +242,14 @@ class GuardPost:
         home: where the user's spaces are listed.
         memory: the id of the memory.
         root: its folder.
+        find_epoch: returns the leadership of the memory which is known here; 0 for none.
     """
 
-    def __init__(self, home: Home, memory: str, root: Path) -> None:
+    def __init__(
+        self, home: Home, memory: str, root: Path, find_epoch: Callable[[], int] = lambda: 0
+    ) -> None:
         self._home, self._memory, self._root = home, memory, root
+        self._find_epoch = find_epoch
         self._mark: Stat | None = None
         self._guard: Guard | None = None
 
@@ -253,7 +262,7 @@ class GuardPost:
         mark = state_of(self._home.state, REGISTRY)
         if mark != self._mark:
             space = find_space_of(self._home, self._memory, self._root) if mark else None
-            self._guard = Guard(space, self._memory) if space else None
+            self._guard = Guard(space, self._memory, self._find_epoch) if space else None
             self._mark = mark
         return self._guard
 
@@ -310,6 +319,12 @@ def confine(member: Member) -> Namespace:
     if member.kind == "agent":
         return Namespace(agent=member.sub, shared=True)
     return Namespace(user=member.sub, shared=True)
+
+
+def epoch_of(memory: Memory) -> int:
+    """Return the leadership of a memory that is known here; 0 on a machine by itself."""
+    relay = memory.store.relay
+    return (relay.epoch or relay.position.known_epoch) if relay else 0
 
 
 def without_words(value: Any) -> Any:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kimi_memory.store.relay import Relay
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the classes of durations, in seconds."""
@@ -54,7 +58,22 @@ class Metrics:
         return sum(count for (known, _), count in self._requests.items() if known == route)
 
 
+def measure_log(relay: Relay) -> dict[str, float]:
+    """Return how far a memory on several machines got here, without asking its log.
+
+    Each change of who leads begins an epoch, so that changes of it count failovers.
+    """
+    position = relay.position
+    found: dict[str, float] = {
+        "log_record": position.place.seq,
+        "log_epoch": relay.epoch or position.known_epoch,
+    }
+    if relay.epoch or position.lag_ms >= 0:  # Else its end was not seen yet.
+        found["log_lag_seconds"] = 0 if relay.epoch else position.lag_ms / 1000
+    return found
+
+
 def _yield_gauges(gauges: Mapping[str, float]) -> Iterator[str]:
     for name, value in gauges.items():
         yield f"# TYPE kimi_memory_{name} gauge"
-        yield f"kimi_memory_{name} {value:g}"
+        yield f"kimi_memory_{name} {value:.15g}"

@@ -262,6 +262,8 @@ class Caller:
     """The member of a space that it is; empty where there is none."""
     groups: tuple[str, ...] = ()
     """Groups that the member is in, as an issuer of identities says."""
+    run: str = ""
+    """The run of an agent that asks, where it is known."""
 
     @property
     def actor(self) -> Actor:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +22,15 @@ from kimi_memory.errors import BehindError, FormatError, NotPrimaryError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.server.auth import Tokens, unauthorized
 from kimi_memory.server.cluster_routes import load_clustering
-from kimi_memory.server.guard import FOLLOW, WHOLE, Guard, GuardPost, Request, without_words
+from kimi_memory.server.guard import (
+    FOLLOW,
+    WHOLE,
+    Guard,
+    GuardPost,
+    Request,
+    epoch_of,
+    without_words,
+)
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks
@@ -86,7 +95,9 @@ class Desk:
         reading = Opening(home=home, actor=actor, background=False)
         # It writes nothing, so it needs no thread that commits to git.
         self._readers = Queue(Memory.open(root, reading), waiting)
-        self._post = GuardPost(home, self.memory.settings.memory.id, self.root)
+        self._post = GuardPost(
+            home, self.memory.settings.memory.id, self.root, partial(epoch_of, self.memory)
+        )
 
     @property
     def guard(self) -> Guard | None:

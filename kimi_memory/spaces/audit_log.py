@@ -61,6 +61,12 @@ class Chain:
     checkpoints: int
     """How many commits were compared with it."""
     faults: tuple[Fault, ...]
+    carried: int = 0
+    """How many records of change logs were compared with it."""
+
+
+Checkpoint = tuple[int, str]
+"""Number and hash of a line that stood at the end."""
 
 
 class _End(NamedTuple):
@@ -72,6 +78,8 @@ class _End(NamedTuple):
     """How long it is; below zero where its last line may be cut short."""
     seq: int
     hash: str
+    head: bytes = b""
+    """What the file that knows the end says then."""
 
 
 class AuditLog:
@@ -85,7 +93,7 @@ class AuditLog:
     """
 
     def __init__(self, root: Path, node: str, key: bytes, aside: Path) -> None:
-        self._root, self._aside, self._node = root, aside, node
+        self._root, self._aside, self.node = root, aside, node
         # Copied for each seal: to begin with the key costs five times as much.
         self._keyed = hmac.new(key, digestmod="sha256")
         self.folder = root / FOLDER / node
@@ -113,15 +121,16 @@ class AuditLog:
             try:
                 end = self._find_end(head)
                 seq = end.seq + 1
-                chain = {"seq": seq, "node": self._node, "prev": end.hash, "mac": ""}
+                chain = {"seq": seq, "node": self.node, "prev": end.hash, "mac": ""}
                 line = self._seal_line(_line_of(record, chain))
                 # A clock that was set back must not put a line before those that are there.
                 path = max(f"{self._folders[1]}/{record.at.date()}.jsonl", end.path)
                 if self._is_linked():
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                 size = _append_line(path, line, end, sync=sync)
-                self._end = _End(path, size, seq, _hash(line))
-                _write_head(head, self._end)
+                self._end = _end_at(path, size, seq, _hash(line))
+                # In place, and always as long: a file that is renamed for each line costs more.
+                os.pwrite(head, self._end.head, 0)
             except OSError as error:
                 in_the_way = error.errno in (errno.ELOOP, errno.EISDIR, errno.ENOTDIR)
                 remedy = "Take away what is in the way" if in_the_way else "Free some space"
@@ -143,12 +152,21 @@ class AuditLog:
                 if record is not None:
                     yield record
 
-    def verify(self) -> Chain:
-        """Compare all lines with each other, with the seal, and with what commits say."""
+    def head(self) -> Checkpoint:
+        """Return the number and hash of the last line; 0 where there is none."""
         with self.lock() as head:
-            return self._verify(head)
+            return _parse_head(os.pread(head, _HEAD_BYTES, 0))
 
-    def _verify(self, head: int) -> Chain:
+    def verify(self, carried: Mapping[str, Checkpoint] = MappingProxyType({})) -> Chain:
+        """Compare all lines with each other, with the seal, and with what commits say.
+
+        Args:
+            carried: what is known of it elsewhere, by the place that says so.
+        """
+        with self.lock() as head:
+            return self._verify(head, carried)
+
+    def _verify(self, head: int, carried: Mapping[str, Checkpoint]) -> Chain:
         faults = list(self._find_strange_files())
         hashes: dict[int, str] = {}
         prev, seq = _FIRST, 0
@@ -172,7 +190,13 @@ class AuditLog:
             for commit, (at, hash) in known.items()
             if hashes.get(at) != hash
         ]
-        return Chain(len(hashes), len(known), (*faults, *_check_end(head, hashes)))
+        faults += [
+            Fault(place, f"record {at} is not the one that was carried there")
+            for place, (at, hash) in carried.items()
+            if hashes.get(at) != hash
+        ]
+        faults += _check_end(head, hashes)
+        return Chain(len(hashes), len(known), tuple(faults), len(carried))
 
     def _find_fault(self, record: Audit, seq: int, prev: str) -> str:
         if record.seq != seq:
@@ -216,7 +240,7 @@ class AuditLog:
     def _find_end(self, head: int) -> _End:
         """Return where the log ends: what is to be written comes after it."""
         known, told = self._end, os.pread(head, _HEAD_BYTES, 0)
-        if known and told == _head_of(known) and _size_of(known.path) == known.size:
+        if known and told == known.head and _size_of(known.path) == known.size:
             return known
         seq, _ = _parse_head(told)
         files = self._files()
@@ -228,14 +252,14 @@ class AuditLog:
         # Where lines are missing at the end, the number goes on and the gap stays visible.
         return _End(str(files[-1]), -1, max(seq, last), prev)
 
-    def _read_checkpoints(self) -> dict[str, tuple[int, str]]:
+    def _read_checkpoints(self) -> dict[str, Checkpoint]:
         """Return for each commit the record that it names."""
         form = "--format=%h %(trailers:key=Audit,valueonly,separator=%x20)"
-        found: dict[str, tuple[int, str]] = {}
+        found: dict[str, Checkpoint] = {}
         for line in self._git.run("log", form).decode("utf-8", "replace").splitlines():
             commit, *named = line.split()
             # Of several machines each names its own.
-            if len(named) == 3 and named[0] == self._node and named[1].isdecimal():
+            if len(named) == 3 and named[0] == self.node and named[1].isdecimal():
                 found[commit] = (int(named[1]), named[2])
         return found
 
@@ -245,7 +269,7 @@ class AuditLog:
 
     def _commit(self, head: int, subject: str, *paths: str) -> None:
         end = self._find_end(head)
-        trailer = f"\n\nAudit: {self._node} {end.seq} {end.hash}" if end.seq else ""
+        trailer = f"\n\nAudit: {self.node} {end.seq} {end.hash}" if end.seq else ""
         # Policies that somebody is editing are theirs to commit.
         self._git.run("add", "--all", "--", *paths)
         if self._git.run("diff", "--cached", "--name-only", "--", *paths):
@@ -290,19 +314,14 @@ def decision_record(
     )  # fmt: skip
 
 
-def _parse_head(told: bytes) -> tuple[int, str]:
+def _parse_head(told: bytes) -> Checkpoint:
     """Return the number and hash of the last line; 0 where nobody knows."""
     number, _, hash = told.decode("ascii", "replace").partition(" ")
     return (int(number), hash.strip()) if number.isdecimal() else (0, "")
 
 
-def _head_of(end: _End) -> bytes:
-    return f"{end.seq:020} {end.hash}\n".encode()
-
-
-def _write_head(head: int, end: _End) -> None:
-    # In place, and always as long: a file that is renamed for each line costs more than the line.
-    os.pwrite(head, _head_of(end), 0)
+def _end_at(path: str, size: int, seq: int, hash: str) -> _End:
+    return _End(path, size, seq, hash, f"{seq:020} {hash}\n".encode())
 
 
 def _check_end(head: int, hashes: dict[int, str]) -> Iterator[Fault]:
@@ -360,7 +379,9 @@ def _read_last_lines(path: Path) -> list[bytes]:
 
 def _line_of(record: Audit, chain: Mapping[str, object] = MappingProxyType({})) -> bytes:
     found = dict(zip(_FIELDS, _values(record), strict=True))
-    return _ENCODER.encode({**found, "at": record.at.isoformat(), **chain}).encode()
+    found["at"] = record.at.isoformat()
+    found.update(chain)
+    return _ENCODER.encode(found).encode()
 
 
 def _parse_line(line: bytes) -> Audit | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kimi_memory.domain.space_types import ALL_ACTIONS, Decision, Member, Question
+from kimi_memory.domain.space_types import ALL_ACTIONS, PLACE, Decision, Member, Question
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.spaces.space_files import ABOUT, describe, read_about
 from kimi_memory.spaces.starter_policies import role_parents
@@ -18,6 +18,7 @@ from kimi_memory.store.files.disk import Stat, state_of
 SCHEMA = "schema.cedarschema"
 FOLDER = "policies"
 # Texts and comments may hold what ends a policy.
+_PLACE = re.compile(rf"\baction\s[^;{{]*\b{PLACE}\b")
 _MARK = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|;|[^\s;"]', re.DOTALL)
 
 
@@ -37,9 +38,12 @@ class Policies:
     def __init__(self, root: Path, space: str, files: Sequence[str]) -> None:
         self._cedar, self._space, self.files = load_library(), space, files
         try:
-            self._schema = self._cedar.Schema.from_str(_read_text(root, SCHEMA))
+            schema = _read_text(root, SCHEMA)
+            self._schema = self._cedar.Schema.from_str(schema)
         except ValueError as error:
             raise FormatError(SCHEMA, 1, describe(error)) from error
+        # In a space of before, whose schema knows no places, no policy can speak of them.
+        self._knows_places = bool(_PLACE.search(schema))
         found: dict[str, Any] = {}
         for name in files:
             found |= self._parse_file(name, _read_text(root, name))
@@ -84,14 +88,16 @@ class Policies:
     def _ask(self, question: Question) -> Decision:
         member, action = question.member, question.action
         whom = f"{member.sub} ({', '.join(member.roles) or 'no role'})"
-        if action not in ALL_ACTIONS:
+        if question.place and not self._knows_places:
+            return Decision(True, (), f"{SCHEMA} of this space says nothing of places")
+        if action not in ALL_ACTIONS and not question.place:
             raise UsageError(f"{action!r} is no action. Use one of {', '.join(ALL_ACTIONS)}.")
         requests = [
             {
                 "principal": f"{_type_of(member)}::{json.dumps(member.sub, ensure_ascii=False)}",
                 "action": f'Action::"{action}"',
                 "resource": f"Area::{json.dumps(scope, ensure_ascii=False)}",
-                "context": {"own": [member.area]},
+                "context": _context_of(question),
             }
             for scope in question.scopes
         ]
@@ -118,6 +124,8 @@ class Policies:
                  dict.fromkeys((*parents, *parents.values()))]  # fmt: skip
         member = question.member
         who = _entity(_type_of(member), member.sub, *(("Role", role) for role in member.roles))
+        if place := question.place:
+            who["attrs"] = {"kind": place.kind, "region": place.region, "zone": place.zone}
         places = [
             _entity("Space", self._space),
             _entity("Memory", question.memory, ("Space", self._space)),
@@ -167,7 +175,13 @@ def _entity(kind: str, id: str, *parents: Sequence[str] | str | None) -> dict[st
 
 
 def _type_of(member: Member) -> str:
-    return "Agent" if member.kind == "agent" else "User"
+    return {"agent": "Agent", "node": "Node"}.get(member.kind, "User")
+
+
+def _context_of(question: Question) -> dict[str, Any]:
+    place = question.place
+    more = {"task": place.task, "security": place.security} if place else {}
+    return {"own": [question.member.area], **more}
 
 
 def _yield_first_lines(text: str) -> Iterator[int]:

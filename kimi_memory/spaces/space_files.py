@@ -59,12 +59,20 @@ def check_roles(roles: Collection[str]) -> None:
 
 
 def read_registry(home: Home) -> dict[str, Registered]:
+    """Return the spaces of this machine by name; raises as `read_registry_at`."""
+    return read_registry_at(home.state)
+
+
+def read_registry_at(state: Path) -> dict[str, Registered]:
     """Return the spaces of this machine by name.
+
+    Args:
+        state: the user's state directory.
 
     Raises:
         FormatError: the list cannot be understood.
     """
-    path = home.state / REGISTRY
+    path = state / REGISTRY
     try:
         found = json.loads(text_at(path) or "{}")
         return {
@@ -73,6 +81,20 @@ def read_registry(home: Home) -> dict[str, Registered]:
         }
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise FormatError(str(path), 1, "it is no list of spaces") from error
+
+
+def find_registered(state: Path, memory: str, root: Path) -> tuple[str, Registered] | None:
+    """Return the space that a memory belongs to, with its name; None where it is in none.
+
+    Args:
+        state: the user's state directory.
+        memory: its id, which goes with it where it moves.
+        root: its folder, so that another id in ``memory.toml`` takes no guard away.
+    """
+    for name, one in read_registry_at(state).items():
+        if memory in one["memories"] or str(root.resolve()) in one["memories"].values():
+            return name, one
+    return None
 
 
 def write_registry(home: Home, registry: Mapping[str, Registered]) -> None:
@@ -96,6 +118,7 @@ def read_about(root: Path) -> Space:
             str(about.get("issuer", "")), str(about.get("audience", "")),
             str(about.get("claim", "sub")), str(about.get("groups", "groups")),
             str(about.get("client", "")), memories, _read_queries(found.get("audit", {})),
+            _read_tokens(found.get("budget", {})),
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = f"it does not say what the space is ({describe(error)})"
@@ -109,6 +132,13 @@ def _read_queries(audit: Mapping[str, object]) -> Literal["hash", "text"]:
     return "text" if said == "text" else "hash"
 
 
+def _read_tokens(budget: Mapping[str, object]) -> int:
+    said = budget.get("tokens_per_day", 0)
+    if type(said) is not int or said < 0:
+        raise ValueError(f"[budget] tokens_per_day is {said!r}, and no number of tokens")
+    return said
+
+
 def format_about(about: Space) -> str:
     """Return the text of ``space.toml``."""
     pairs = {"id": about.id, "name": about.name, "created": about.created.isoformat(),
@@ -118,13 +148,15 @@ def format_about(about: Space) -> str:
     lines = ["[space]", *_format_pairs(pairs)]
     if about.queries != "hash":
         lines += ["", "[audit]", *_format_pairs({"queries": about.queries})]
+    if about.tokens_per_day:
+        lines += ["", "[budget]", *_format_pairs({"tokens_per_day": about.tokens_per_day})]
     for id, name in about.memories.items():
         lines += ["", "[[memories]]", *_format_pairs({"id": id, "name": name})]
     return "\n".join(lines) + "\n"
 
 
-def _format_pairs(pairs: Mapping[str, str]) -> list[str]:
-    # A string of JSON is one of TOML, but for its escapes of rare letters.
+def _format_pairs(pairs: Mapping[str, str | int]) -> list[str]:
+    # Texts and numbers of JSON are those of TOML, but for escapes of rare letters.
     return [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in pairs.items()]
 
 

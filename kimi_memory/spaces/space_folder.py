@@ -33,6 +33,7 @@ from kimi_memory.spaces.space_files import (
     MEMBERS,
     check_name,
     check_roles,
+    find_registered,
     format_about,
     format_members,
     read_about,
@@ -49,23 +50,10 @@ LOCAL = "owner of the folder"
 """Who changes a space at its folder, in the log."""
 
 
-def known_spaces(home: Home) -> dict[str, Path]:
-    """Return the spaces of this machine by name."""
-    return {name: Path(one["folder"]) for name, one in read_registry(home).items()}
-
-
 def find_space_of(home: Home, memory: str, root: Path) -> SpaceFolder | None:
-    """Return the space that a memory belongs to, or None.
-
-    Args:
-        home: where the user's spaces are listed.
-        memory: its id, which goes with it where it moves.
-        root: its folder, so that another id in ``memory.toml`` takes no guard away.
-    """
-    for name, one in read_registry(home).items():
-        if memory in one["memories"] or str(root.resolve()) in one["memories"].values():
-            return SpaceFolder.open(home, name)
-    return None
+    """Return the space that a memory belongs to by its id or its folder, or None."""
+    found = find_registered(home.state, memory, root)
+    return SpaceFolder.open(home, found[0]) if found else None
 
 
 class SpaceFolder:
@@ -123,15 +111,16 @@ class SpaceFolder:
             NotFoundError: there is none of that name.
             FormatError: its ``space.toml`` cannot be understood.
         """
-        found = known_spaces(home).get(name)
+        found = read_registry(home).get(name)
         if found is None:
             raise NotFoundError("space", name)
-        return cls(home, found, home.settings().cluster.node or platform.node() or "here")
+        root = Path(found["folder"])
+        return cls(home, root, home.settings().cluster.node or platform.node() or "here")
 
     @property
     def name(self) -> str:
-        """What the space is called."""
-        return self.about.name
+        """What the space is called, as it was read last."""
+        return self._about[1].name
 
     @property
     def about(self) -> Space:
@@ -235,13 +224,25 @@ class SpaceFolder:
             if not (asking.audience and asking.claim):
                 raise UsageError("Say for whom the issuer has to sign, with --audience.")
         self._permit(by, "issuer")
-        with self.log.lock():
-            about = replace(
-                read_about(self.root), issuer=asking.issuer, audience=asking.audience,
-                claim=asking.claim, groups=asking.groups, client=client,
-            )  # fmt: skip
-            put(self.root / ABOUT, format_about(about))
-        self.log.commit(f"People of {asking.issuer or 'no issuer'}", ABOUT)
+        self._change_about(
+            lambda about: replace(
+                about, issuer=asking.issuer, audience=asking.audience, claim=asking.claim,
+                groups=asking.groups, client=client,
+            ),
+            f"People of {asking.issuer or 'no issuer'}",
+        )  # fmt: skip
+
+    def bound(self, tokens: int, *, by: str = "") -> None:
+        """Let the jobs of all its memories spend so many tokens in a day; any if 0.
+
+        Raises:
+            DeniedError: that member may not.
+        """
+        tokens = max(0, tokens)
+        self._permit(by, "budget")
+        self._change_about(
+            lambda about: replace(about, tokens_per_day=tokens), f"{tokens:,} tokens a day"
+        )
 
     def add(  # noqa: PLR0913  a line of members has as many
         self, sub: str, roles: Sequence[str], kind: str = "user", *, name: str = "",
@@ -323,23 +324,17 @@ class SpaceFolder:
             UsageError: it belongs to a space already, or another one has its name.
             DeniedError: that member may not.
         """
-        registry = read_registry(self.home)
-        for other, one in registry.items():
-            if id in one["memories"] or str(root) in one["memories"].values():
-                raise UsageError(f"{name} belongs to the space {other} already.")
+        if found := find_registered(self.home.state, id, root):
+            raise UsageError(f"{name} belongs to the space {found[0]} already.")
         if name in self.about.memories.values():
             raise UsageError(f"The space {self.name} has a memory {name} already. Rename this one.")
         self._permit(by, name, "share")
-        # Read again under the lock, or a memory that another process shares now would be lost.
-        with self.log.lock():
-            about = read_about(self.root)
-            put(
-                self.root / ABOUT,
-                format_about(replace(about, memories={**about.memories, id: name})),
-            )
+        self._change_about(
+            lambda about: replace(about, memories={**about.memories, id: name}), f"{name} is shared"
+        )
+        registry = read_registry(self.home)
         registry[self.name]["memories"][id] = str(root)
         write_registry(self.home, registry)
-        self.log.commit(f"{name} is shared", ABOUT)
 
     def unshare(self, name: str, *, by: str = "") -> str:
         """Make a memory of the space one of its own again, and return its id.
@@ -350,14 +345,12 @@ class SpaceFolder:
         """
         id, _ = self.root_of(name)
         self._permit(by, name, "share")
-        with self.log.lock():
-            about = read_about(self.root)
-            kept = {one: called for one, called in about.memories.items() if one != id}
-            put(self.root / ABOUT, format_about(replace(about, memories=kept)))
+        kept = {one: as_ for one, as_ in self.about.memories.items() if one != id}
+        subject = f"{name} is not shared any more"
+        self._change_about(lambda about: replace(about, memories=kept), subject)
         registry = read_registry(self.home)
         registry[self.name]["memories"].pop(id, None)
         write_registry(self.home, registry)
-        self.log.commit(f"{name} is not shared any more", ABOUT)
         return id
 
     def root_of(self, name: str) -> tuple[str, Path]:
@@ -383,6 +376,12 @@ class SpaceFolder:
         )
         if not decision:
             raise DeniedError(self.name, decision.why)
+
+    def _change_about(self, change: Callable[[Space], Space], subject: str) -> None:
+        # Read again under the lock, or what another process changes now would be lost.
+        with self.log.lock():
+            put(self.root / ABOUT, format_about(change(read_about(self.root))))
+        self.log.commit(subject, ABOUT)
 
     def _change(self, change: Callable[[dict[str, Member]], None], subject: str, by: str) -> None:
         path = self.root / MEMBERS

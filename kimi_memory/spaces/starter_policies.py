@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from kimi_memory.domain.space_types import ACTIONS, ROLES
+from kimi_memory.domain.space_types import ACTIONS, PLACE, ROLES
 
+_PLACES = (
+    "appliesTo { principal: [Node], resource: [Area], "
+    "context: { own: Set<String>, task: String, security: String } }"
+)
 _APPLIES = "appliesTo { principal: [User, Agent], resource: [Area], context: { own: Set<String> } }"
 _WORDS = {
     "reading": ("reader", "Readers find and read what is shared, and what is their own."),
@@ -21,6 +25,7 @@ def schema() -> str:
         "entity Role in [Role];",
         "entity User in [Role];",
         "entity Agent in [Role];",
+        "entity Node in [Role] { kind: String, region: String, zone: String };",
         "entity Space;",
         "entity Memory in [Space];",
         "entity Area in [Memory] { scope: String };",
@@ -28,6 +33,7 @@ def schema() -> str:
     ]
     for group, actions in ACTIONS.items():
         lines += [f"action {action} in [{group}] {_APPLIES};" for action in actions]
+    lines.append(f"action {PLACE} {_PLACES};")
     return "\n".join(lines) + "\n"
 
 
@@ -46,6 +52,8 @@ def roles(space: str) -> str:
         '  unless { resource.scope == "" || context.own.contains(resource.scope) };',
         "// A program gives nothing away, destroys nothing, and chooses no members.",
         'forbid(principal is Agent, action in Action::"owning", resource);',
+        "// Tasks may run on any machine of the cluster; forbid here where they may not.",
+        f'permit(principal is Node, action == Action::"{PLACE}", resource in Space::"{space}");',
     ]
     return "\n".join(lines) + "\n"
 

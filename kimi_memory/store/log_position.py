@@ -85,6 +85,11 @@ class Position:
         """For how long the end of the log was not seen; -1 where it never was."""
         return int((time.monotonic() - self.seen_end) * 1000) if self.seen_end else -1
 
+    @property
+    def known_epoch(self) -> int:
+        """The epoch of the last record that was carried out here; 0 where nobody looked yet."""
+        return self._epoch
+
     def last_epoch(self) -> int:
         """Return the epoch of the last record that is carried out here; 0 where there is none."""
         if not self._epoch:

@@ -33,8 +33,10 @@ from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.profiles import choose_place
 from kimi_memory.runs.programs import find_program
 from kimi_memory.runs.run_records import count_skills, read_runs
+from kimi_memory.spaces.placing import PlacePolicies
 
 from .serve_tasks import serve_tasks
+from .task_time import check_expected, parse_deadline
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,6 +57,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="",
         metavar="WHEN",
         help="2026-11-28T18:00+08:00: ends it then at last",
+    )
+    run.add_argument(
+        "--expected", type=float, default=0.0, metavar="S", help="so many seconds it should take"
     )
     run.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     run.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
@@ -127,13 +132,15 @@ def _run(memory: Memory, arguments: Namespace) -> int:
         new_id("task", datetime.now(UTC)), memory.settings.memory.id, arguments.task,
         prompt.strip(), realtime=arguments.realtime, security=arguments.security,
         needs=Needs(runtimes=tuple(filter(None, map(str.strip, arguments.needs.split(","))))),
-        ref=arguments.ref, deadline=_parse_deadline(arguments.deadline),
+        ref=arguments.ref, deadline=parse_deadline(arguments.deadline),
+        expected_s=check_expected(arguments.expected),
     )  # fmt: skip
     if arguments.placed:
         with Cluster.open("", Opening(home=memory.home, background=False)) as cluster:
             # One that no other machine has is near to none.
             near = task if memory.store.relay else replace(task, memory="")
-            _, runtime = choose_place(cluster, near)
+            policies = PlacePolicies(memory.home, task.memory, memory.root)
+            _, runtime = choose_place(cluster, near, forbid=policies.refuse)
         program = program._replace(runtime=runtime or program.runtime)
     folder = arguments.folder
     if folder is not None and not folder.is_dir():
@@ -141,15 +148,6 @@ def _run(memory: Memory, arguments: Namespace) -> int:
     found = Runs(memory, os.environ).run(task, program, folder and folder.resolve())
     show_result(arguments, found, _format_end(memory, found))
     return 0 if found.outcome == "done" else 1
-
-
-def _parse_deadline(text: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text) if text else None
-    except ValueError:
-        raise UsageError(f"{text!r} is no time. Write 2026-11-28T18:00+08:00.") from None
-    # Without a zone it is that of this machine.
-    return found.astimezone() if found else None
 
 
 def _serve(memory: Memory, arguments: Namespace) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
+from pathlib import Path
 
+from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import show_json, show_result, show_text
 from kimi_memory.cli.terminal import say
 from kimi_memory.cluster import Cluster
@@ -18,14 +20,19 @@ from kimi_memory.domain.placement_types import (
     Resources,
 )
 from kimi_memory.errors import UsageError
+from kimi_memory.runs.placing import Forbid, forbid_nothing
 from kimi_memory.runs.profiles import (
     SSH,
     Offer,
     measure_latency,
+    measure_resources,
     place,
     publish_latency,
     publish_offer,
 )
+from kimi_memory.spaces.placing import PlacePolicies
+
+from .task_time import check_expected, parse_deadline
 
 _STATES = ("online", "busy", "maintenance")
 _USE_CASES = ("", "low-latency", "offline", "edge")
@@ -37,6 +44,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--task", choices=TASK_CLASSES, default="batch", help="default: batch")
     parser.add_argument("--for", dest="name", default="", help="a deployed memory to be near to")
+    parser.add_argument(
+        "--expected", type=float, default=0.0, metavar="S", help="so many seconds it should take"
+    )
+    parser.add_argument(
+        "--deadline", default="", metavar="WHEN", help="when it has to be done at last"
+    )
     parser.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     parser.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
     parser.add_argument("--region", default="", help="where it must run")
@@ -46,8 +59,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--ram", type=int, default=0, metavar="MB", help="memory")
     parser.add_argument("--disk", type=int, default=0, metavar="MB", help="disk")
     parser.add_argument("--gpu", action="store_true", help="a GPU")
+    _declare_offer(parser)
+
+
+def _declare_offer(parser: ArgumentParser) -> None:
+    """Declare what a machine says of itself, and of the way to others."""
     parser.add_argument(
-        "--offer", action="store_true", help="say that this machine offers all that, instead"
+        "--offer",
+        action="store_true",
+        help="say that this machine offers all that, instead; of processors, memory and disk what "
+        "it has, if not given",
     )
     parser.add_argument("--gpu-ram", type=int, default=0, metavar="MB", help="with --offer")
     parser.add_argument("--providers", default="", help="with --offer: of models, by commas")
@@ -59,7 +80,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--label", action="append", default=[], metavar="NAME=VALUE",
         help="with --offer: what you say of it; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--load", type=int, default=0, metavar="PERCENT", help="with --offer")
+    parser.add_argument(
+        "--load",
+        type=int,
+        default=0,
+        metavar="PERCENT",
+        help="with --offer: at least so busy; else as it is measured",
+    )
     parser.add_argument(
         "--status", choices=_STATES, default="online", help="with --offer; default: online"
     )
@@ -96,7 +123,7 @@ def run(arguments: Namespace) -> int:
         if arguments.offer or measured:
             show_result(arguments, {"node": cluster.node}, f"{cluster.node}: noted.")
             return 0
-        found = place(cluster, _read_task(arguments))
+        found = place(cluster, _read_task(arguments), forbid=_find_policies(cluster, arguments))
     if arguments.json:
         show_json({**found._asdict(), "refused": [one._asdict() for one in found.refused]})
     else:
@@ -113,6 +140,15 @@ def format_placement(found: Placement) -> str:
     lines = [f"  refused {one.node:<{widest}}  {one.why}" for one in found.refused]
     head = f"{found.mode}  {where}  score {found.score}"
     return "\n".join([head, f"  because {found.why}", *lines])
+
+
+def _find_policies(cluster: Cluster, arguments: Namespace) -> Forbid:
+    """Return what the space of the memory that was named says of places."""
+    if not arguments.name:
+        return forbid_nothing
+    id = cluster.registry.find(arguments.name)
+    here = [one.folder for one in cluster.deployments(id) if one.node == cluster.node]
+    return PlacePolicies(Home.of_user(), id, Path(*here)).refuse
 
 
 def _format_latency(one: Latency) -> str:
@@ -140,7 +176,8 @@ def _read_task(arguments: Namespace) -> Task:
     return Task(
         new_id("task", datetime.now(UTC)), arguments.name, arguments.task,
         realtime=arguments.realtime, security=arguments.security, needs=needs,
-        region=arguments.region,
+        region=arguments.region, expected_s=check_expected(arguments.expected),
+        deadline=parse_deadline(arguments.deadline),
     )  # fmt: skip
 
 
@@ -150,6 +187,7 @@ def _read_offer(arguments: Namespace) -> Offer:
     if arguments.endpoint and not arguments.endpoint.startswith((SSH, "https://")):
         raise UsageError(f"{arguments.endpoint!r} is no endpoint. Write ssh:HOST, or https://….")
     names = set(_read_permissions(arguments))
+    has = measure_resources()
     runtimes = [one for one in _split(arguments.needs) if one in _RUNTIMES]
     languages = [one for one in _split(arguments.needs) if one not in runtimes]
     return Offer(
@@ -158,7 +196,10 @@ def _read_offer(arguments: Namespace) -> Offer:
             arguments.gpu, _split(arguments.providers), arguments.most,
             tuple(runtimes) or ("process",), tuple(languages),
         ),
-        resources=Resources(arguments.cpu, arguments.ram, arguments.disk, arguments.gpu_ram),
+        resources=Resources(
+            arguments.cpu or has.cpu, arguments.ram or has.memory_mb,
+            arguments.disk or has.disk_mb, arguments.gpu_ram,
+        ),
         permissions=Permissions(
             "sudo" in names, "all" if "filesystem" in names else "work", "network" in names,
             "docker" in names,

@@ -57,6 +57,7 @@ def _read_task(memory: Memory, line: str) -> Task:
         task = Task(
             new_id("task", datetime.now(UTC)), memory.settings.memory.id,
             value.get("task", "batch"), value["prompt"].strip(), ref=value.get("ref", ""),
+            expected_s=float(value.get("expected_s", 0)),
         )  # fmt: skip
         if not task.prompt or task.class_ not in TASK_CLASSES or not isinstance(task.ref, str):
             raise ValueError("prompt is a text, task a class, ref a text")

@@ -10,6 +10,7 @@ import pytest
 
 from kimi_memory.cli import run
 from tests.cli.answers import answer
+from tests.cli.conftest import Screen
 
 TEXT = "My dentist is Doctor Abernathy in Oslo."
 
@@ -31,6 +32,25 @@ def test_a_key_is_forgotten_and_told_when_it_is_remembered_again(folder, capsys)
     assert answer(capsys, "undo", report["id"])["id"] == report["id"]
     hits = answer(capsys, "recall", "dentist")["hits"]
     assert "card" in {hit["unit"]["kind"] for hit in hits}
+
+
+def test_what_was_forgotten_is_listed_on_a_terminal_alone(folder, capsys, screen: Screen) -> None:
+    run(["remember", TEXT, "--key", "health.dentist"])
+    run(["remember", "The spare boat lies in Bergen.", "--key", "boat.place"])
+    run(["forget", "--key", "health.dentist", "--why", "moved"])
+    run(["forget", "--key", "boat.place", "--hash"])
+    capsys.readouterr()
+    for words in ([], ["--json"]):
+        assert run(["forget", "--list", *words]) == 2
+        assert "on a terminal alone" in capsys.readouterr().err
+    with screen.taken():
+        assert run(["forget", "--list"]) == 0
+    said = " ".join(screen.text.split())
+    first, _, second = said.partition(": moved")
+    assert second, said
+    assert "health.dentist memory my dentist is doctor abernathy in oslo" in first.lower()
+    assert "boat.place memory only a hash is kept" in second
+    assert "bergen" not in said.lower()
 
 
 def test_what_is_not_there_has_its_exit_code(folder, capsys) -> None:

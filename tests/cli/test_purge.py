@@ -29,6 +29,17 @@ def test_without_yes_it_only_shows(told, capsys) -> None:
     assert answer(capsys, "recall", TEXT)["hits"]
 
 
+def test_a_dry_run_is_what_it_does_without_leave(told, capsys) -> None:
+    assert run(["purge", "--text", TEXT]) == 0
+    shown = capsys.readouterr().out
+    assert run(["purge", "--text", TEXT, "--dry-run"]) == 0
+    assert capsys.readouterr().out == shown
+    assert run(["purge", "--text", TEXT, "--dry-run", "--yes"]) == 2
+    assert "not allowed with" in capsys.readouterr().err
+    assert run(["purge", "--prove"]) == 2
+    assert "--everywhere --prove" in capsys.readouterr().err
+
+
 def test_with_yes_it_is_gone(told, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{TEXT}\n"))
     subprocess.run(["git", "-C", told, "remote", "add", "origin", "/nowhere"], check=True)

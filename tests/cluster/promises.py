@@ -36,6 +36,10 @@ ENGINE_AWAY = (
     f"{FAILOVER}::test_what_is_said_and_edited_without_the_engine_is_everywhere_once_it_is_back"
 )
 LET_GO = f"{KEPT}::test_what_is_kept_after_a_proposal_is_not_let_go_with_the_answer_to_that"
+CUT = (
+    "cluster/test_audit_heads.py::"
+    "test_a_log_that_was_cut_with_all_that_knew_of_it_is_found_by_the_change_log"
+)
 GUARD, EXECUTION = "server/test_guard.py", "runs/test_exec_node.py"
 
 
@@ -233,6 +237,7 @@ PROMISES: Mapping[str, Promise] = {
             f"{GUARD}::test_what_cannot_be_written_down_is_not_shown_or_done",
             f"{GUARD}::test_every_route_is_open_to_whom_the_policies_allow_it",
             "spaces/test_audit_log.py::test_threads_and_openings_write_one_chain",
+            CUT,
         ),
         defects=(
             Defect(
@@ -249,6 +254,22 @@ PROMISES: Mapping[str, Promise] = {
                 "        try:\n            self._space.note(line)\n"
                 "        except Exception:\n            pass\n",
                 f"{GUARD}::test_what_cannot_be_written_down_is_not_shown_or_done",
+            ),
+            Defect(
+                "an audit log is not compared with what the change log has of it",
+                "kimi_memory/spaces/audit_log.py",
+                "            for place, (at, hash) in carried.items()\n"
+                "            if hashes.get(at) != hash\n",
+                "            for place, (at, hash) in carried.items()\n"
+                "            if at in hashes and hashes[at] != hash\n",
+                CUT,
+            ),
+            Defect(
+                "a node may say where the audit log of another ends",
+                "kimi_memory/store/guarded_log.py",
+                '_OWN = ("proposals", "purges-reached", "audits")',
+                '_OWN = ("proposals", "purges-reached")',
+                "cluster/test_audit_heads.py::test_a_node_speaks_for_its_own_log_alone",
             ),
         ),
     ),

@@ -15,11 +15,14 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cli import run
+from kimi_memory.cli.cluster import format_deployments
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.moving import sync
+from kimi_memory.cluster.registry import DeploymentRow
 from kimi_memory.cluster.running import Service
 from kimi_memory.errors import DivergedError, NotPrimaryError, ReadOnlyError, UsageError
+from kimi_memory.operations.new_copies import make_fork
 from kimi_memory.store.relay import Relay
 
 
@@ -261,6 +264,36 @@ def test_a_folder_takes_nothing_under_the_name_of_another_node(tmp_path: Path) -
             memory.remember("The queue is RabbitMQ.")
 
 
+def test_a_node_that_follows_can_be_forked(tmp_path: Path) -> None:
+    edge, rack = machine(tmp_path, "edge"), machine(tmp_path, "rack")
+    with Memory.create(tmp_path / "shop", name="shop", opening=edge) as memory:
+        memory.remember("The port is 8080.", key="port")
+        id = memory.settings.memory.id
+    with Cluster.open(opening=edge) as one, Cluster.open(opening=rack) as other:
+        one.join()
+        other.join()
+        one.deploy(tmp_path / "shop")
+        other.add("shop", tmp_path / "rack" / "shop")
+        records = len(one.log.read(id, 0))
+        with other.memory("shop") as copy:
+            made = make_fork(copy, tmp_path / "rack" / "mine", "mine")
+        with Memory.open(tmp_path / "rack" / "mine", rack) as fork:
+            assert fork.settings.memory.parent.startswith(f"{id}@") and made != id
+            assert fork.recall("port").hits and fork.store.relay is None
+            assert fork.remember("The queue is RabbitMQ.").counts == {"ADD": 1}
+        assert len(one.log.read(id, 0)) == records
+
+
+def test_the_table_of_deployments_tells_how_old_a_copy_is() -> None:
+    rows = [
+        DeploymentRow("m", "shop", "edge", role="primary", applied=9, lag_ms=40),
+        DeploymentRow("m", "shop", "rack", applied=9, lag_ms=1200),
+        DeploymentRow("m", "shop", "mac", role="cache", applied=7, lag_ms=41_000, why="gone"),
+    ]
+    edge, rack, mac = format_deployments(rows).splitlines()[1:]
+    assert "in step  " in edge and "in step, lag 1,200 ms" in rack and "gone" in mac
+
+
 @pytest.mark.cluster
 def test_what_would_change_one_copy_behind_the_log_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -304,6 +337,17 @@ def test_a_memory_moves_to_another_node_once_that_has_all_of_it(
             assert "does not hold" in capsys.readouterr().err
             assert run(["deploy", "sync", "shop", "--to", "rack"]) == 0
             assert "rack has record" in capsys.readouterr().out
+            assert run(["remember", "The queue is RabbitMQ.", *place]) == 0
+            assert run(["distill", *place]) == 0  # Jobs commit.
+            capsys.readouterr()
+            assert run(["deploy", "sync", "shop", "--to", "rack", "--since", "v1"]) == 0
+            said = capsys.readouterr().out
+            assert "Since v1: " in said and "files that differ" in said
+            found = sync(one, "shop", "rack", since="v1")
+            assert found.versions and any("semantic/" in path for path in found.files)
+            assert not sync(one, "shop", "rack", since="HEAD").versions
+            assert run(["deploy", "sync", "shop", "--to", "rack", "--since", "v999"]) != 0
+            capsys.readouterr()
             assert run(["deploy", "migrate", "shop", "--to", "rack", "--dry-run"]) == 0
             assert "Would have rack take the writes" in capsys.readouterr().out
             assert run(["deploy", "migrate", "shop", "--to", "rack"]) == 0

@@ -72,6 +72,12 @@ def test_a_write_is_sent_on_to_the_machine_that_takes_it(pair: tuple[Served, Ser
     with Client(edge.url) as memory:
         assert memory.cluster_status().seq == state.seq
         assert memory.recall("哪天部署？").hits
+    for served in (edge, rack):
+        with served.client() as plain:
+            text = plain.get("/v1/metrics").text
+        assert f"kimi_memory_log_record {state.seq}" in text
+        assert "kimi_memory_log_epoch 1" in text and "kimi_memory_log_lag_seconds" in text
+    with Client(edge.url) as memory:
         seq = memory.cluster_status().seq
 
     async def steps() -> None:

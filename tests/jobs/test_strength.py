@@ -435,7 +435,6 @@ def test_what_a_reader_would_not_keep_waits(text: str, type: CardType) -> None:
         ("The CLI is written in Zig.", CardType.FACT, {}),
         ("Remember that the gate is blue.", CardType.FACT, {}),
         ("lets call it grey-heron-flow", CardType.DECISION, {"reason": "the bird is our mark"}),
-        ("lets call it grey-heron-flow", CardType.DECISION, {"reversal": True}),
         ("lets call it grey-heron-flow", CardType.DECISION, {"stated": True}),
         ("lets call it grey-heron-flow", CardType.DECISION, {"origin": Origin.AGENT}),
     ],

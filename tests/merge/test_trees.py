@@ -238,6 +238,20 @@ CASES = {
         edit(EVENT, content="It fell."),
         ("It ran.", "It fell."),
     ),
+    "event add/add same id": Case(
+        {},
+        edit(EVENT, sources=(said("s1", 1),)),
+        edit(EVENT, sources=(said("s2", 1),)),
+        ("session:s1#1", "session:s2#1"),
+        paths=(codec.place(EVENT),),
+    ),
+    "event edit/delete nothing left": Case(file_of(EVENT), {}, edit(EVENT, tags=("x",)), paths=()),
+    "event tombstone/edit": Case(
+        file_of(EVENT),
+        {**edit(EVENT, status=Status.ARCHIVED), **stones(stone("It runs."))},
+        edit(EVENT, sources=(*EVENT.sources, said("s2", 1))),
+        ("status: archived", "session:s2#1", "tombstone"),
+    ),
     # lists
     "project edit/edit": Case(
         file_of(PROJECT),
@@ -263,6 +277,11 @@ CASES = {
         {}, edit(DAY, knowledge=("tea",)), edit(DAY, knowledge=("milk",)), ("tea", "milk")
     ),
     "project edit/delete": Case(file_of(PROJECT), {}, edit(PROJECT, risks=("time",)), ("time",)),
+    "agent edit/delete": Case(file_of(AGENT), {}, edit(AGENT, skills=("sql", "git")), ("git",)),
+    "identity edit/delete": Case(
+        file_of(IDENTITY), {}, edit(IDENTITY, growth=("learned git",)), ("learned git",)
+    ),
+    "day edit/delete": Case(file_of(DAY), {}, edit(DAY, knowledge=("tea",)), ("tea",)),
     # generated pages
     "page add/add": Case({}, {"MEMORY.md": page("a")}, {"MEMORY.md": page("b")}, paths=()),
     "page edit/edit by hand": Case(
@@ -335,7 +354,11 @@ CASES = {
     # threads
     "thread edit/edit longer": Case(thread("a"), thread("a", "b"), thread("a", "b", "c"), ('"c"',)),
     "thread edit/edit fork": Case(thread("a"), thread("a", "b"), thread("a", "c"), ('"b"', '"c"')),
+    "thread edit/delete": Case(thread("a"), {}, thread("a", "b"), ('"b"',)),
     # settings
+    "settings edit/delete": Case(
+        TOML, {}, {"memory.toml": TOML["memory.toml"].replace(b'"A"', b'"B"')}, ('name = "B"',)
+    ),
     "settings edit/edit": Case(
         TOML,
         {"memory.toml": TOML["memory.toml"].replace(b"0.25", b"0.2")},
@@ -553,7 +576,7 @@ def statements(tree: Tree) -> set[tuple[str, object, object]]:
     return {(note.id, note.body_texts, note.status) for note in notes}
 
 
-@given(st.permutations(["card-01m828aa9e-z7peq2d8g", "card-01m828a95s-z7peq2d8g", "card-2"]))
+@given(st.permutations([f"card-01m828{n}-z7peq2d8g" for n in ("aa9e", "a95s", "b7tq")]))
 @examples(6)
 def test_cards_that_want_one_name_have_a_file_each_in_any_order(ids: list[str]) -> None:
     """Ids that are made of one session, turn, key and type end alike."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cli import run
+from kimi_memory.cli.merge import print_report
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError, UsageError
@@ -70,6 +72,22 @@ def test_what_both_copies_remembered_is_in_both_after_two_merges(
         assert git(one.root, "status", "--porcelain").strip() == ""
         for words in ("Ann likes tea", "Bob likes coffee"):
             assert words in values(one, words)
+
+
+def test_a_clock_that_is_ahead_is_said(
+    memory: Memory, clone: Clone, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = clone("b")
+    clock.move(days=3)
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    other.batch.flush()
+    told = merge_copy(memory, str(other.root), dry_run=True)
+    assert told.ahead_until is None
+    clock.move(days=-3)
+    report = merge_copy(memory, str(other.root), dry_run=True)
+    assert report.ahead_until == clock() + timedelta(days=3)
+    print_report(report, dry_run=True)
+    assert "ahead of the clock here" in capsys.readouterr().out
 
 
 def test_two_machines_that_merge_the_same_commits_make_the_same_one(

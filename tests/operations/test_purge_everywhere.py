@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
+from kimi_memory.cli import run
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.follow_purge import follow_purges
 from kimi_memory.operations.forget import Doomed, purge
 from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.prove_purges import prove_purges
 from kimi_memory.operations.purge_everywhere import purge_everywhere
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
@@ -60,6 +62,53 @@ def test_a_purge_reaches_copies_here_and_a_folder_that_others_read(
     assert "Bob likes coffee" in values(memory, "what does Bob drink?")
     assert "purge --follow hub" in sync_memory(laptop)[0].failed
     assert traces(hub, SECRET) == []
+
+
+def test_what_is_proven_is_said_of_each_place_and_nothing_is_changed(
+    memory: Memory, clone: Clone, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub = tmp_path / "hub.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
+    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
+    add_remote(memory, "hub", f"file://{hub}")
+    assert not sync_memory(memory)[0].failed
+    laptop = clone("laptop")
+    add_remote(laptop, "hub", f"file://{hub}")
+    laptop.remember("Bob likes coffee.", key="bob.drink")
+    assert not sync_memory(laptop)[0].failed
+    assert not sync_memory(memory)[0].failed
+    prove = ["purge", "--everywhere", "--prove", "--memory", str(memory.root)]
+    assert run(prove) == 2
+    assert "nothing to prove" in capsys.readouterr().err
+    old = git(hub, "rev-parse", "main").strip()
+    assert purge(memory, Doomed((SECRET,)), yes=True).done
+    # Only here: the hub and the laptop have it still, which wrote what this one has merged.
+    assert states(memory) == {"here": "proven", "hub": "left", f"copy {laptop.copy_id}": "left"}
+    assert git(hub, "rev-parse", "main").strip() == old
+    assert run(prove) == 1
+    said = capsys.readouterr().out
+    assert "nothing came from it since" in said
+    assert "its branch has the history from before" in said
+    assert purge_everywhere(memory, Doomed(), yes=True).reached[0].state == "proven"
+    before = laptop.copy_id
+    assert states(memory)["hub"] == "proven"
+    assert follow_purges(laptop, "hub", yes=True).report is not None
+    assert not sync_memory(laptop)[0].failed
+    assert not sync_memory(memory)[0].failed
+    assert laptop.copy_id != before
+    assert set(states(memory).values()) == {"proven"}
+    assert run(prove) == 0
+    # Somebody pushes what is not of this history.
+    other = clone("third")
+    git(other.root, "checkout", "-q", "--orphan", "old")
+    git(other.root, "commit", "-qm", "Elsewhere")
+    git(other.root, "push", "-qf", str(hub), "HEAD:refs/heads/aside")
+    [found] = [one for one in prove_purges(memory) if one.name == "hub"]
+    assert (found.state, found.why.endswith(": refs/heads/aside")) == ("left", True)
+
+
+def states(memory: Memory) -> dict[str, str]:
+    return {one.name: one.state for one in prove_purges(memory)}
 
 
 def test_what_is_not_here_is_not_replaced_there(
@@ -121,8 +170,10 @@ def test_bundles_of_this_copy_go_from_a_drop_folder_at_once(
     assert (found.name, found.state) == ("stick", "proven")
     [new] = folder.rglob("*.bundle")
     assert (new.parent.name, old.exists()) == (memory.copy_id, False)
+    assert states(memory)["stick"] == "proven"
     other.remember("Bob likes coffee.", key="bob.drink")
     add_remote(other, "stick", str(folder), drop=True)
     sync_memory(other)
+    assert states(memory)["stick"] == "left"
     [found] = purge_everywhere(memory, Doomed(), yes=True).reached
     assert (found.state, "bundles of other copies" in found.why) == ("left", True)

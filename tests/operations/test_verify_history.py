@@ -10,6 +10,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.health import Severity
 from kimi_memory.operations.forget import Doomed, purge
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
 from kimi_memory.operations.verify_history import verify_history
@@ -95,12 +96,14 @@ def test_a_version_is_signed_when_it_leaves_and_only_once(
     laptop.remember("Bob likes coffee.", key="bob.drink")
     laptop.batch.flush()
     assert "Unconfirmed" not in git(laptop.root, "log", "-1", "--format=%B")
+    know(memory, keys / "li")
+    # What leaves another way, as by its folder, has no signature to count by.
+    assert merge_copy(memory, str(laptop.root), dry_run=True).signers == ()
     assert not sync_memory(laptop)[0].failed
     assert "Kind: sign" in git(laptop.root, "log", "-1", "--format=%B")
     head = laptop.history.head()
     assert not sync_memory(laptop)[0].failed
     assert laptop.history.head() == head
-    know(memory, keys / "li")
     [report] = sync_memory(memory)
     assert report.merged[0].signers == ("li",)
     assert waiting(memory) == set()

@@ -234,5 +234,11 @@ def test_a_deadline_ends_a_run_and_begins_none(memory: Memory) -> None:
     found = Runs(memory).run(Task("t", prompt="x", deadline=now + timedelta(seconds=1.5)), slow)
     assert found.outcome == "killed" and found.why.startswith("time limit of 1.")
     assert found.usage.wall_s < 20
-    with pytest.raises(UsageError, match="deadline of the task is over"):
+    with pytest.raises(UsageError, match="its deadline is over"):
         Runs(memory).run(Task("t", prompt="x", deadline=now), slow)
+    late = Task("t", prompt="x", expected_s=90, deadline=now + timedelta(seconds=60))
+    with pytest.raises(UsageError, match="expected to take 90 s, and its deadline is in 5"):
+        Runs(memory).run(late, slow)
+    with pytest.raises(UsageError, match=r"expected to take 900 s.* after 300"):
+        Runs(memory).run(Task("t", prompt="x", expected_s=900), slow)
+    assert len(Runs(memory).list_runs()) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -107,6 +108,30 @@ def test_the_other_mode_is_taken_and_said() -> None:
     found = place_task(task(class_="batch"), around(EDGE))
     assert (found.mode, found.execution) == ("hybrid", "edge-1")
     assert found.why.endswith("no machine for separated")
+
+
+def test_hours_are_not_spread_over_a_machine_that_goes_away() -> None:
+    laptop = RACK._replace(use_case="offline")
+    short, long, busy = task(expected_s=3599), task(expected_s=3600), EDGE._replace(load=60)
+    assert place_task(short, around(CLOUD, laptop, busy)).execution == "rack-e2"
+    found = place_task(long, around(CLOUD, laptop, busy))
+    assert (found.mode, found.reasoning, found.execution) == ("separated", "cloud-r1", "edge-1")
+    why = {one.node: one.why for one in found.refused}["rack-e2"]
+    assert "often offline" in why and "3600 s" in why
+    alone = laptop._replace(kind="hybrid")
+    assert place_task(long, around(CLOUD, alone)).mode == "hybrid"
+    with pytest.raises(NoPlaceError, match="rack-e2: is often offline"):
+        place_task(long, around(CLOUD, laptop))
+
+
+def test_what_cannot_be_done_in_time_is_placed_nowhere() -> None:
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    hour = task(expected_s=3600.0, deadline=now + timedelta(minutes=59))
+    with pytest.raises(NoPlaceError, match="expected to take 3600 s, and its deadline is in 3540"):
+        place_task(hour, around(now=now))
+    assert place_task(hour, around(now=now - timedelta(minutes=2))).execution
+    with pytest.raises(NoPlaceError, match="its deadline is over"):
+        place_task(task(deadline=now), around(now=now))
 
 
 def test_the_memory_and_the_load_decide_between_equals() -> None:

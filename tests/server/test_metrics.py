@@ -8,6 +8,8 @@ from pathlib import Path
 
 from fakes.served import Served
 
+from kimi_memory.server.metrics import Metrics
+
 DASHBOARD = Path(__file__).parents[2] / "integrations/grafana/kimi-memory.json"
 
 
@@ -35,3 +37,7 @@ def test_the_dashboard_asks_for_figures_that_are_served(served: Served) -> None:
     }
     labels = set(re.findall(r"by \(([\w, ]+)\)", asked))
     assert all(f'{label}="' in text for found in labels for label in found.split(", "))
+
+
+def test_a_large_figure_keeps_all_its_digits() -> None:
+    assert "kimi_memory_log_record 12345678\n" in Metrics().text({"log_record": 12345678})

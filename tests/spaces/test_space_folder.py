@@ -9,7 +9,8 @@ import pytest
 
 from kimi_memory.api.options import Home
 from kimi_memory.errors import DeniedError, FormatError, NotFoundError, UsageError
-from kimi_memory.spaces.space_folder import SpaceFolder, find_space_of, known_spaces
+from kimi_memory.spaces.space_files import read_registry
+from kimi_memory.spaces.space_folder import SpaceFolder, find_space_of
 from kimi_memory.store.git.command import Git
 from tests.spaces.conftest import MEMORY
 
@@ -165,7 +166,7 @@ def test_a_space_is_made_once_and_in_an_empty_folder(home: Home, tmp_path: Path)
     ):
         with pytest.raises(UsageError, match=why):
             SpaceFolder.create(home, name, folder)
-    assert known_spaces(home) == {}
+    assert read_registry(home) == {}
     SpaceFolder.create(home, "shop")
     with pytest.raises(UsageError, match="There is a space shop already"):
         SpaceFolder.create(home, "shop")

@@ -12,31 +12,59 @@ from collections.abc import Mapping
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.odds import best_odds_of
+from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.slots import slot_of
-from kimi_memory.nlp.rules.stands_alone import holds_on
+from kimi_memory.nlp.rules.stands_alone import (
+    count_pointers,
+    holds_on,
+    names_agent,
+    says_always,
+    speaks_of_moment,
+)
 from kimi_memory.nlp.rules.utterance import Act, clauses
 
-LEAST = -1.1
-"""A card whose log odds are lower waits for a person."""
-_WORDS = 0.66
-_CHAT, _HOLDS, _ORDER, _SLOT, _LASTING, _SELF = -1.09, 1.21, 1.28, 0.9, 1.54, 0.79
-_TYPES: Mapping[str, float] = {"preference": 1.98, "entity": 3.46}
-_LENGTH, _EVEN = -0.41, -0.5
-_UNIT, _LONGEST = {"zh": 20, "en": 60}, 4.0
-"""Characters that count as one of length, and the most of those that count."""
+_LEAST, _ACTS = -0.75, frozenset({"rule", "decision"})
+"""A card whose log odds are lower waits for a person; of these types one whose odds are under 0."""
+_CHANGE = 0.75
+"""So much less is enough for what takes the place of something known."""
+# A logistic regression over 520 cards of some 380 people; of people left out it tells with auc 0.82
+# which active cards a reader keeps.
+_WORDS, _EVEN = 0.72, -0.81
+_CHAT, _SELF, _SLOT, _LASTING = -0.98, 0.75, 1.0, 1.74
+_HOLDS, _ALWAYS, _ORDER = 1.09, 1.06, 0.89
+_POINTER, _MOMENT, _BARE = -0.53, -0.2, -0.72
+_TYPES: Mapping[str, float] = {"preference": 1.82, "entity": 3.51}
+_LENGTH, _UNIT, _LONGEST = -0.15, {"zh": 20, "en": 60}, 4.0
+"""What a unit of length weighs, its characters, and the most units that count."""
+_POINTERS, _NAMED = 3, 2.0
+"""The most words that point elsewhere that count; a text that names less is bare."""
 
 
-def card_odds(text: str, type: str, *, chat: bool, of_user: bool = False) -> float:
-    """Return the log odds that a reader keeps a card.
+def is_kept(
+    text: str, type: str, *, chat: bool, of_user: bool = False, change: bool = False
+) -> bool:
+    """Whether a reader would more likely than not keep a card of its type.
 
     Args:
         text: what it says.
         type: its type.
         chat: whether it is from a chat with an assistant that only talks.
         of_user: whether it tells of the user.
+        change: whether it takes the place of something that is known.
     """
+    if (type == "rule" and says_always(text)) or names_agent(text):
+        return True
+    odds = card_odds(text, type, chat=chat, of_user=of_user)
+    return odds >= (0.0 if type in _ACTS else _LEAST) - _CHANGE * change
+
+
+def card_odds(text: str, type: str, *, chat: bool, of_user: bool = False) -> float:
+    """Return the log odds that a reader keeps a card; arguments as of `is_kept`."""
     length = min(len(text) / _UNIT[language_of(text)], _LONGEST)
     odds = _EVEN + _WORDS * best_odds_of(text) + _LENGTH * length + _TYPES.get(type, 0.0)
-    odds += _CHAT * chat + _HOLDS * holds_on(text) + _LASTING * is_lasting(text) + _SELF * of_user
+    odds += _CHAT * chat + _SELF * of_user
+    odds += _SLOT * (slot_of(text) is not None) + _LASTING * is_lasting(text)
     orders = any(one.act is Act.ORDER for one in clauses(text))
-    return odds + _ORDER * orders + _SLOT * (slot_of(text) is not None)
+    odds += _HOLDS * holds_on(text) + _ALWAYS * says_always(text) + _ORDER * orders
+    odds += _POINTER * min(count_pointers(text), _POINTERS) + _MOMENT * speaks_of_moment(text)
+    return odds + _BARE * (traits_of(text).specific < _NAMED)

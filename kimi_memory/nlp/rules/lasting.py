@@ -26,7 +26,7 @@ _PASSING = regex(
     r"|\b(?:the )?same (?:error|problem|issue)\b|\bi'?m (?:still )?(?:getting|seeing)\b|\bregressed\b"
     r"|\b(?:is|are|was|were) (?:(?:now|all|still) ){0,2}(?:failing|broken|successful)\b"
     r"|\bi(?:'ve| have)? (?:made (?:some|a few|a) (?:mistakes?|errors?|typos?)|fixed (?:it|them|that|this)\b)|^\W*re-?read\b"
-    r"|\bFAIL(?:ED)?\b|\bi (?:found|see) it\b|\bi (?:opened|saved|tried) (?:it|the file)\b"
+    r"|\b(?:appears?|seems?) to be \w+ing\b|\bFAIL(?:ED)?\b|\bi (?:found|see) it\b|\bi (?:opened|saved|tried) (?:it|the file)\b"
     r"|仍然?有|还是(?:有问题|不行|报错)|出现了?(?:以下)?(?:问题|错误)|报错|不好使|没反应|没有效果",
     re.IGNORECASE,
 )

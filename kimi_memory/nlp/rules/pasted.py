@@ -51,6 +51,7 @@ _BUTTON = regex(
     r"|(?:\A|(?<=\n))System: ?[^\n]{0,4000}(?:\n(?:System:|PLAIN_TEXT)[^\n]{0,4000}){0,400}"
     r"|\AA scheduled reminder has been triggered\..{0,20000}\Z"
     r"|\A(?:\[Queued [^\]\n]{1,80}\][\s\S]{0,80}?)?A background task \"[^\"\n]{1,200}\" just (?:completed|finished|failed)\b.{0,20000}\Z"
+    r"|\A.{0,20000}?An async command you ran earlier has completed\. The result is shown in the system messages above\..{0,4000}\Z"
     r"|\ANote: The previous agent run was aborted by the user\.[^\n]{0,100}"
     r"|(?:\A|(?<=\n))(?:\[media attached[^\]\n]{0,400}\]|[^\s\n]{0,300}/media/inbound/[^\s\n]{1,300})(?:\s{0,8}\n\s{0,8}Description:.{0,20000}\Z)?"
     r"|For the code present, we get (?:this error|these errors):|How can I resolve (?:this|these)\? If you propose a fix, please make it concise\.",

@@ -59,6 +59,30 @@ _HOLDS_ON = regex(
     2,
 )
 """Words that say that an order holds on."""
+_ALWAYS = regex(
+    r"\b(?:always|never|from now on|going forward|in (?:the )?future|whenever|unless|every time|each time|by default|at all times|after (?:each|every)|before (?:each|every))\b"
+    r"|\bon (?:weekends|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
+    r"|以后|今后|往后|每次|永远|一律|凡是|从现在起|从今|下次|始终|统一|(?:周|星期|礼拜)[一二三四五六日天末][^，。]{0,6}(?:不要|别|不许|不准|不能|禁止|不得)",
+    2,
+)
+"""Words that say of the order itself when it holds: always, or each time."""
+_FOR_LATER = regex(
+    r"(?:方便|便于|为了|好让?|免得|以便|省得)以后|以后(?:你?好|方便|再|会|能|还|就能|可以)|\bto [^.,;]{2,60} in (?:the )?future\W*$",
+    2,
+)
+"""What something is good for later, and no order for later: 装好它，以后好用."""
+_NAMES_AGENT = regex(
+    r"\byour name(?: is|'s)\b|\b(?:call|address) me\b|你(?:就|以后|现在)?叫(?!我|[他她]|什么|啥)|你的名字(?:是|叫|就是)|叫我|给你(?:取|起)"
+)
+"""How the agent, or its person, is called."""
+_POINTING = regex(
+    r"\b(?:it|this|that|these|those|them|one|they|there|here)\b|[它这那]|上述|以上|如下", 2
+)
+_HURRIED = regex(
+    r"\b(?:now|today|tonight|continue|again|return|redo|retry|resend|this (?:time|one|issue|task)|the (?:next|final|last|first) (?:step|one|result)|yet)\b"
+    r"|今天|现在|刚才|刚刚|重新|继续|吧[。！]?$|等我|先把|马上|这次|稍等|再来|赶紧",
+    2,
+)
 _BY_AGENT = regex(r"\b(?:use|using|try|run) (?:all |one of )?your\b", 2)
 """What the agent has at hand: "let's use your search skill to find three papers"."""
 _OTHERS_CHOICE = regex(
@@ -108,6 +132,26 @@ def is_of_now(text: str) -> bool:
 def holds_on(text: str) -> bool:
     """Whether an order says that it holds beyond the work at hand."""
     return _HOLDS_ON.search(text) is not None
+
+
+def says_always(text: str) -> bool:
+    """Whether an order says of itself that it holds always, or each time."""
+    return _ALWAYS.search(text) is not None and not _FOR_LATER.search(text)
+
+
+def names_agent(text: str) -> bool:
+    """Whether a text says how the agent, or its person, is called."""
+    return _NAMES_AGENT.search(text.casefold()) is not None
+
+
+def count_pointers(text: str) -> int:
+    """Return how many words point at something that is said or shown elsewhere."""
+    return len(_POINTING.findall(text))
+
+
+def speaks_of_moment(text: str) -> bool:
+    """Whether a text has words of the hour in which it is said: "again", 今天."""
+    return _HURRIED.search(text) is not None
 
 
 def uses_agent(text: str) -> bool:

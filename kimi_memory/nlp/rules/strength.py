@@ -78,7 +78,8 @@ def strength_of(text: str, type: str, *, asked: bool = False, slot: bool = False
     if type == "rule":
         orders = any(one.act is Act.ORDER for one in said)
         wishes = asks or any(one.act is Act.REQUEST for one in found)
-        plain = orders or (not wishes and _MODAL.search(text) is not None)
+        # "Going forward the port is 8081" gives a value and orders nothing.
+        plain = orders or (not wishes and (slot or _MODAL.search(text) is not None))
         return Strength.STRONG if plain and not _FEELING.search(text) else Strength.WEAK
     specific = max(one.specific for one in traits)
     if _FEELING.search(text) and specific < 3:

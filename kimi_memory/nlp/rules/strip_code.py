@@ -172,7 +172,7 @@ _SURE = regex(
     r"|(?:npm|yarn|pnpm|bun|pip|cargo|gradle|docker|webpack|vite|git) (?:error|err!|warn(?:ing)?|notice|http|verb)\b"
     r"|(?:error|warning|fatal|panic|remote|critical)(?:\[\w{1,12}\])?: \S"
     r"|(?:[\w.]{1,60}\.)?(?:[A-Z]\w{0,50})?(?:Error|Exception)(?: \[\w{1,40}\])?: |[A-Z]\w{1,50}Warning: |\[(?:Error|error|warn|vite|webpack|nodemon)\b"
-    r"|[⨯×✗✘▲] {0,3}\S|uncaught\w* (?:exception|error)|unhandled\w* |caused by: "
+    r"|[⨯×✗✘✖▲⠁-⣿] {0,3}\S|\? [A-Z][\w ]{1,40}: \S|uncaught\w* (?:exception|error)|unhandled\w* |caused by: "
     r"|[@\w/.-]{2,60}:[a-z][\w-]{1,30}:(?: |$)"
     r"|at \S[^\n]{0,200}[(:]\S{0,200}:\d{1,6}|File \"[^\"\n]{1,200}\", line|\^{2,}\s{0,3}$|[~^]{3,}"
     r"|[\w./@-]{1,120}\.\w{1,5}:\d{1,6}(?::\d{1,6})?\b"

@@ -168,12 +168,22 @@ def _find_named_subject(text: str, *, zh: bool) -> Subject | None:
                     and not _is_stated(text, found.start("e"), found.end("a"))
                 )
             )
+            unsaid = unsaid or (zh and _ends_attribute(text, found.end("e")))
             if is_name(name, zh=zh) and not unsaid:
                 start, end = _subject_span(found, text)
                 return Subject(
                     slug(name, 40), attribute, known, f"{name} {noun}", name, noun, "", start, end
                 )
     return None
+
+
+_RUN = regex(r"[\u3400-\u9fff]{2,8}$")
+
+
+def _ends_attribute(text: str, end: int) -> bool:
+    """Whether the Chinese words up to a place are what is known of things, as in 许可证：MIT."""
+    run = _RUN.search(text, max(0, end - 8), end)
+    return run is not None and attribute_of(run[0])[1]
 
 
 def _yield_overlapping_matches(

@@ -103,7 +103,7 @@ _REST_SECONDS = 60.0
 _WHOLE = frozenset(
     {
         *("fsck", "fast-export", "fast-import", "pack-objects", "index-pack", "bundle", "repack"),
-        *("gc", "reflog"),
+        *("gc", "reflog", "commit-graph"),
     }
 )
 """Commands over a whole history, which may take their time; --all and --batch say the same."""

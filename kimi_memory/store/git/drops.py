@@ -197,6 +197,12 @@ def list_others(folder: Path, memory: str, own: str) -> list[str]:
     return [name for name in names if _COPY.fullmatch(name) and name != own]
 
 
+def list_tips(folder: Path, memory: str, own: str) -> list[str]:
+    """Return the commits with which the bundles of a copy end; none where it dropped nothing."""
+    listed, _ = _read_head(_find_place(folder, memory) / own) or ([], "")
+    return [one.tip for one in listed]
+
+
 def _find_place(folder: Path, memory: str) -> Path:
     return folder / safe_session_id(memory)
 

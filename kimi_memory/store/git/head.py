@@ -58,13 +58,18 @@ def branch(git: Git) -> tuple[str, str]:
     return os.fsdecode(git.call("symbolic-ref", "-q", "HEAD").out.rstrip(b"\n")), ""
 
 
+def folder_of(git: Git) -> Path:
+    """Return the folder of a repository."""
+    return git.folder or git.root / ".git"
+
+
 def read_branch_file(git: Git) -> tuple[str, str]:
-    """Return the same where the branch has a file of its own, as it has after each commit.
+    """Return the same where files say it: the branch's own, or the list that `git gc` leaves.
 
     Asking git took a third of a sync that finds nothing new. Both are empty where git has to be
     asked.
     """
-    folder = git.folder or git.root / ".git"
+    folder = folder_of(git)
     try:
         named = _ON_BRANCH.fullmatch((folder / "HEAD").read_bytes())
         if not named or (folder / "commondir").exists():
@@ -72,11 +77,20 @@ def read_branch_file(git: Git) -> tuple[str, str]:
         ref = os.fsdecode(named[1])
         if not (folder / ref).exists() and not (folder / "packed-refs").exists():
             return ref, ""
-        commit = _COMMIT.fullmatch((folder / ref).read_bytes())
+        commit = _find_commit(folder, ref)
     except OSError:
         # Git keeps it elsewhere, such as in a worktree: the caller asks git.
         return "", ""
     return (ref, commit[1].decode("ascii")) if commit else ("", "")
+
+
+def _find_commit(folder: Path, ref: str) -> re.Match[bytes] | None:
+    try:
+        return _COMMIT.fullmatch((folder / ref).read_bytes())
+    except FileNotFoundError:
+        # Git writes the list before it removes the file.
+        listed = re.compile(rb"^([0-9a-f]{40}) %b$" % ref.encode("ascii"), re.MULTILINE)
+        return listed.search((folder / "packed-refs").read_bytes())
 
 
 def checked_out(git: Git) -> str:

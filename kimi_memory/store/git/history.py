@@ -21,7 +21,7 @@ from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import MISSING, Git
 from kimi_memory.store.git.commit import Committer, Where, ident, message
 from kimi_memory.store.git.files import IGNORED, renew_ignored, sync_repository, write_absent
-from kimi_memory.store.git.head import head_at, read_branch_file, read_state
+from kimi_memory.store.git.head import folder_of, head_at, read_branch_file, read_state
 from kimi_memory.store.git.health import examine, unreadable_history
 from kimi_memory.store.git.repo_check import (
     check_adoptable,
@@ -96,7 +96,7 @@ class History:
                 notes = settle_outside(self.root)
                 self._create_repository(Git(self.root, self.root / ".git"))
             git = self.repository()
-            folder = _folder_of(git)
+            folder = folder_of(git)
             remove_stale({folder, git.common()}, self.root, since)
             self._write_settings(git, folder)
         return notes
@@ -143,7 +143,7 @@ class History:
     ) -> str:
         git = self.repository()
         with self._hold_lock() as since:
-            folder = _folder_of(git)
+            folder = folder_of(git)
             check_owner(self.root, git.common())
             remove_stale({folder, git.common()}, self.root, since)
             self._renew_settings(git, folder)
@@ -166,7 +166,7 @@ class History:
 
         git = self.repository()
         check_whole(git)
-        folder, ships = _folder_of(git), self._shipping
+        folder, ships = folder_of(git), self._shipping
         return Merger(git, folder, self._side, self._lock, begun=begun, shipping=ships)
 
     def close(self) -> None:
@@ -196,7 +196,10 @@ class History:
         Raises:
             HistoryError: there is no history.
         """
-        return read.read_graph(self.repository(), commit, since)
+        rows = read.read_graph(self.repository(), commit, since)
+        if rows and commit == "HEAD":
+            self._head = rows[-1].commit  # Git has it.
+        return rows
 
     def touched(self, commits: Iterable[str]) -> Iterator[read.Touched]:
         """Yield what commits made of their files, in the order of the commits."""
@@ -268,7 +271,7 @@ class History:
         git = self._find_git()
         if git is None:
             return {}
-        folder = _folder_of(git)
+        folder = folder_of(git)
         state = read_state(folder)
         # Asked for at every search of a bound caller, and as long as HEAD stands still the answer
         # is the same.
@@ -281,7 +284,7 @@ class History:
     def head_at(self, moment: float) -> str:
         """Return the commit that was current at a moment of the system clock; empty for none."""
         git = self._find_git()
-        return "" if git is None else head_at(_folder_of(git), moment)
+        return "" if git is None else head_at(folder_of(git), moment)
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return the content of files by the name of their blobs."""
@@ -303,7 +306,7 @@ class History:
         try:
             git = self.repository()
             check_owner(self.root, git.common())
-            return examine(git, _folder_of(git))
+            return examine(git, folder_of(git))
         except HistoryError as error:
             # The check of the repository must tell of it, and not fail by it.
             return [unreadable_history(error)]
@@ -393,7 +396,3 @@ class History:
         syncthing.renew_rules(self.root)
         # Settings are not covered by git's own fsync.
         sync_repository(git.common(), folder)
-
-
-def _folder_of(git: Git) -> Path:
-    return git.folder or git.root / ".git"

@@ -50,14 +50,15 @@ class GraphRow(NamedTuple):
 
 def read_graph(git: Git, commit: str, since: str = "") -> list[GraphRow]:
     """Return a commit and what it descends from, parents before children, without an old one."""
-    form = ("--no-commit-header", "--format=%H %ct %P")
+    # Not by `--format`, for which git would read each commit, whatever its list of commits says.
+    form = ("--parents", "--timestamp")
     # After a purge the old commit is gone.
     span = ["--ignore-missing", f"^{since}"] if since else []
     # By date, parents before children: of two branches that were merged, commits stand as they
     # happened.
     listed = _list_revisions(git, "--date-order", "--reverse", *form, commit, *span)
     rows = (line.decode("ascii").split() for line in listed.splitlines())
-    return [GraphRow(name, tuple(parents), int(at)) for name, at, *parents in rows]
+    return [GraphRow(name, tuple(parents), int(at)) for at, name, *parents in rows]
 
 
 def resolve(git: Git, commit: str) -> str:

@@ -25,7 +25,7 @@ from kimi_memory.store.git.network import (
     local_programs,
 )
 from kimi_memory.store.git.purged_pairs import pair_commits
-from kimi_memory.store.git.read import read_content
+from kimi_memory.store.git.read import find_types, read_content
 from kimi_memory.store.git.remotes import Remote, find_folder
 from kimi_memory.store.git.tree import differences
 
@@ -240,20 +240,43 @@ class RemoteCopy:
             raise describe_failure(self._remote.name, done.err)
         return ""
 
-    def count_foreign(self) -> int | None:
-        """Destroy the objects that no ref of a folder needs; return how many others are not ours.
+    def find_old_history(self) -> str:
+        """Return why a remote still has what a purge here rewrote; empty where no ref names it.
 
-        None for a server, where nobody can look.
+        Raises:
+            RemoteError: it cannot be reached.
+        """
+        told = self._call("ls-remote", "--refs", *self._how, self._remote.url)
+        if told.code != 0:
+            raise describe_failure(self._remote.name, told.err)
+        rows = (decode(row).partition("\t") for row in told.out.splitlines())
+        heads = {ref: commit for commit, _, ref in rows}
+        types = find_types(self._place.git, heads.values())
+        main = heads.get(self._place.ref, "")
+        if main and types[main] == "missing":
+            old = self.fetch()
+            if not self.shares_history(old) or self.has_rewritten(old):
+                return "its branch has the history from before"
+            types = {**types, **find_types(self._git, heads.values())}
+        apart = [ref for ref, commit in heads.items() if types[commit] == "missing"]
+        return f"it has versions that are not here: {', '.join(sorted(apart))}" if apart else ""
+
+    def count_foreign(self, *, clear: bool = True) -> int | None:
+        """Return how many objects of a folder are not ours; None for a server.
+
+        Args:
+            clear: destroy first what no ref there needs.
         """
         folder = find_folder(self._remote.url)
         if folder is None:
             return None
         there = Git(folder, folder)
-        shutil.rmtree(folder / "logs", ignore_errors=True)
-        there.run("repack", "-a", "-d", "-q")
-        # What is loose now, nothing names; git's own command would run what its settings name.
-        for left in (folder / "objects").glob("[0-9a-f][0-9a-f]/*"):
-            left.unlink()
+        if clear:
+            shutil.rmtree(folder / "logs", ignore_errors=True)
+            there.run("repack", "-a", "-d", "-q")
+            # What is loose now, nothing names; git's own command would run what its settings name.
+            for left in (folder / "objects").glob("[0-9a-f][0-9a-f]/*"):
+                left.unlink()
         listed = there.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
         known = self._place.git.run("cat-file", "--batch-check", "--buffer", feed=listed)
         return sum(row.endswith(b" missing") for row in known.splitlines())

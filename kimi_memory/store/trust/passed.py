@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from kimi_memory.config import MARKER
+from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError
-from kimi_memory.merge.settings import read_id
 from kimi_memory.store.git.arrivals import list_passed
 from kimi_memory.store.git.head import blob_of, brought_nothing, read_state
 from kimi_memory.store.git.signed_commits import SignedCommits

@@ -196,6 +196,11 @@ def test_what_a_button_says_is_not_the_persons(text: str) -> None:
         ('A background task "Bake" just completed successfully.\n\nThey knead now.', ""),
         ('[Queued while busy]\n\nA background task "Bake" just failed.\n\nThey knead.', ""),
         (
+            "oven.md rye.md 4 loaves\n\nAn async command you ran earlier has completed. The result "
+            "is shown in the system messages above. Please relay it.\nCurrent time: noon",
+            "",
+        ),
+        (
             "Note: The previous agent run was aborted by the user. Resume carefully.\n\n"
             "How long does it rest?",
             "How long does it rest?",

@@ -15,7 +15,9 @@ from kimi_memory.runs.profiles import read_surroundings, status_of
 
 @pytest.fixture
 def joined(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for kind in ("CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
     url = f"folder://{tmp_path}/log"
     assert run(["node", "join", "--url", url, "--name", "edge-1", "--region", "us"]) == 0
 
@@ -51,6 +53,77 @@ def test_what_cannot_be_placed_says_why(
 ) -> None:
     assert run(["place", *words]) == code
     assert said in capsys.readouterr().err
+
+
+def test_the_policies_of_a_space_say_where_a_memory_runs(
+    joined: None, capsys, tmp_path: Path
+) -> None:
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    folder, space = tmp_path / "shop", tmp_path / "space"
+    for line in (
+        ["init", str(folder), "--name", "shop"], ["deploy", "add", "--memory", str(folder)],
+        ["space", "create", "team", "--folder", str(space)],
+        ["space", "share", "--memory", str(folder)], ["place", "--for", "shop"],
+    ):  # fmt: skip
+        assert run(line) == 0, capsys.readouterr().err
+    (space / "policies/places.cedar").write_text(
+        'forbid(principal is Node, action == Action::"place", resource) '
+        'unless { principal.region == "eu" };'
+    )
+    capsys.readouterr()
+    assert run(["place", "--for", "shop"]) == 45
+    assert "policies/places.cedar:1 forbids it" in capsys.readouterr().err
+    assert run(["place"]) == 0  # A task over no memory is nobody's.
+    # Under another name of the memory, its space is known by its folder.
+    assert run(["agent", "run", "cat", "x", "--command", "cat", "--placed", "--memory",
+                str(folder)]) == 45  # fmt: skip
+    assert "places.cedar:1 forbids it" in capsys.readouterr().err
+    assert run(["space", "verify"]) == 0
+
+
+def test_the_load_of_a_machine_is_measured(
+    joined: None, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (1.5, 9.0, 9.0))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    with Cluster.open() as cluster:
+        assert cluster.join().load == 75  # As its service does every few seconds.
+        assert read_surroundings(cluster).nodes[0].load == 75
+        assert run(["place", "--offer", "--load", "90"]) == 0
+        assert read_surroundings(cluster).nodes[0].load == 90
+        assert run(["place", "--offer", "--load", "10"]) == 0
+        assert read_surroundings(cluster).nodes[0].load == 75
+
+
+def test_a_machine_offers_what_it_has(joined: None, capsys) -> None:
+    assert run(["place", "--offer", "--cpu", "3"]) == 0
+    with Cluster.open() as cluster:
+        has = read_surroundings(cluster).nodes[0].resources
+    assert has.cpu == 3 and has.memory_mb > 100 and has.disk_mb > 0
+    assert run(["place", "--ram", "64", "--disk", "1"]) == 0
+    assert run(["place", "--ram", str(2 * has.memory_mb)]) == 45
+    assert f"has {has.memory_mb} of" in capsys.readouterr().err
+
+
+def test_a_machine_keeps_as_many_memories_as_it_offers(
+    joined: None, capsys, tmp_path: Path
+) -> None:
+    for name in ("tea", "pots"):
+        assert run(["init", str(tmp_path / name), "--name", name]) == 0
+    add = ["deploy", "add", "--memory"]
+    assert run(["place", "--offer", "--most", "1"]) == 0
+    assert run([*add, str(tmp_path / "tea")]) == 0
+    for more in ([], ["--dry-run"]):
+        assert run([*add, str(tmp_path / "pots"), *more]) == 2
+        assert "edge-1 keeps at most 1 memories, and has as many" in capsys.readouterr().err
+    assert run(["deploy", "demote", "tea", "--dry-run"]) == 0
+    assert "Would have edge-1 take no writes of tea" in capsys.readouterr().out
+    assert run(["node", "leave", "--dry-run"]) == 2  # It still holds one.
+    assert run(["deploy", "remove", "tea"]) == run(["node", "leave", "--dry-run"]) == 0
+    assert "Would take edge-1 out of the cluster." in capsys.readouterr().out
+    with Cluster.open() as cluster:
+        assert [one.name for one in cluster.nodes()] == ["edge-1"]
+    assert run([*add, str(tmp_path / "pots")]) == 0
 
 
 def test_a_machine_in_maintenance_takes_nothing(joined: None, capsys) -> None:
