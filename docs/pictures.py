@@ -83,7 +83,7 @@ TRIPS: dict[str, tuple[Stop, ...]] = {
         Stop("plugins/triggers.py", "hook capture_turn", "hook"),
         Stop("kimi_memory/formats/jsonl.py", "one line of JSON"),
         Stop("kimi_memory/store/wal/append_log.py", "appended and synced", "disk"),
-        Stop("kimi_memory/store/unjournaled.py", "the session as one JSON file", "disk"),
+        Stop("kimi_memory/store/files/tree.py", "the session as one JSON file", "disk"),
     ),
     "A question goes out": (
         Stop("kimi_memory/cli/recall.py", "recall"),
@@ -104,7 +104,7 @@ TRIPS: dict[str, tuple[Stop, ...]] = {
         Stop("plugins/conflicts.py", "hook judge_conflict", "hook"),
         Stop("kimi_memory/jobs/new_cards.py", "a card with evidence"),
         Stop("kimi_memory/jobs/gates.py", "may this be written?"),
-        Stop("kimi_memory/jobs/memory_page.py", "the lines of MEMORY.md"),
+        Stop("kimi_memory/jobs/overview.py", "the lines of MEMORY.md"),
         Stop("templates/notes/MEMORY.en.md.j2", "how it looks"),
         Stop("kimi_memory/store/wal/transaction.py", "all files or none", "disk"),
         Stop("kimi_memory/store/git/commit.py", "one commit", "disk"),

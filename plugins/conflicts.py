@@ -20,13 +20,13 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import BY_WORDS, Draft, is_later
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.characters import fold_case, normalise
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, updates
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.changed_later import replaces
-from kimi_memory.nlp.rules.claim_words import claim_words
+from kimi_memory.nlp.rules.clause_form import claim_words
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.salience import specific_words
 from kimi_memory.nlp.rules.self_facts import self_of
@@ -213,7 +213,7 @@ def _is_change(draft: Draft) -> bool:
 
 
 def _tells_change(statement: str) -> bool:
-    low = cues.fold_case(statement)
+    low = fold_case(statement)
     said = any(words.search(low) for words in (cues.REVERSAL, _CHOICE, _MOVED))
     return said or updates.changes(statement)
 

@@ -32,7 +32,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, EventType, Lang, Origin, Quote, Role, least_trusted
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.basic.similarity import similarity
@@ -97,7 +97,7 @@ def _quotable_lines(transcript: Transcript) -> list[_Line]:
             continue
         for start, end in pasted.spoken(turn.text, by_person=turn.role is Role.USER):
             text = turn.text[start:end]
-            if not cues.SECRET.search(cues.fold_case(text)):
+            if not cues.SECRET.search(fold_case(text)):
                 lines.append(_Line(turn, text, cues.own_words(text)))
     return lines
 
@@ -170,7 +170,7 @@ class _Scribe:
         reply = next((t for t in self.transcript.turns if t.n > turn.n), None)
         if reply is None or reply.role is not Role.USER or len(reply.text) > 80:
             return None
-        words = cues.fold_case(reply.text.strip())
+        words = fold_case(reply.text.strip())
         if not cues.ASSENT.search(words) or cues.DISSENT.search(words):
             return None
         found = next((line for line in rest if line.turn.n == reply.n), None)

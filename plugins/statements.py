@@ -16,7 +16,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import CHANGE, DATED, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.vocabulary import names_day
@@ -154,7 +154,7 @@ def _draft_completed(
     # "Do we use QMD as our backend? Run the checks.": nothing is answered by a request.
     if act_of(own) in (Act.REQUEST, Act.QUESTION):
         return None
-    if cues.SECRET.search(cues.fold_case(whole)):
+    if cues.SECRET.search(fold_case(whole)):
         return None
     draft = _make_draft(session, line, key_of("fact", whole, session.project))
     quotes = tuple(Quote(session.id, by.n, text) for by, text in (lead, told))
@@ -177,7 +177,7 @@ def _yield_lines(transcript: Transcript) -> Iterator[_Line]:
         if turn.role in (Role.USER, Role.ASSISTANT) and len(turn.text) <= MAX_TURN:
             for start, end in spoken(turn.text, by_person=turn.role is Role.USER):
                 text = turn.text[start:end]
-                if not cues.SECRET.search(cues.fold_case(text)):
+                if not cues.SECRET.search(fold_case(text)):
                     yield _Line(turn, text)
 
 
@@ -195,7 +195,7 @@ def _find_facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) 
 
 def _is_fact(text: str) -> bool:
     own = cues.own_words(text)
-    if own.strip() != cues.fold_case(text).strip():
+    if own.strip() != fold_case(text).strip():
         return False  # Part of it is quoted.
     subject = subject_of(text)
     return (subject is not None and states(text, subject)) or _fills_slot(text)

@@ -27,7 +27,7 @@ from kimi_memory.domain.draft import Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
-from kimi_memory.nlp.basic.characters import HAN, language_of, simplify
+from kimi_memory.nlp.basic.characters import HAN, fold_case, language_of, simplify
 from kimi_memory.nlp.basic.patterns import rare, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, people, updates
@@ -197,7 +197,7 @@ def _yield_sentences(text: str) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def _fold_sentence(sentence: str) -> str:
     """Return a sentence for matching: simplified, lower case, quotations blanked."""
-    low = cues.fold_case(simplify(sentence))
+    low = fold_case(simplify(sentence))
     return _QUOTED.sub(lambda found: " " * len(found[0]), low)
 
 

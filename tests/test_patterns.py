@@ -33,7 +33,7 @@ ONCE_SLOW = (
     "kimi_memory.formats.page_lines._HEADING",
     "kimi_memory.formats.page_lines._KEY",
     "kimi_memory.formats.page_lines._TAIL",
-    "kimi_memory.recall.quoted_turns._SOURCE",
+    "kimi_memory.recall.evidence._SOURCE",
     "kimi_memory.recall.people_pages._UNFILLED",
     "kimi_memory.llm.remote.embeddings._KNOWN[3]",
     "kimi_memory.agent_hooks.respond._ACK",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hmac
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,16 +20,21 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import HistoryError, KimiMemoryError, UnsafePathError, UsageError
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.marks import has_marks, split_marks
+from kimi_memory.merge.line_merges import has_marks, split_marks
+from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.ownership import claim
+from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.reading import SETTINGS
 from kimi_memory.store.store import Store
 
 _KEY = 32
 """Bytes of a machine's key."""
+_KEPT = f"{PRIVATE}/settings"
+"""The settings that counted last, sealed: to ask the journal takes as long as it is."""
 _TABLES: dict[str, tuple[str, ...]] = {
     name: getattr(table, "_fields", tuple(table)) for name, table in Settings()._asdict().items()
 }
@@ -138,6 +144,37 @@ def read_settings(root: Path) -> Settings:
         raise UsageError(f"{path} cannot be read ({error.strerror}). Make it readable.") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 ({error.reason}). Save it as UTF-8.") from error
+
+
+def find_confirmed(store: Store) -> tuple[bytes, str]:
+    """Return the settings in force, and why those of the file wait; empty if they do not.
+
+    Nothing is returned where no version is known that counted.
+    """
+    kept = _read_kept(store)
+    try:
+        content = store.read(SETTINGS)
+    except UnsafePathError:
+        # It may lead to a file that a stranger's commit brought.
+        return kept, "it is a link or no plain file"
+    vetting = store.vetting if content != kept else None
+    if vetting is None:
+        return content, ""
+    found = vetting.standing(SETTINGS, content)
+    if found.cap is not None:
+        return kept or vetting.version(SETTINGS, found.vetted) or b"", found.why
+    with contextlib.suppress(HistoryError):  # Without it, the journal is asked again.
+        put(store.root / _KEPT, store.journal.sign(content) + b"\n" + content)
+    return content, ""
+
+
+def _read_kept(store: Store) -> bytes:
+    try:
+        mark, _, content = store.read(_KEPT).partition(b"\n")
+    except KimiMemoryError:
+        return b""
+    # A version that came with the folder of a stranger counts for nothing.
+    return content if hmac.compare_digest(mark, store.journal.sign(content)) else b""
 
 
 def open_store(root: Path, home: Home, key: bytes, clock: Callable[[], datetime]) -> Store:

@@ -12,17 +12,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from kimi_memory.api.options import Home, Opening, open_store, read_settings, user_host
+from kimi_memory.api.options import (
+    Home,
+    Opening,
+    find_confirmed,
+    open_store,
+    read_settings,
+    user_host,
+)
 from kimi_memory.config import MARKER, Settings, parse_settings
 from kimi_memory.domain.ids import lettered
 from kimi_memory.errors import KimiMemoryError, UsageError
-from kimi_memory.merge.marks import has_marks
+from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies, read_copies
 from kimi_memory.store.files.paths import DEPLOYED
 from kimi_memory.store.git.autocommit import BATCH, Batch
 from kimi_memory.store.git.head import list_unexamined
-from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -31,8 +31,8 @@ from kimi_memory.nlp.basic.sentences import marks
 from kimi_memory.past.labels import name_point
 from kimi_memory.past.unmet import merge_unmet
 from kimi_memory.recall.browse import ListQuery
-from kimi_memory.recall.citations import quoting
 from kimi_memory.recall.engine import SUMMANDS
+from kimi_memory.recall.evidence import quoting
 from kimi_memory.recall.filters import holding
 from kimi_memory.recall.request import Request
 from kimi_memory.recall.served import person_of

@@ -19,8 +19,8 @@ from kimi_memory.formats.chinese import (
     translate_finding,
     translate_message,
 )
-from kimi_memory.nlp.basic.columns import count_columns, cut, pad, wrap
 from kimi_memory.nlp.basic.counted import AGREEING, agree
+from kimi_memory.nlp.basic.lengths import count_columns, cut, pad, wrap
 
 __all__ = [
     "count_columns",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -47,12 +48,20 @@ def clean(note: Note) -> Note:
     return cleaned
 
 
-def render(note: Note) -> str:
-    """Return the text of a new file that holds a note."""
+def render(note: Note, links: str | None = None) -> str:
+    """Return the text of a new file that holds a note.
+
+    Args:
+        note: the note.
+        links: what it shows of its links, which no reader takes for more; its own where None.
+    """
     shape, tidy = _load_shape(note.kind), clean(note)
     head = [line for name, value in shape.values(tidy).items() for line in entry(name, value)]
-    body = body_layout.write(shape.body(tidy), shape.layout, tidy.lang)
-    return body_layout.body_lines(["---", *head, "---", "", *body])
+    body = shape.body(tidy)
+    if links is not None:
+        body = replace(body, fields={**body.fields, "links": links})
+    lines = body_layout.write(body, shape.layout, tidy.lang)
+    return body_layout.body_lines(["---", *head, "---", "", *lines])
 
 
 def parse(text: str, path: str) -> Note:

@@ -170,26 +170,11 @@ def unseal(line: bytes) -> dict[str, Json]:
     return record
 
 
-def short_path(session_id: str) -> str:
-    """Return where an open session is kept."""
-    return f"short-term/session_{safe_session_id(session_id)}.jsonl"
-
-
-def view_path(session_id: str) -> str:
-    """Return where the readable view of an open session is kept."""
-    return f"short-term/session_{safe_session_id(session_id)}.json"
-
-
 def archive_path(session: Session) -> str:
     """Return where an ended session is kept: by the month, in UTC, it began in."""
     # In UTC, or the same session would lie in two folders on machines of two zones.
     month = session.started.astimezone(UTC)
     return f"episodic/sessions/{month:%Y-%m}/session_{safe_session_id(session.id)}.jsonl"
-
-
-def page_path(session: Session) -> str:
-    """Return where the readable page of an ended session is kept."""
-    return archive_path(session).removesuffix(".jsonl") + ".md"
 
 
 def context_of(previous: str, line: bytes) -> str:
@@ -336,7 +321,7 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
     """Return the session in the lines of its file, read one by one.
 
     A last line that was torn is ignored, as are blank ones and records of an unknown
-    kind. Where a second session begins, this one ends: see `joined_sessions`.
+    kind. Where a second session begins, this one ends.
 
     Raises:
         FormatError: A line before the last is broken, or the file has no session.

@@ -14,7 +14,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.nlp.rules.changed_later import may_replace
-from kimi_memory.nlp.rules.claim_words import NOT, claim_words
+from kimi_memory.nlp.rules.clause_form import NOT, claim_words
 from kimi_memory.nlp.rules.salience import specific_words
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.subjects import kin

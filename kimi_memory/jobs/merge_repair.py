@@ -21,7 +21,7 @@ from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.files import CONFLICTS
-from kimi_memory.merge.marks import has_marks, split_marks
+from kimi_memory.merge.line_merges import has_marks, split_marks
 from kimi_memory.merge.trees import Tree, join
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.copy import checkpoint

@@ -1,22 +1,47 @@
-"""Pages that show cards line by line, signed."""
+"""MEMORY.md and pages like it, which show cards line by line, signed.
+
+MEMORY.md is what somebody would paste at the start of a session. Pages that a new memory starts
+with follow its language as long as they are untouched.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from heapq import nsmallest
+from itertools import groupby
 from typing import NamedTuple
 
+from kimi_memory.config import Settings
+from kimi_memory.domain.brief import Point, choose
+from kimi_memory.domain.change import Change
 from kimi_memory.domain.note import CardType, Lang, Status
+from kimi_memory.domain.pages import (
+    IDENTITY_PATH,
+    STARTER_IDENTITY,
+    STARTER_NAME,
+    STARTER_PAGES,
+    Identity,
+)
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
-from kimi_memory.formats.page_lines import BLANK, NOTES, TITLES, UNSURE, signed
+from kimi_memory.formats.page_lines import BLANK, BRIEF_TITLES, NOTES, TITLES, UNSURE, signed
 from kimi_memory.formats.templates import fill, source
+from kimi_memory.jobs.render import Render
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.store.notes.known import Known
 
 PAGE = "MEMORY.md"
 ROOM = 48 * 1024
 """Most bytes of lines on a page; the rest is counted."""
 _MOST = 200
+BUDGET = 1200
+"""Most tokens of MEMORY.md, without the reader's own notes."""
+_FRAME = 120
+"""Tokens kept for its head, its headings and the line on what is left out."""
 
 
 class Group(NamedTuple):
@@ -129,3 +154,61 @@ def _by_type(cards: list[Head], lang: Lang) -> Iterator[tuple[str, list[Head]]]:
 def in_language(words: tuple[str, str], lang: Lang) -> str:
     """Return the Chinese or the English one of two texts."""
     return words[0] if lang is Lang.ZH else words[1]
+
+
+def memory_sheet(known: Known, settings: Settings, lang: Lang) -> Sheet:
+    """Return the overview of a memory."""
+    points, beyond = known.candidates(lang, settings.zone)
+    chosen = choose(points, BUDGET - _FRAME)
+    cards = beyond + sum(point.id.startswith("card-") for point in points)
+    shown = sum(point.id.startswith("card-") for point in chosen)
+    name = settings.memory.name
+    return Sheet(PAGE, "MEMORY", name, lang, tuple(_group_points(chosen, lang)), cards - shown)
+
+
+def _group_points(points: list[Point], lang: Lang) -> Iterator[Group]:
+    for section, of in groupby(points, key=lambda point: point.heading):
+        title = in_language(BRIEF_TITLES[section], lang)
+        yield Group(title, tuple(point.shown for point in of))
+
+
+def translate_first_pages(render: Render, lang: Lang) -> Iterator[Change]:
+    """Yield the changes that bring the pages nobody wrote on into a language.
+
+    `init` knows the language of the machine at best; what is said tells that of the person.
+    """
+    for path, template in STARTER_PAGES.items():
+        if render.exists(path) and render.text(path) in _other_language_texts(template, lang):
+            yield from render.replace_file(path, fill(template, lang, name="").encode())
+    if render.exists(IDENTITY_PATH):
+        yield from _translate_identity(render, lang)
+
+
+def is_first_page(path: str, content: bytes) -> bool:
+    """Whether a page is one that a new memory begins with, and nobody wrote on it."""
+    text = content.decode("utf-8", "replace")
+    if path in STARTER_PAGES:
+        return text in [fill(STARTER_PAGES[path], lang, name="") for lang in Lang]
+    note = codec.read_note(content, path)
+    return isinstance(note, Identity) and _is_untouched(note, text)
+
+
+def _is_untouched(told: Identity, text: str) -> bool:
+    return (told.who, told.mission) == STARTER_IDENTITY[told.lang] and codec.render(told) == text
+
+
+def _other_language_texts(template: str, lang: Lang) -> list[str]:
+    return [fill(template, other, name="") for other in Lang if other is not lang]
+
+
+def _translate_identity(render: Render, lang: Lang) -> Iterator[Change]:
+    text, told = render.text(IDENTITY_PATH), None
+    with suppress(FormatError):
+        told = codec.parse(text, IDENTITY_PATH)
+    if not isinstance(told, Identity) or told.lang is lang:
+        return
+    if _is_untouched(told, text):
+        who, mission = STARTER_IDENTITY[lang]
+        name = STARTER_NAME[lang] if told.name == STARTER_NAME[told.lang] else told.name
+        new = replace(told, lang=lang, who=who, mission=mission, name=name)
+        yield from render.replace_file(IDENTITY_PATH, codec.render(new).encode())

@@ -27,9 +27,7 @@ from kimi_memory.formats.page_lines import (
 )
 from kimi_memory.formats.templates import fill
 from kimi_memory.formats.wikilinks import Places, link_to, linked, turn_link
-from kimi_memory.jobs.first_pages import translate_first_pages
-from kimi_memory.jobs.memory_page import memory_sheet
-from kimi_memory.jobs.overview import PAGE, ROOM, Sheet
+from kimi_memory.jobs.overview import PAGE, ROOM, Sheet, memory_sheet, translate_first_pages
 from kimi_memory.jobs.render import Render
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.known import Known

@@ -23,7 +23,7 @@ from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 
 _REMEMBERED = re.compile(r"remembered-\d{8}(?=[-#.])")
-"""The session of what is remembered outside of any other, see `kimi_memory.capture.remember`."""
+"""The session of what is remembered outside of any other, see `kimi_memory.api.turn_capture`."""
 
 # A line of a day's page names its session: `[[session_s1]]`, also with `|text` or `#2`.
 _LINK = re.compile(r"\[\[session_([^\]|#]+)")

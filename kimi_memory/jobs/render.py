@@ -103,11 +103,11 @@ class Render:
     def _render_note(self, note: Note) -> list[Change]:
         entry, to = self._shelf.entries().get(note.id), self._places[note.id]
         if entry is None:
-            return [Create(to, self._add_links(codec.render(note), note, to).encode())]
+            return [Create(to, self._show_links(None, note, to).encode())]
         filed = self._shelf.file(entry.path)
         told = codec.patch(filed.text, filed.note, note, entry.path)
         # What says the same stays as it is, with the links of the day it was written.
-        new = (told if told == filed.text else self._add_links(told, note, to)).encode()
+        new = (told if told == filed.text else self._show_links(told, note, to)).encode()
         if to != entry.path:
             return [Create(to, new), Delete(entry.path, digest(self._read_file(entry.path)))]
         # A file that stays the same keeps its time, and nothing that was read of it is read again.
@@ -115,13 +115,19 @@ class Render:
             return []
         return [Update(entry.path, digest(self._read_file(entry.path)), new)]
 
-    def _add_links(self, text: str, note: Note, path: str) -> str:
-        """Return the text of a note with the links and the name by which note programs know it."""
-        if isinstance(note, Day | Project | Agent):
-            return linked(text, self.path_of)
+    def _show_links(self, text: str | None, note: Note, path: str) -> str:
+        """Return the text of a note with the links and the name by which note programs know it.
+
+        Args:
+            text: what its file says, None for a new one.
+            note: what it is to say.
+            path: where it lies.
+        """
         if not isinstance(note, Card):
-            return text
-        shown = codec.with_links(text, note, links_text(note, self.path_of))
+            plain = codec.render(note) if text is None else text
+            return linked(plain, self.path_of) if isinstance(note, Day | Project | Agent) else plain
+        links = links_text(note, self.path_of)
+        shown = codec.render(note, links) if text is None else codec.with_links(text, note, links)
         # Obsidian finds the file of a key that has another name by its alias.
         named = PurePosixPath(path).stem == note.key or not note.key
         return shown if named else codec.with_alias(shown, note.key, path)

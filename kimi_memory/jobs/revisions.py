@@ -13,7 +13,7 @@ from kimi_memory.domain.draft import CHANGE, ORDER, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, EventType, Lang, Quote
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.earlier import Earlier
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
@@ -102,7 +102,7 @@ def _may_change(clause: Clause, *, at_work: bool) -> bool:
     # While an agent works, words of change mostly tell it what to do next.
     if not may_replace(text) or (at_work and not names_old(text)):
         return False
-    low, traits = cues.fold_case(text), traits_of(text)
+    low, traits = fold_case(text), traits_of(text)
     unsettled = any(words.search(low) for words in _UNSETTLED) or hypotheticals.REFUSAL.search(low)
     thought = bool(cues.bars_of(text) & _THOUGHT)
     ends = updates.takes_back(text) and not revisits(text)

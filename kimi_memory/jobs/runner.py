@@ -33,16 +33,14 @@ from kimi_memory.formats.job_file import (
 )
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.day_budget import DayBudget, Others
 from kimi_memory.jobs.day_page import is_blank, with_edits
-from kimi_memory.jobs.ended_events import with_ended_events
 from kimi_memory.jobs.eval_gate import Forbidden
 from kimi_memory.jobs.gates import JobGates, split_off_held
-from kimi_memory.jobs.job_usage import notice_job
+from kimi_memory.jobs.job_usage import DayBudget, Others, notice_job
+from kimi_memory.jobs.lifetimes import with_ended_events, with_expiry
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page, page_changes
 from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
-from kimi_memory.jobs.time_to_live import with_expiry
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.llm.usage import Meter, metered
 from kimi_memory.store.copy import checkpoint

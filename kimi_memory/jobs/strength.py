@@ -9,7 +9,7 @@ from kimi_memory.domain.brief import SELF
 from kimi_memory.domain.draft import BY_WORDS, CHANGE, DATED, Draft
 from kimi_memory.domain.note import CardType, Lang, Origin
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules import cues
@@ -152,7 +152,7 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
         draft: what was proposed.
         turns: the turns that its quotes are from, by their numbers.
     """
-    said = cues.fold_case("\n".join(quote.text for quote in draft.quotes))
+    said = fold_case("\n".join(quote.text for quote in draft.quotes))
     if draft.type is CardType.GOTCHA and not cues.LESSON.search(said):
         others = (turns.get(one.n) for one in draft.quotes)
         # A cause that only the agent named may be of another fault.

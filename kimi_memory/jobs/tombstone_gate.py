@@ -15,11 +15,11 @@ from kimi_memory.domain.pages import Day, Event, Project, Proposal
 from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstone, Tombstones, is_same_key
 from kimi_memory.formats.jsonl import tombstone_line
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.characters import fold_case, normalise
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.similarity import repeats_claim
 from kimi_memory.nlp.rules import cues
-from kimi_memory.nlp.rules.claim_words import NOT, claim_words
+from kimi_memory.nlp.rules.clause_form import NOT, claim_words
 from kimi_memory.nlp.rules.slot_list import TOOLS
 from kimi_memory.nlp.rules.slot_type import PROJECT
 from kimi_memory.nlp.rules.slots import slot_of
@@ -113,7 +113,7 @@ class TombstoneGate:
                 return True
             if alike is None:  # Where there is a slot, its value decides.
                 near.append(stone)
-        low = cues.fold_case(text)
+        low = fold_case(text)
         if cues.REVERSAL.search(low) or _INSTEAD.search(low):
             return False  # Who takes something back names it, and does not say it again.
         return any(

@@ -13,7 +13,6 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kimi_memory.domain.session import Session
-from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import (
     chain_start,
     context_of,
@@ -22,6 +21,7 @@ from kimi_memory.formats.jsonl import (
     turn_of,
     unseal,
 )
+from kimi_memory.merge.line_merges import parts_of
 from kimi_memory.merge.moved_turns import Moved, Moves
 from kimi_memory.merge.three_way import pick
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import find_confirmed
 from kimi_memory.domain.change import Actor, Change, Delete, Update, digest
 from kimi_memory.domain.job import JobReport, digest_of
 from kimi_memory.domain.note import Card, Note, Origin
@@ -26,7 +27,6 @@ from kimi_memory.operations.open_questions import waiting_files, waiting_notes
 from kimi_memory.store.notes.notes import Filed, Shelf
 from kimi_memory.store.reading import SETTINGS
 from kimi_memory.store.reading import Waiting as Unvetted
-from kimi_memory.store.trust.confirmed_settings import find_confirmed
 
 KIND = "review"
 __all__ = ["Answer", "Said", "Waiting", "answer", "pending", "review"]

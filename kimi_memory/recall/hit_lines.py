@@ -16,9 +16,8 @@ from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.announcements import is_marker, only_announces, only_echoes
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.utterance import is_nod
-from kimi_memory.recall.quoted_turns import NOTES, rests_on
+from kimi_memory.recall.evidence import NOTES, rests_on, successor
 from kimi_memory.recall.render import Line, Section
-from kimi_memory.recall.replaced import successor
 from kimi_memory.recall.served import person_of
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.nlp.rules.question_framing import asks_for_previous
 from kimi_memory.recall.bm25 import Lexical, rank
 from kimi_memory.recall.conversation import during, fresh, sides, telling
+from kimi_memory.recall.evidence import favour_previous, stand_behind
 from kimi_memory.recall.filters import allowed, marked, visible_rows
 from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.query_analysis import Question, read_question
 from kimi_memory.recall.relevance import relevant_rows
-from kimi_memory.recall.replaced import favour_previous, stand_behind
 from kimi_memory.recall.served import notes_about
 
 SPEAKER = 1.5

@@ -16,7 +16,7 @@ class Request(NamedTuple):
 
     purpose: Purpose
     budget: int
-    """Most tokens of the block, by `kimi_memory.nlp.basic.tokens.estimate`."""
+    """Most tokens of the block, by `kimi_memory.nlp.basic.lengths.estimate`."""
     nonce: str
     """8 to 64 random letters and digits, new for every block."""
     query: str = ""

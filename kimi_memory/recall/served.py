@@ -11,8 +11,8 @@ import numpy as np
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.session import SHARED, owner
+from kimi_memory.recall.evidence import NOTES, rests_on
 from kimi_memory.recall.filters import restrict_to_caller
-from kimi_memory.recall.quoted_turns import NOTES, rests_on
 
 if TYPE_CHECKING:
     from kimi_memory.domain.search_types import Unit

@@ -15,15 +15,14 @@ import numpy as np
 
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query, Unit
-from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.occasions import calls_for, signs_of_order, signs_of_prompt, suits
 from kimi_memory.recall.conversation import sides
+from kimi_memory.recall.evidence import replaced, rests_on
 from kimi_memory.recall.filters import allowed
 from kimi_memory.recall.hit_lines import ORDERS, line_of
-from kimi_memory.recall.quoted_turns import rests_on
 from kimi_memory.recall.render import Line, Section, alone
-from kimi_memory.recall.replaced import replaced
 from kimi_memory.recall.served import person_of, served_by
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from kimi_memory.domain.change_log import ChangeLog, LogRecord
 from kimi_memory.formats.log_record import is_snapshot, parse_record
 
-GetBlob = Callable[[str], bytes]
 Committed = Callable[[str, str], bytes | None]
 """Returns the file of a path in a commit."""
 

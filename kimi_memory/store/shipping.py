@@ -52,7 +52,7 @@ class Shipping(Reading):
 
     def _find_relay(self, paths: Sequence[str]) -> Relay | None:
         """Return what ships a change of some files; None where they are this copy's own."""
-        return None if self.relay is None or all(map(is_own, paths)) else self.relay
+        return None if all(map(is_own, paths)) else self.relay
 
     def turn(self) -> AbstractContextManager[None]:
         """Let no other process of this machine ship a change, or carry one out."""

@@ -14,11 +14,10 @@ from typing import NamedTuple
 from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
 from kimi_memory.domain.ids import new_id, utcnow
 from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError
-from kimi_memory.store import unjournaled
 from kimi_memory.store.files.disk import Disk, refusal, translate_refusals
 from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import DEPLOYED, paths_of
-from kimi_memory.store.files.tree import Place, Tree
+from kimi_memory.store.files.tree import Place, Tree, check_view
 from kimi_memory.store.shipping import Shipping
 from kimi_memory.store.wal import append_log, transaction
 from kimi_memory.store.wal.journal import Journal
@@ -141,7 +140,7 @@ class Store(Shipping):
             return Intent(id, tuple(steps), actor, waiting)
 
         with self._lock_for_writing(paths, op=subject or f"apply for {actor.name}", whole=True):
-            if (relay := self._find_relay(paths)) is None:
+            if self.relay is None or (relay := self._find_relay(paths)) is None:
                 return self._place(prepare())
             receipt = relay.apply(prepare, self._place)
             if receipt.kept:
@@ -168,7 +167,7 @@ class Store(Shipping):
         with self._translate_errors(path), self._locks.writing(paths, op="append"):
             place = self._tree.spot(path, make=True)
             add = partial(self._append_lines, place, path, lines, actor)
-            relay = self._find_relay([path]) if sync else None
+            relay = self._find_relay([path]) if sync and self.relay is not None else None
             if relay is None:
                 add(sync=sync)
             else:
@@ -181,11 +180,9 @@ class Store(Shipping):
         Raises:
             StoreError: the path holds truth.
         """
-        unjournaled.check_view(path, "it is changed by 'apply'")
+        check_view(path, "it is changed by 'apply'")
         with self._lock_for_writing([], op="view"):
-            unjournaled.write_view(
-                self._tree, path, content, f"{new_id('view', self._clock())}.{owner()}.part"
-            )
+            self._tree.write_view(path, content, f"{new_id('view', self._clock())}.{owner()}.part")
 
     def unview(self, path: str) -> None:
         """Remove a file that is derived from others, if it is there.
@@ -193,9 +190,9 @@ class Store(Shipping):
         Raises:
             StoreError: the path holds truth.
         """
-        unjournaled.check_view(path, "it is removed by 'apply'")
+        check_view(path, "it is removed by 'apply'")
         with self._lock_for_writing([], op="view"):
-            unjournaled.remove_view(self._tree, path)
+            self._tree.remove_view(path)
 
     def reconcile(self, progress: Progress = lambda done, total: None) -> list[External]:
         """Return, and journal, what was changed in the folder from outside; tell how far it is."""
@@ -285,14 +282,14 @@ class Store(Shipping):
     def clear_read_only(self) -> None:
         """Take writes again, after the disk was checked; unfinished work is finished first."""
         with self._translate_errors(str(self.root)):
-            unjournaled.remove_mark(self._tree)
+            self._tree.remove_mark()
         self.read_only = ""
         self._start_store(force=True)
 
     def _start_store(self, *, force: bool = False) -> None:
         try:
-            unjournaled.make_folders(self._tree)
-            self.read_only = unjournaled.read_mark(self._tree)
+            self._tree.make_private()
+            self.read_only = self._tree.read_mark()
             if not self.read_only:
                 self.journal.start()
                 self._recover_if_due(force=force)
@@ -337,7 +334,7 @@ class Store(Shipping):
     def _stop_writes(self, why: str) -> None:
         """Take no more writes, in this process and, if the disk lets us say so, in others."""
         self.read_only = why
-        unjournaled.write_mark(self._tree, why)
+        self._tree.write_mark(why)
 
     def _place(self, intent: Intent) -> Receipt:
         if not intent.steps:

@@ -21,7 +21,7 @@ from kimi_memory.jobs.trace import Evidence
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.operations.key_states import list_states
 from kimi_memory.operations.session_list import list_sessions
-from kimi_memory.recall.quoted_turns import find_outcome
+from kimi_memory.recall.evidence import find_outcome
 from kimi_memory.server.reading import text_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.web.edit_form import fill_form

@@ -15,7 +15,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
 from kimi_memory.domain.note import CardType, EventType, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.named_days import is_of_these_days
@@ -389,5 +389,5 @@ def _group_orders(orders: Sequence[Clause]) -> list[list[Clause]]:
 
 def _is_keep_or_drop_order(text: str) -> bool:
     """Whether an order is about what is held to be so: to leave it, or to let go of it."""
-    low = cues.fold_case(text)
+    low = fold_case(text)
     return hypotheticals.REFUSAL.search(low) is not None or updates.takes_back(text)

@@ -28,7 +28,6 @@ from kimi_memory.nlp.rules.briefs import brief_in, tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
-from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.copied_words import AgentWords, thinks_of_user
 from kimi_memory.nlp.rules.gist import ARROW, close_arrows
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
@@ -62,6 +61,7 @@ from kimi_memory.nlp.rules.settled import (
     refuses,
     settles,
 )
+from kimi_memory.nlp.rules.strip_code import is_printed
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 from .choice import EVEN, OPEN_END, ORDER_LINES, STEP, Bit, choose_lines

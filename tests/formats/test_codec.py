@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kimi_memory.domain.note import (
     Card,
@@ -21,7 +22,8 @@ from kimi_memory.domain.note import (
 from kimi_memory.domain.pages import Event, Todo
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from tests.formats.strategies import KINDS, examples, notes
+from kimi_memory.formats.card_form import links_text
+from tests.formats.strategies import KINDS, examples, links, notes
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)
 
@@ -48,6 +50,16 @@ def test_a_patched_file_says_what_it_should(kind):
         assert codec.parse(codec.patch(text, old, new, "x.md"), "x.md") == new
 
     law()
+
+
+@examples(20)
+@given(KINDS["card"], st.lists(links(), max_size=3))
+def test_a_new_card_shows_its_links_as_a_patched_one_does(card, others):
+    card = replace(card, links=tuple(others))
+    shown = links_text(card, lambda id: f"semantic/{id}.md")
+    plain = codec.render(card)
+    # Without any, no label stands there with nothing behind it.
+    assert codec.render(card, shown) == (codec.with_links(plain, card, shown) if shown else plain)
 
 
 @examples(20)

@@ -14,7 +14,6 @@ from kimi_memory.formats.jsonl import (
     end_line,
     is_whole,
     session_line,
-    short_path,
     state_line,
     turn_line,
     turn_of,
@@ -65,7 +64,7 @@ class Talk:
     @property
     def path(self) -> str:
         session = Session(self.id, self.started)
-        return archive_path(session) if self.archived else short_path(self.id)
+        return archive_path(session) if self.archived else f"short-term/session_{self.id}.jsonl"
 
     @property
     def file(self) -> SessionFile:

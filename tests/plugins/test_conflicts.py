@@ -13,7 +13,7 @@ from kimi_memory.plugins.conflicts import judge_conflict
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.rules import cues
 
 THEN = datetime(2026, 2, 25, 12, tzinfo=UTC)
@@ -42,7 +42,7 @@ def draft(value: str, key: str, *, origin: Origin = Origin.HUMAN, days: int = 3)
         at=THEN + timedelta(days=days),
         lang=Lang(language_of(value)),
         origin=origin,
-        reversal=cues.REVERSAL.search(cues.fold_case(value)) is not None,
+        reversal=cues.REVERSAL.search(fold_case(value)) is not None,
     )
 
 

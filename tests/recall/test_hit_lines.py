@@ -11,8 +11,8 @@ from kimi_memory.domain.note import CardType, EventType, Quote, Source, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query
 from kimi_memory.formats.codec import render
+from kimi_memory.recall.evidence import rests_on
 from kimi_memory.recall.hit_lines import lines_of_hits as made
-from kimi_memory.recall.quoted_turns import rests_on
 from kimi_memory.recall.render import Line, Section
 from kimi_memory.recall.request import Request
 

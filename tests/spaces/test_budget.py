@@ -18,7 +18,7 @@ from kimi_memory.cli import run
 from kimi_memory.domain.job import JobReport, TokenBound
 from kimi_memory.errors import FormatError
 from kimi_memory.spaces.space_folder import SpaceFolder
-from tests.jobs.test_day_budget import Asking
+from tests.jobs.test_job_usage import Asking
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Ask = Callable[..., JobReport]

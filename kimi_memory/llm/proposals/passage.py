@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.characters import fold_case
+from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules import cues, strength, utterance
 from kimi_memory.nlp.rules.cues import Bar
 from kimi_memory.nlp.rules.framing import orders_for_always
@@ -284,8 +285,7 @@ def windows(transcript: Transcript) -> Iterator[list[Turn]]:
 def line_of(turn: Turn) -> str:
     """Return a turn as it is shown: number, day, speaker and words, without secrets."""
     shown = "\n".join(
-        "⟦…⟧" if cues.SECRET.search(cues.fold_case(line)) else line
-        for line in turn.text.splitlines()
+        "⟦…⟧" if cues.SECRET.search(fold_case(line)) else line for line in turn.text.splitlines()
     )
     return f"#{turn.n} {turn.at:%Y-%m-%d} {turn.speaker or turn.role}: {_shorten_text(shown)}"
 

@@ -19,7 +19,7 @@ from kimi_memory.domain.pages import DigestLine
 from kimi_memory.domain.session import Transcript
 from kimi_memory.llm.proposals.passage import Passage, is_heard, names_of, own_words
 from kimi_memory.llm.proposals.proposal import Proposal
-from kimi_memory.nlp.basic.characters import language_of, normalise
+from kimi_memory.nlp.basic.characters import fold_case, language_of, normalise
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.quotes import find_quote
 from kimi_memory.nlp.rules import cues, grounding
@@ -211,7 +211,7 @@ class Proof:
         # A translation cannot be held against the words it rests on.
         if language_of(value) not in {language_of(" ".join(sentences)), self._session_language}:
             return "which is not in the language of its evidence"
-        if cues.SECRET.search(cues.fold_case(f"{value}\n{proposal.title}")):
+        if cues.SECRET.search(fold_case(f"{value}\n{proposal.title}")):
             return "which looks like a secret"
         if _UNRESOLVED.search(value) or _score_detail(_LABEL.sub(" ", value)) < LEAST.get(
             proposal.type, 2.0

@@ -215,3 +215,10 @@ _LEFT_OUT = regex(rf"(?<![\w'-])(?:{'|'.join(sorted(_WORDS))})(?![\w'-])")
 def restore_apostrophes(low: str) -> str:
     """Return a text in lower case with the apostrophes of contractions: "dont" is "don't"."""
     return _LEFT_OUT.sub(lambda found: _WORDS[found[0]], low)
+
+
+def fold_case(sentence: str) -> str:
+    """Return a sentence in lower case with straight apostrophes, of the same length."""
+    low = sentence.replace("’", "'").lower()
+    # İ is two characters in lower case; places in the one must hold in the other.
+    return low if len(low) == len(sentence) else sentence.replace("’", "'")

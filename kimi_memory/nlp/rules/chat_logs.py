@@ -18,11 +18,10 @@ from typing import NamedTuple
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.dates.vocabulary import WEEKDAY_NAMES, WEEKDAY_STARTS
-from kimi_memory.nlp.rules.console import is_person
+from kimi_memory.nlp.rules.documents import LINE_HEAD, line_head
 from kimi_memory.nlp.rules.entity_names import is_person_zh
+from kimi_memory.nlp.rules.strip_code import is_person
 
-_HEAD = 300
-"""So much of a line tells what it is."""
 _REACH = 90
 """A time stands no further from the begin of a line that is the head of a message."""
 _PHONE = 7
@@ -130,7 +129,7 @@ def find_logs(text: str, lines: Sequence[Span]) -> Iterator[Span]:
             yield n, _message_end(text, lines, n, head)
     spoken: list[_Spoken] = []
     for n in range(len(lines)):
-        line = _line_head(text, lines, n)
+        line = line_head(text, lines, n)
         role = _ROLE.match(line)
         if role or len(_ROLE_INLINE.findall(line)) > 1:
             yield n, n
@@ -144,7 +143,7 @@ def find_logs(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 def message_head(line: str) -> Head | None:
     """Return who a line says to speak, with the time; None where it is no head of a message."""
-    line = line[:_HEAD]
+    line = line[:LINE_HEAD]
     if _NICK.match(line):
         return Head(line[:_GAP], sure=True, alone=False)
     for stamp in _STAMP.finditer(line, 0, _REACH):
@@ -215,17 +214,17 @@ def _is_talk(text: str, lines: Sequence[Span], spoken: list[_Spoken]) -> bool:
         return False
     if not all(b.line - a.line <= _GAP for a, b in pairwise(spoken)):
         return False
-    personal = any(_OF_SELF.search(_line_head(text, lines, one.line)) for one in spoken)
+    personal = any(_OF_SELF.search(line_head(text, lines, one.line)) for one in spoken)
     return max(names.values()) > 1 or timed > 0 or personal
 
 
 def _message_end(text: str, lines: Sequence[Span], at: int, head: Head) -> int:
     """Return the last line of a message; one whose head stands alone may begin below a gap."""
     if head.alone:
-        while at + 1 < len(lines) and not _line_head(text, lines, at + 1).strip():
+        while at + 1 < len(lines) and not line_head(text, lines, at + 1).strip():
             at += 1
         return _paragraph_end(text, lines, at)
-    while at + 1 < len(lines) and (line := _line_head(text, lines, at + 1)).strip():
+    while at + 1 < len(lines) and (line := line_head(text, lines, at + 1)).strip():
         if is_person(line) and message_head(line) is None:
             break
         at += 1
@@ -233,11 +232,6 @@ def _message_end(text: str, lines: Sequence[Span], at: int, head: Head) -> int:
 
 
 def _paragraph_end(text: str, lines: Sequence[Span], at: int) -> int:
-    while at + 1 < len(lines) and _line_head(text, lines, at + 1).strip():
+    while at + 1 < len(lines) and line_head(text, lines, at + 1).strip():
         at += 1
     return at
-
-
-def _line_head(text: str, lines: Sequence[Span], at: int) -> str:
-    start, end = lines[at]
-    return text[start : min(end, start + _HEAD)]

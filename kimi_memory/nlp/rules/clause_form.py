@@ -1,12 +1,23 @@
-"""Clauses made ready for forms: short forms written out, lead-ins and adverbs taken out."""
+"""The plain form of a clause: ready for the forms of slots, and as words that are compared.
 
-# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+Short forms are written out, lead-ins and adverbs taken out. The words of a claim stand in one
+order, with figures, dates and units in one form: "four spaces" and "4 spaces" have the same words,
+and so have 五千块 and 5000元, "June 12" and "12 June", "is not", "isn't" and 不是.
+"""
+
+# ruff: noqa: E501, SIM905  lists of words and phrases are read by their groups, not by their width
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from functools import lru_cache
 
+from kimi_memory.nlp.basic.characters import HAN, fold_case, simplify
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.dates.date_terms import found_dates
+from kimi_memory.nlp.dates.vocabulary import number
+from kimi_memory.nlp.rules.cues import clean, split_reason
 
 _SHORT = (
     (r"\b(i)'m\b", r"\1 am"), (r"\b(\w+)'ve\b", r"\1 have"), (r"\b(\w+)'ll\b", r"\1 will"), (r"\b(you|we|they)'re\b", r"\1 are"),
@@ -65,3 +76,233 @@ def trim_value(text: str, *, zh: bool) -> str:
 def strip_marks(text: str) -> str:
     """Return a text without the marks at its end."""
     return _STOP.sub("", text)
+
+
+NOT = "not"
+"""The word every denial becomes."""
+# A statement that was kept with its reason must equal the one that is said without it.
+_WHY = regex(r" ?\((?:Reason|原因): ?[^()]{1,400}\)$")
+_NUMBER_WORDS = {
+    word: str(count)
+    for count, word in enumerate(
+        ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+         " sixteen seventeen eighteen nineteen twenty").split()
+    )
+}  # fmt: skip
+_TENS = {
+    word: ten
+    for ten, word in zip(
+        range(20, 100, 10),
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
+        strict=True,
+    )
+}
+_UNITS = {
+    "s": "second seconds sec secs 秒 秒钟", "ms": "milliseconds millisecond 毫秒", "min": "minute minutes mins 分钟", "hour": "hours hrs hr h 小时 个小时", "day": "days 天",
+    "week": "weeks 周 个星期 星期", "month": "months 个月", "year": "years yrs 年 岁", "eur": "euro euros € 欧元", "gbp": "pound pounds £ quid 英镑", "usd": "dollar dollars $ bucks 美元 美金",
+    "cny": "yuan rmb ¥ 元 块 块钱 人民币 圆", "kg": "kilos kilo kilograms kilogram 公斤 千克", "km": "kilometres kilometers kilometre 公里 千米", "gb": "g gigabytes gigabyte", "mb": "m megabytes megabyte 兆", "percent": "% per cent 百分之",
+}  # fmt: skip
+_UNIT = {form: name for name, forms in _UNITS.items() for form in (name, *forms.split())}
+_SIGN = regex(r"([€£$¥]) ?(\d[\d,.]*)")
+_MEASURE = regex(
+    r"(?<![\da-z.])(\d+(?:\.\d+)?) ?("
+    + "|".join(sorted(map(re.escape, _UNIT), key=len, reverse=True))
+    + r")(?![a-z])",
+    re.IGNORECASE,
+)
+_EVERY = regex(
+    r"\b(?:a|an|per|every|each) (day|week|month|year|hour|minute)\b|每(天|周|个?月|年|小时|分钟)|一个(月)|/ ?(day|week|month|year|hour)\b"
+)
+_EVERY_ZH = {
+    "天": "day",
+    "周": "week",
+    "月": "month",
+    "个月": "month",
+    "年": "year",
+    "小时": "hour",
+    "分钟": "min",
+}
+# 9:30, 9:30 pm, 5pm, 三点半, 3点1刻, 十点二十分
+_CLOCK = regex(
+    r"(?<![\d:])(\d{1,2})[:：](\d{2})(?: ?([ap])\.?m\.?)?|(?<![\d.])(\d{1,2}) ?([ap])\.?m\b\.?|([\d一二三四五六七八九十两]{1,3})点(半|[一1]刻|[三3]刻|([\d一二三四五六七八九十]{1,3})分?|整|钟)?"
+)
+# Only before a measure word, or the 一 of 一起 would become a figure.
+_HAN_NUMERAL = regex(
+    r"(?<![零〇一二两三四五六七八九十百千万])[零〇一二两三四五六七八九十百千万]+(?=个?(?:[条次点号天周月年秒分时兆倍人块元只格岁公英美欧]|空格|半|刻|小时|星期))|(?<=用|成|到)[零〇一二两三四五六七八九十]{1,8}(?=个$)"
+)
+_NEGATION = regex(
+    r"\b(?:can ?not|do not|does not|did not|is not|are not|was not|were not|will not|would not|should not|must not|have not|has not|need not|no longer|not|never|no|without|none|nor|stop|avoid)\b"
+    r"|(?:从不|永不|绝不|不要|不会|不能|不可以|不可|不准|不许|不再|不用|不|没有|没|无需|无法|无|未|别|勿|禁止|严禁|非)(?!过(?=[，,]|$)|仅|但|同|错|断|管|少|常|如|久|得不)"
+)
+_SMALL_EN = frozenset(
+    """a an the and of at in for i'd is are was were be been being am do does did has have had can could may might will would shall
+    should must we our i my me you your it its this that these those he she they them his her their there here so just very really quite
+    now currently still already also always usually please ever any some by as us let make sure called named use uses used using since which who
+    get gets got when then per actually finally only both each every own kept""".split()
+)
+_SMALL_HAN = (
+    "我们的",
+    "咱们的",
+    "我们",
+    "咱们",
+    "已经",
+    "现在",
+    "目前",
+    "其实",
+    "总是",
+    "一直",
+    "一律",
+    "统一",
+    "都要",
+    "可以",
+    "应该",
+    "必须",
+    "一定",
+    "还是",
+    "一般",
+    "通常",
+    "平时",
+    "每次",
+    "名字",
+    "就是",
+    "以后",
+    "今后",
+)
+_SMALL_HAN_ONE = frozenset("的了是在我就都也还很要能会请把将吧啊呢哦嘛被得着地之所已为叫")
+_SMALL = _SMALL_EN | _SMALL_HAN_ONE
+_ARTICLES = frozenset(("a", "an", "the", "my", "our", "of", "at", "in"))
+# "march 5" and "may 5" in folded text: in lower case the reader of dates takes them for verbs.
+_MARCH = regex(
+    r"\b(?:(march|may) (\d{1,2})(?:st|nd|rd|th)?|(\d{1,2})(?:st|nd|rd|th)? (?:of )?(march|may))\b(?!:)",
+    re.IGNORECASE,
+)
+_WORD = regex(
+    rf"md:\d\d-\d\d|d:\d{{4}}-\d\d-\d\d|[wkmy]:[\w-]+|t:\d\d:\d\d|u:\w+|e:\w+|[a-z][a-z0-9+#'_]*(?:[.\-/][a-z0-9+#_]+)*|\d+(?:[.:/-]\d+)*|[{HAN}]|[^\W_]"
+)
+_PLURAL = regex(r"(?<=[a-rt-z]{3})s$|(?<=[a-z]{3}(?:sh|ch|ss))es$")
+_OWNER = regex(r"'s?$")
+_SAME = {
+    "postgresql": "postgres", "mongo": "mongodb", "golang": "go", "k8s": "kubernetes", "js": "javascript", "ts": "typescript", "licence": "license", "colour": "color", "favourite": "favorite",
+    "vegetarians": "vegetarian", "mum": "mother", "mom": "mother", "dad": "father", "metre": "meter", "don't": NOT, "celiac": "coeliac", "asthmatic": "asthma", "diabetic": "diabetes", "epileptic": "epilepsy", "e-mail": "email", "everyday": "daily",
+}  # fmt: skip
+_SAME_HAN = (
+    ("素食主义者", "吃素"),
+    ("素食者", "吃素"),
+    ("素食", "吃素"),
+    ("星期天", "周日"),
+    ("星期", "周"),
+    ("礼拜", "周"),
+    ("妻子", "老婆"),
+    ("丈夫", "老公"),
+    ("番茄", "西红柿"),
+    ("电子邮件", "邮件"),
+    ("讲", "说"),
+    ("无需", "不需要"),
+    ("无法", "不能"),
+)
+
+
+@lru_cache(maxsize=8192)
+def claim_words(statement: str, *, whole: bool = False) -> tuple[str, ...]:
+    """Return the words of a claim in their order, each in the form it is compared in.
+
+    Args:
+        statement: a claim, or the value in one.
+        whole: keep small words too, as in values: 成都 is no 成.
+    """
+    text = unicodedata.normalize("NFKC", simplify(clean(_WHY.sub("", statement)).replace("’", "'")))
+    text = split_reason(text)[0]
+    zh = any("\u3400" <= ch <= "\u9fff" for ch in text)
+    text = fold_case(plain_clause(strip_marks(text.strip()), zh=zh))
+    for form, same in _SAME_HAN if zh else ():
+        text = text.replace(form, same)
+    text = _EVERY.sub(
+        lambda found: f" e:{_normalise_rate(next(filter(None, found.groups())))} ", text
+    )
+    text = _normalise_dates(
+        _normalise_units(_normalise_numbers(re.sub(r"(?<=\d),(?=\d{3})", "", text)))
+    )
+    text = _NEGATION.sub(f" {NOT} ", text)
+    for small in _SMALL_HAN if zh and not whole else ():
+        text = text.replace(small, " ")
+    small_words = _ARTICLES if whole else _SMALL
+    words = (_strip_plural(word) for word in _WORD.findall(text) if word not in small_words)
+    return tuple(_SAME.get(word, word) for word in words)
+
+
+def _strip_plural(word: str) -> str:
+    # First of whom it is: the region of Borealis is Borealis's region.
+    return word if ":" in word else _PLURAL.sub("", _OWNER.sub("", word))
+
+
+def _normalise_numbers(text: str) -> str:
+    """Return a text with numbers in words written as digits."""
+    digits = _HAN_NUMERAL.sub(lambda found: _convert_numeral(found[0]), text)
+    digits = re.sub(rf"\b({'|'.join(_TENS)})(?:[- ](\w+))?\b", _convert_tens, digits)
+    return re.sub(r"\b[a-z]+\b", lambda found: _NUMBER_WORDS.get(found[0], found[0]), digits)
+
+
+def _convert_tens(found: re.Match[str]) -> str:
+    ones = _NUMBER_WORDS.get(found[2] or "", "")
+    if found[2] and len(ones) != 1:
+        return f"{_TENS[found[1]]} {found[2]}"
+    return str(_TENS[found[1]] + int(ones or 0))
+
+
+def _convert_numeral(numeral: str) -> str:
+    """Return a Chinese numeral in digits."""
+    total, part, digit = 0, 0, 0
+    for ch in numeral:
+        place = {"十": 10, "百": 100, "千": 1000, "万": 10000}.get(ch)
+        if place == 10000:
+            total, part, digit = (total + part + digit) * place, 0, 0
+        elif place:
+            part, digit = part + (digit or 1) * place, 0
+        else:
+            digit = digit * 10 + number(ch) if ch not in "零〇" else 0
+    return str(total + part + digit)
+
+
+def _normalise_units(text: str) -> str:
+    """Return a text with its units, rates and times of day in one form."""
+    signed = _SIGN.sub(lambda found: f"{found[2]} {_UNIT[found[1]]}", text)
+    timed = _CLOCK.sub(_convert_time, signed)
+    return _MEASURE.sub(lambda found: f" {found[1]} u:{_UNIT[found[2].lower()]} ", timed)
+
+
+def _normalise_rate(word: str) -> str:
+    return _EVERY_ZH.get(word, word)
+
+
+def _convert_time(found: re.Match[str]) -> str:
+    han = found[6]
+    if han:
+        hour = int(han) if han.isdigit() else int(_convert_numeral(han))
+        part = {"半": 30, "一刻": 15, "1刻": 15, "三刻": 45, "3刻": 45}.get(found[7] or "", -1)
+        minutes = (
+            part
+            if part >= 0
+            else int(
+                _convert_numeral(found[8]) if found[8] and not found[8].isdigit() else found[8] or 0
+            )
+        )
+    else:
+        hour, minutes = int(found[1] or found[4]), int(found[2] or 0)
+    late = (found[3] or found[5]) == "p"
+    return f" t:{hour + 12 if late and hour < 12 else hour:02}:{minutes:02} "
+
+
+def _normalise_dates(text: str) -> str:
+    """Return a text with its dates as typed words."""
+    text = _MARCH.sub(_of_march, text)
+    # From the end, so that the places of earlier dates stay right.
+    for start, end, words in sorted(found_dates(text, None), reverse=True):
+        if words:
+            text = f"{text[:start]} {words[0]} {text[end:]}"
+    return text
+
+
+def _of_march(found: re.Match[str]) -> str:
+    """Return a day of March or May, which are words too."""
+    month = 3 if (found[1] or found[4]).lower() == "march" else 5
+    return f" md:{month:02}-{int(found[2] or found[3]):02} "

@@ -10,6 +10,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
+from kimi_memory.nlp.basic.characters import fold_case
 from kimi_memory.nlp.basic.patterns import rare, regex
 from kimi_memory.nlp.rules import hypotheticals
 from kimi_memory.nlp.rules.lasting import GOING_ON
@@ -353,13 +354,6 @@ def bars_of(sentence: str) -> frozenset[Bar]:
     low = hypotheticals.DECIDED_ON.sub("", hypotheticals.ANYONE.sub("", fold_case(sentence), 1))
     bars = {bar for bar, pattern in _BARS if pattern.search(low)}
     return frozenset(bars | {Bar.PAST} if hypotheticals.is_past(low) else bars)
-
-
-def fold_case(sentence: str) -> str:
-    """Return a sentence in lower case with straight apostrophes, of the same length."""
-    low = sentence.replace("’", "'").lower()
-    # İ is two characters in lower case; places in the one must hold in the other.
-    return low if len(low) == len(sentence) else sentence.replace("’", "'")
 
 
 def own_words(sentence: str) -> str:

@@ -1,20 +1,22 @@
 """What looks like a document rather than talk: mails, logs, articles, HTML, other chats.
 
 Two sorts are distinguished: blocks that show where they end (a fence, a quotation, a tag)
-and lines with which a document begins whose end nobody can see.
+and lines with which a document begins whose end nobody can see. What was copied from a page or a
+program is known by its form alone: who posted it when, markup, rows, options.
 """
 
 # ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import opens_injected
 from kimi_memory.nlp.basic.sentences import Span
 
-_HEAD = 300
+LINE_HEAD = 300
 """So much of a line tells what it is."""
 
 _FENCE = regex(r"\s{0,12}(?:>\s?)?(```|~~~|\"\"\"|''')")
@@ -103,11 +105,11 @@ def delimited(text: str, lines: Sequence[Span]) -> dict[int, int]:
 
 def enclosed(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the line after a block between two equal rules, such as ---; `at` where none is."""
-    rule = _line_head(text, lines, at).strip()
+    rule = line_head(text, lines, at).strip()
     if not _RULE.match(rule):
         return at
     last = max(
-        (n for n in range(at + 1, len(lines)) if _line_head(text, lines, n).strip() == rule),
+        (n for n in range(at + 1, len(lines)) if line_head(text, lines, n).strip() == rule),
         default=-1,
     )
     return last + 1 if last > at else at
@@ -115,7 +117,7 @@ def enclosed(text: str, lines: Sequence[Span], at: int) -> int:
 
 def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether a document whose end is not marked begins with a line."""
-    line = _line_head(text, lines, at)
+    line = line_head(text, lines, at)
     if not line.strip():
         return False
     # What shows no end runs until the speaker is plainly heard again: better to lose a sentence
@@ -124,7 +126,7 @@ def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
         return True
     if opens_injected(line) or _is_reply_head(line):
         return True
-    more = [_line_head(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
+    more = [line_head(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
     return (
         _is_mail(line, more[:3])
         or _is_numbered(line, more)
@@ -136,23 +138,23 @@ def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
 
 def _is_titled(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether a line is the title of a long text: its words are capitals, nothing closes it."""
-    title = _line_head(text, lines, at).strip()
+    title = line_head(text, lines, at).strip()
     words = _TITLE_WORD.findall(title)
     return (
         len(words) >= _TITLE
         and title[-1].isalnum()
         and sum(word[0].isupper() for word in words) >= 0.7 * len(words)
         and len(text) - lines[at][0] >= _LONG
-        and sum(bool(_line_head(text, lines, n).strip()) for n in range(at, len(lines))) >= _PARTS
+        and sum(bool(line_head(text, lines, n).strip()) for n in range(at, len(lines))) >= _PARTS
     )
 
 
 def _is_linked(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether an address stands before lines that speak of nobody who talks here."""
     before = text[: lines[at][0]].rstrip()
-    below = [line for n in range(at, len(lines)) if (line := _line_head(text, lines, n)).strip()]
+    below = [line for n in range(at, len(lines)) if (line := line_head(text, lines, n)).strip()]
     return (
-        _ADDRESS.search(before[-_HEAD:]) is not None
+        _ADDRESS.search(before[-LINE_HEAD:]) is not None
         and len(below) > 1
         and not any(_FIRST_PERSON.search(line) for line in below)
     )
@@ -189,21 +191,22 @@ def is_impersonal(paragraph: str) -> bool:
     return long and _OF_SELF.search(paragraph) is None
 
 
-def _line_head(text: str, lines: Sequence[Span], at: int) -> str:
+def line_head(text: str, lines: Sequence[Span], at: int) -> str:
+    """Return the beginning of a line; more of a long one tells nothing of what it is."""
     start, end = lines[at]
-    return text[start : min(end, start + _HEAD)]
+    return text[start : min(end, start + LINE_HEAD)]
 
 
 def _find_fenced_end(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the line after a fenced block; an unclosed one runs to the end."""
-    found = _FENCE.match(_line_head(text, lines, at))
+    found = _FENCE.match(line_head(text, lines, at))
     if found is None:
         return at
     rest = text[found.end() + lines[at][0] : lines[at][1]]
     if found[1] in rest:
         return at + 1
     for n in range(at + 1, len(lines)):
-        line = _line_head(text, lines, n)
+        line = line_head(text, lines, n)
         if found[1] in line and (_FENCE.match(line) or line.rstrip().endswith(found[1])):
             return n + 1
     return len(lines)
@@ -211,12 +214,12 @@ def _find_fenced_end(text: str, lines: Sequence[Span], at: int) -> int:
 
 def _find_tagged_end(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the line after a tagged block; HTML runs to its last tag."""
-    line = _line_head(text, lines, at)
+    line = line_head(text, lines, at)
     if _HTML.search(line) and "<" in line:
         last = [
             n
             for n in range(at, len(lines))
-            if "<" in _line_head(text, lines, n) and _HTML.search(_line_head(text, lines, n))
+            if "<" in line_head(text, lines, n) and _HTML.search(line_head(text, lines, n))
         ]
         return last[-1] + 1
     found = _OPEN_TAG.match(line)
@@ -230,18 +233,132 @@ def _find_tagged_end(text: str, lines: Sequence[Span], at: int) -> int:
 
 
 def _find_quoted_end(text: str, lines: Sequence[Span], at: int) -> int:
-    while at < len(lines) and _QUOTE.match(_line_head(text, lines, at)):
+    while at < len(lines) and _QUOTE.match(line_head(text, lines, at)):
         at += 1
     return at
 
 
 def _has_front_matter(text: str, lines: Sequence[Span], at: int) -> bool:
-    if _line_head(text, lines, at).strip() != "---":
+    if line_head(text, lines, at).strip() != "---":
         return False
     for n in range(at + 1, min(at + 60, len(lines))):
-        line = _line_head(text, lines, n)
+        line = line_head(text, lines, n)
         if line.strip() in ("---", "..."):
             return n > at + 1
         if line.strip() and not _YAML.match(line):
             return False
     return False
+
+
+_LONGEST = 90
+"""A line that says who posted what follows is not longer."""
+_CLOCK = r"(?:\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?)"
+_AGO = r"(?:\d{1,3} ?(?:s|secs?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?|mo|months?|y|yrs?|years?) ago|an? (?:hour|day|week|month|year) ago|\d{1,3} ?(?:秒|分钟|个?小时|天|周|个月|年)前)"
+_POSTED = regex(
+    r"\s{0,3}(?:webvtt\b|begin:v[a-z]{4,9}\b)"
+    r"|\s{0,3}\d\d:\d\d(?::\d\d)?[.,]\d{3} --> "
+    rf"|[^\n]{{0,60}}\b(?:posted|opened|commented|asked|answered|replied|reviewed|edited|authored|published|submitted|shared|reposted|added|requested|merged|closed)\b[^\n]{{0,40}}(?:\b(?:on|by|at) |{_AGO})"
+    rf"|\s{{0,3}}(?:(?:@|u/)?[\w\u3400-\u9fff.'-]{{1,30}} ){{0,2}}[·•|-]? ?{_AGO}|[^\n]{{0,60}}(?:[·•|] ?(?:{_CLOCK}|\d{{1,2}} ?(?:s|m|min|h|hrs?|d|w|mo|y))\b)"
+    rf"|\s{{0,3}}@?[\w\u3400-\u9fff.'-]{{1,30}} ?(?:[—–|·•-]|\([^()\n]{{1,20}}\)|（[^（）\n]{{1,20}}）)\s{{0,4}}(?:(?:today|yesterday|今天|昨天) ?)?(?:at )?{_CLOCK}\s*$"
+    r"|\s{0,3}@[\w\u3400-\u9fff.-]{1,30}[ ,·:：]"
+    r"|\s{0,3}(?:原创|转载|首发)[ :：丨|]|[^\n]{0,40} 来自 ?[\w\u3400-\u9fff]{1,12}$"
+    r"|[^\n]{0,30}(?:小红书|微博|抖音|知乎|豆瓣|朋友圈|公众号)(?:的)?(?:笔记|文案|正文|推文|回答|短评)\s?[:：]",
+    2,
+)
+_MARKUP = regex(
+    r"\s{0,3}\\(?:documentclass|(?:sub)*section|begin|title|chapter|paragraph|maketitle)\b|={1,5} [^\s=][^\n]{0,80}$"
+    r"|\.\. [\w-]{1,30}::|#\+(?:title|author|begin_\w{2,10})\b|@(?:article|book|misc|inproceedings)\{"
+    r"|\s{0,3}[\w-]{1,30}:\s?[|>][+-]?\s*$|\s{0,3}(?:甲方|乙方)\s?[:：]|\s{0,3}[★☆⭐]{1,5}\s",
+    2,
+)
+_UNDERLINE = regex(r"\s{0,3}([=~^\"*#-])\1{2,60}\s*$")
+_AUTHOR = regex(
+    r"\s{0,3}(?:author|by|byline|user(?:name)?|speaker|from|作者|用户|昵称)\s?:\s?\S", 2
+)
+_FIELD = regex(r"\s{0,3}[\w-]{1,24}:(?:\s|$)")
+_SELF = regex(r"\b(?:I|i|I'm|my|we|our)\b|[我咱]")
+_CELLS = regex(r"\s{0,3}\|[^\n]{1,300}\|\s*$")
+_BORDER = regex(r"\s{0,3}\|?(?:\s?:?-{2,}:?\s?\|){1,20}(?:\s?:?-{2,}:?)?\s*$")
+_SIGNED = regex(
+    r"[ \t]{0,3}(?:[—–]{1,2}|--) ?(?!(?:I|i|we|my|and|but|so|or|then)\b)(?:[A-Z][\w.'-]{1,20}(?: [A-Z][\w.'-]{0,20}){0,3}(?:, [\w .]{1,30})?|[\u3400-\u9fff·]{2,8})\s*$"
+    r"|[.!?。！？”\"] ?(?:[—–]{1,2}|-{1,2}) ?(?:[A-Z][\w'-]{1,20}(?: [A-Z][\w.'-]{0,20}){0,2}(?:, [\w .]{1,30})?|[\u3400-\u9fff·]{2,8})\s*$"
+)
+_FIRST_OPTION = regex(r"(?<![\w.])(?:[aA1①][).、．:：]|①) ?")
+_SECOND_OPTION = regex(r"(?<![\w.])(?:[bB2②][).、．:：]|②)")
+_CHOOSES = regex(
+    r"\b(?:which|what|who|when|where|how|choose|select|pick|correct|true|false|following|answers?|options?|questions?|quiz)\b[^\n]{0,60}:"
+    r"|(?:哪|什么|谁|选择|正确|错误|以下|下列|下面|答案|是否)[^\n]{0,60}[:：]|题目?[:：]",
+    2,
+)
+_ASKED_WITHIN, _OPTION_LENGTH = 61, 401
+"""So many characters before the first of two options a question ends, and so long is the first."""
+
+
+def begins_copy(text: str, lines: Sequence[Span], at: int) -> bool:
+    """Whether a line is the head of something copied, such as "tomcat commented 2 days ago"."""
+    line = line_head(text, lines, at)
+    is_post = len(line) <= _LONGEST and _POSTED.match(line) and not _SELF.search(line)
+    if is_post or _MARKUP.match(line):
+        return True
+    below = line_head(text, lines, at + 1) if at + 1 < len(lines) else ""
+    is_underlined = _UNDERLINE.match(below) and abs(len(below.rstrip()) - len(line.rstrip())) <= 2
+    return bool(line.strip() and (is_underlined or (_AUTHOR.match(line) and _FIELD.match(below))))
+
+
+def find_rows(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """Yield first and last line of tables: rows between bars, or of equal numbers of commas."""
+    at = 0
+    while at < len(lines):
+        end = max(_table_end(text, lines, at), _separated_end(text, lines, at))
+        if end > at:
+            yield at, end - 1
+        at = max(end, at + 1)
+
+
+def find_signed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """Yield the spans of paragraphs that end in the name of who said it: "… — Tom Sawyer"."""
+    for n, (start, end) in enumerate(lines):
+        found = _SIGNED.search(text, max(start, end - 100), end)
+        if found is None:
+            continue
+        first = n
+        while first and line_head(text, lines, first - 1).strip():
+            first -= 1
+        if lines[first][0] < found.start():
+            yield lines[first][0], end
+
+
+def find_options(text: str) -> Iterator[Span]:
+    """Yield the spans of answers to choose from: "Which is right? a) … b) …"."""
+    at = 0
+    while found := _FIRST_OPTION.search(text, at):
+        at = found.end()
+        asked = text[max(0, found.start() - _ASKED_WITHIN) : found.start()].rpartition("\n")[2]
+        # "Causes: 1. … 2. …" is a list of the speaker's own.
+        if not any(mark in asked for mark in "?？") and not _CHOOSES.search(asked):
+            continue
+        end = text.find("\n", at, at + _OPTION_LENGTH)
+        second = _SECOND_OPTION.search(text, at + 1, end if end >= 0 else at + _OPTION_LENGTH)
+        if second:
+            at = second.end()
+            end = text.find("\n", at)
+            yield found.start(), len(text) if end < 0 else end
+
+
+def _table_end(text: str, lines: Sequence[Span], at: int) -> int:
+    rows = range(at, len(lines))
+    cells = list(takewhile(lambda n: _CELLS.match(line_head(text, lines, n)), rows))
+    is_table = len(cells) > 2 and _BORDER.match(line_head(text, lines, at + 1))
+    return cells[-1] + 1 if is_table else at
+
+
+def _separated_end(text: str, lines: Sequence[Span], at: int) -> int:
+    """Return the line after rows of values under a row of names, `at` where none begin."""
+    names = line_head(text, lines, at).strip()
+    commas = names.count(",") + names.count("\t")
+    if commas < 2 or any(len(name.split()) != 1 for name in names.replace("\t", ",").split(",")):
+        return at
+    end = at + 1
+    while end < len(lines) and sum(map(line_head(text, lines, end).count, ",\t")) >= commas:
+        end += 1
+    return end if end > at + 1 else at

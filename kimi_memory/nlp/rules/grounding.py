@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
+from kimi_memory.nlp.basic.characters import HAN, fold_case, normalise, simplify
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.amounts import amounts_in, is_among
-from kimi_memory.nlp.rules.cues import NEGATION, fold_case
+from kimi_memory.nlp.rules.cues import NEGATION
 
 ENOUGH = 0.6
 """So much of a statement's words must stand in its evidence; the rest is grammar."""

@@ -16,16 +16,15 @@ from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
 from kimi_memory.nlp.rules.chat_logs import find_logs
-from kimi_memory.nlp.rules.console import indented_code, printed
-from kimi_memory.nlp.rules.copied_pages import (
+from kimi_memory.nlp.rules.documents import (
     begins_copy,
     find_options,
     find_rows,
     find_signed,
 )
-from kimi_memory.nlp.rules.retractions import standing
-from kimi_memory.nlp.rules.strip_code import is_prose, spoken_spans
-from kimi_memory.nlp.rules.text_requests import Request, Where, introduced_at, text_request
+from kimi_memory.nlp.rules.strip_code import indented_code, is_prose, printed, spoken_spans
+from kimi_memory.nlp.rules.text_requests import Request, Where, find_request
+from kimi_memory.nlp.rules.updates import standing
 
 _RETURNS = regex(
     r"\s{0,3}(?:by the way|btw|p\.?s\.?(?=\W)|on (?:another|a (?:different|side|separate|personal)) (?:note|topic|subject)|side note|unrelated(?:ly)?|off[- ]topic"
@@ -193,9 +192,7 @@ def _find_requested_spans(
     start, stop = lines[at]
     for first, last in sentences(text[start:stop]):
         span = start + first, start + last
-        request = text_request(_text_of_span(text, span)) or _find_introduction(
-            _text_of_span(text, span)
-        )
+        request = find_request(_text_of_span(text, span))
         if request is None:
             continue
         if request.alone:
@@ -213,13 +210,6 @@ def _find_requested_spans(
         elif request.where is Where.AFTER or not _goes_on(text, span[1], begin):
             return found, begin
     return found, -1
-
-
-def _find_introduction(sentence: str) -> Request | None:
-    at = introduced_at(sentence)
-    if at < 0:
-        return None
-    return Request(0, at, Where.AFTER, alone=False, back=False, back_here=False)
 
 
 def _goes_on(text: str, end: int, begin: int) -> bool:

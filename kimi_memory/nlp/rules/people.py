@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.characters import fold_case
 from kimi_memory.nlp.basic.patterns import rare, regex
-from kimi_memory.nlp.rules.cues import fold_case
 from kimi_memory.nlp.rules.self_facts import self_of
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kimi_memory.nlp.basic.characters import fold_case
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules import cues
@@ -101,4 +102,4 @@ def _settles(sentence: str) -> bool:
     acts = {clause.act for clause in clauses(sentence)}
     traits = traits_of(sentence)
     told = traits.choice or traits.figure or traits.day
-    return told or Act.ORDER in acts or cues.PREFERENCE.search(cues.fold_case(sentence)) is not None
+    return told or Act.ORDER in acts or cues.PREFERENCE.search(fold_case(sentence)) is not None

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.rules.claim_words import claim_words
+from kimi_memory.nlp.rules.clause_form import claim_words
 
 _FORMS = """
 用:使用,采用,选用,改用的是 在:位于,处于,设在,坐落在 前:之前,以前 后:之后,以后 里:里面,之中,当中,内部 上:上面,之上 下:下面,之下

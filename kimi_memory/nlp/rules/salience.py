@@ -11,7 +11,7 @@ and encouragement), by figures and names, and by who it is about.
 from __future__ import annotations
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import HAN
+from kimi_memory.nlp.basic.characters import HAN, fold_case
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 
@@ -134,7 +134,7 @@ _PLAIN = _FUNCTION | _GENERIC
 @keep_results(4096)
 def specific_words(text: str) -> frozenset[str]:
     """Return what a text names: words outside of both lists, pairs of hanzi, figures."""
-    low = text.replace("’", "'").lower()
+    low = fold_case(text)
     words = {word.strip("'-").removesuffix("'s") for word in _WORD.findall(low)}
     # Plural and singular are one word here: "tests" in a plan, "test" in its change.
     plain = {w.rstrip("s") for w in words if len(w) > 2 and w not in _PLAIN}

@@ -3,6 +3,7 @@
 Each row is a slot and its forms in one language. In a form ``{v}`` is the value, ``{w}`` whose
 it is, ``{o}`` a value that it replaces, ``{q}`` which of several is meant, ``{n}`` a noun of
 the list. Clauses come with short forms written out and adverbs taken out (`kimi_memory.nlp.rules.slots`).
+A clause may also name a tool and not what it is for: "we switched from Postgres to SQLite".
 """
 
 # ruff: noqa: E501, SIM905  phrases are read by their groups, not by their width
@@ -15,7 +16,9 @@ from functools import lru_cache
 
 from kimi_memory.nlp.basic.patterns import folded, literals, regex
 from kimi_memory.nlp.dates.vocabulary import MONTH
-from kimi_memory.nlp.rules.slot_list import DEFINITIONS
+from kimi_memory.nlp.rules.clause_form import trim_value
+from kimi_memory.nlp.rules.slot_list import BY_NAME, DEFINITIONS, TOOLS
+from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
 
 KIN = {
     noun: one.name
@@ -217,3 +220,24 @@ def _build_frames(*, zh: bool) -> tuple[_Frame, ...]:
     return tuple(
         _Frame(slot, form, zh=zh) for slot, forms in (_ZH if zh else _EN) for form in forms
     )
+
+
+_SWITCH = regex(
+    r"^(?:we|let us|i) (?:have |will |are )?(?:now )?(?:use|go with|run on|(?:switch|mov|migrat|chang|swap)\w*(?: over)?(?: from (?P<o>[\w.+#-]+))? to) (?P<v>[\w.+#-]+)(?: [\d.]+)?(?P<t> .*)?$"
+    r"|^(?:我们|咱们)?(?:都|就|决定|统一|现在|还是)*(?:用|采用|选|(?:从(?P<p>[\w.+#-]+) ?)?(?:换成|改用|迁到|换到|改成)了?) ?(?P<x>[A-Za-z][\w.+#-]*)(?P<u>.*)$",
+    re.IGNORECASE,
+)
+
+
+def find_tool_slot(text: str) -> Slot | None:
+    """Return the slot of a tool that names it: "we switched from Postgres to SQLite"."""
+    found = _SWITCH.match(text)
+    if found is None:
+        return None
+    value = found["v"] or found["x"] or ""
+    name = TOOLS.get(value.lower())
+    if name is None or (found["o"] and TOOLS.get(found["o"].lower()) != name):
+        return None
+    zh = bool(found["x"])
+    more = trim_value(f"{value}{found['t'] or found['u'] or ''}", zh=zh)
+    return Slot(name, PROJECT, BY_NAME[name].many, more, before=found["o"] or found["p"] or "")

@@ -22,11 +22,10 @@ from kimi_memory.nlp.rules.clause_form import plain_clause, strip_marks, trim_va
 from kimi_memory.nlp.rules.cues import split_reason
 from kimi_memory.nlp.rules.entity_names import is_name, is_person_zh
 from kimi_memory.nlp.rules.possessive_zh import bare_name
-from kimi_memory.nlp.rules.slot_frames import KIN, find_frames
+from kimi_memory.nlp.rules.slot_frames import KIN, find_frames, find_tool_slot
 from kimi_memory.nlp.rules.slot_list import BY_NAME, NOUNS, TOOLS, Definition
 from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
 from kimi_memory.nlp.rules.subjects import subject_of
-from kimi_memory.nlp.rules.tool_slots import find_tool_slot
 from kimi_memory.nlp.rules.topics import KNOWN
 
 

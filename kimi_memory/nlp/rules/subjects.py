@@ -15,13 +15,13 @@ from functools import lru_cache
 from types import ModuleType
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import language_of, simplify
+from kimi_memory.nlp.basic.characters import fold_case, language_of, simplify
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import possessive_en, possessive_zh
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.attributes import PERSONS, attribute_of, is_empty
-from kimi_memory.nlp.rules.cues import fold_case, split_reason
+from kimi_memory.nlp.rules.cues import split_reason
 from kimi_memory.nlp.rules.entity_names import is_name, without_verb
 from kimi_memory.nlp.rules.self_facts import self_of
 from kimi_memory.nlp.rules.topics import KNOWN, topic_of

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules.cues import fold_case, own_words, split_reason
+from kimi_memory.nlp.rules.cues import own_words, split_reason
 
 _DAY = (
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|evening|morning"

@@ -1,7 +1,7 @@
 """How a later value or claim stands to an earlier one: the same, finer, opposite, swapped, another.
 
 Words are compared in their order with figures, units, dates and denials in one form
-(`kimi_memory.nlp.rules.claim_words`). Only the same words agree; what is finer keeps every word.
+(`kimi_memory.nlp.rules.clause_form`). Only the same words agree; what is finer keeps every word.
 """
 
 # ruff: noqa: E501, SIM905  lists of words are read by their groups, not by their width
@@ -14,8 +14,7 @@ from enum import StrEnum
 
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.rules.claim_words import NOT, claim_words
-from kimi_memory.nlp.rules.clause_form import plain_clause
+from kimi_memory.nlp.rules.clause_form import NOT, claim_words, plain_clause
 from kimi_memory.nlp.rules.opposites import PAIRS, opposed
 from kimi_memory.nlp.rules.slot_list import NOUNS
 from kimi_memory.nlp.rules.slots import slot_of

@@ -1,4 +1,7 @@
-"""The folder of a memory as the store sees it: places, reading, walking, temporaries."""
+"""The folder of a memory as the store sees it: places, reading, walking, temporaries.
+
+What is written here has no journal: views, folders of the store, the mark that stops writes.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_memory.errors import UnsafePathError
+from kimi_memory.errors import StoreError, UnsafePathError
 from kimi_memory.store.files.disk import Disk, Stat, walk
 from kimi_memory.store.files.paths import (
     PRIVATE,
@@ -25,6 +28,8 @@ from kimi_memory.store.files.paths import (
 
 TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
 """Holds what is on its way to its place; what a crash leaves there is swept."""
+_OWN = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
+_MARK = "read-only"
 
 _ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
 """How a folder answers that is not there for us."""
@@ -229,6 +234,74 @@ class Tree:
         except OSError:
             return
 
+    def write_view(self, path: str, content: bytes, spare: str) -> None:
+        """Write a view whole; `spare` is a name that it may have until it is."""
+        with ExitStack() as stack:
+            place = stack.enter_context(self.place(path, make=True))
+            folder = stack.enter_context(self.folder(TEMPORARIES, make=True))
+            passing = Place(folder, spare)
+            self.write(passing, content, sync=False)
+            self._swap_in(passing, place)
+
+    def remove_view(self, path: str) -> None:
+        """Remove a view, if it is there."""
+        try:
+            with self.place(path) as place:
+                self.disk.unlink(place.name, place.folder)
+        except FileNotFoundError:
+            return
+
+    def _swap_in(self, passing: Place, place: Place) -> None:
+        """Give a file its final name without a sync.
+
+        Where a rename replaces a file, ext4 writes the new one out at once, which a
+        view is not worth; swapping the two and removing the old one is as atomic.
+        """
+        disk = self.disk
+        try:
+            is_plain = stat.S_ISREG(disk.stat(place.name, place.folder).st_mode)
+        except FileNotFoundError:
+            is_plain = False
+        if is_plain:
+            disk.exchange(passing.name, passing.folder, place.name, place.folder)
+            disk.unlink(passing.name, passing.folder)
+        else:
+            disk.rename(passing.name, passing.folder, place.name, place.folder)
+
+    def make_private(self) -> None:
+        """Make what is not there."""
+        for name in _OWN:
+            with self.folder(f"{PRIVATE}/{name}", make=True):
+                pass
+        with self.folder(PRIVATE) as folder:
+            try:
+                # Inside somebody's repository, `git add` must not take the private files.
+                self.write(Place(folder, ".gitignore"), b"*\n", sync=False)
+            except FileExistsError:
+                return
+
+    def read_mark(self) -> str:
+        """Return why the store takes no writes; empty for one that does."""
+        try:
+            return self.read(f"{PRIVATE}/{_MARK}").decode("utf-8", "replace")
+        except FileNotFoundError:
+            # As nearly always: the mark is written when a disk fails.
+            return ""
+
+    def write_mark(self, why: str) -> None:
+        """Say why no writes are taken, for other processes, which have not met the broken disk."""
+        try:
+            with self.folder(PRIVATE) as folder:
+                self.write(Place(folder, _MARK), why.encode())
+        except OSError:
+            # The disk refuses even this; this process knows it anyway.
+            return
+
+    def remove_mark(self) -> None:
+        """Take writes again."""
+        with self.folder(PRIVATE) as folder:
+            self.discard(Place(folder, _MARK))
+
     def walk(self, under: str = "") -> Iterator[tuple[str, Stat]]:
         """Yield path and signature of every plain file of truth with a safe path."""
         for _, listed in walk(str(self.root), f"{under}/" if under else "", is_kept):
@@ -268,3 +341,9 @@ def parts_of(path: str) -> tuple[str, ...]:
     """Check a path and return its components; the private folder may lead it."""
     head, _, rest = path.partition("/")
     return (head, *check(rest)) if head == PRIVATE else check(path)
+
+
+def check_view(path: str, remedy: str) -> None:
+    """Refuse a path that holds truth: written as a view, truth could vanish with the power."""
+    if is_truth(path):
+        raise StoreError(f"{path} holds truth; {remedy}.")

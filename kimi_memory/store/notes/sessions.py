@@ -13,7 +13,6 @@ from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, dig
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
-from kimi_memory.formats.joined_sessions import Part, is_joined, parts_of
 from kimi_memory.formats.jsonl import (
     chain_start,
     context_of,
@@ -26,7 +25,7 @@ from kimi_memory.formats.jsonl import (
     unseal,
 )
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.marks import has_marks
+from kimi_memory.merge.line_merges import Part, has_marks, is_joined, parts_of
 from kimi_memory.store.files.paths import KEPT, is_conflict_copy, is_own
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import EXTERNAL, Provenance
@@ -168,9 +167,10 @@ def next_part(store: Store, session: Session) -> Session:
     here = [place for place in _places_in(store, SHORT) if place.root == session.id]
     # By the number and not by the name: "a.10" is sorted before "a.2".
     last = max(here, key=_part_number, default=None)
-    if last is None or _has_ended(store, last):
-        # Another thread or process may have begun one meanwhile, which is found now.
-        last = max(parts(store, session.id), key=_part_number, default=None)
+    if last is not None and not _has_ended(store, last):
+        return replace(session, id=last.id)
+    # Another thread or process may have begun one meanwhile, which is found now.
+    last = max(parts(store, session.id), key=_part_number, default=None)
     if last is None:
         return session
     if last.open and not _has_ended(store, last):

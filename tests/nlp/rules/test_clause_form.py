@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.clause_form import plain_clause, strip_marks, trim_value
+from kimi_memory.nlp.rules.clause_form import claim_words, plain_clause, strip_marks, trim_value
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,31 @@ def test_a_value_ends_where_the_old_one_is_named() -> None:
     assert trim_value("5 March, not 4 March", zh=False) == "5 March"
     assert trim_value("杭州了，不是成都", zh=True) == "杭州"
     assert strip_marks("Cork!! ") == "Cork"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I use four spaces", "i use 4 spaces."),
+        ("We don't ship on Fridays", "We do not ship on Friday"),
+        ("The rent is £900 a month", "the rent is 900 pounds per month"),
+        ("twenty-five minutes", "25 min"),
+        ("Alexis flat", "Alexis's flat"),
+        ("The call is at 3 pm", "The call is at 15:00"),
+        ("房租一个月三千五百块", "房租每月3500元"),
+        ("部署无需审批", "部署不需要审批"),
+        ("星期五别发版", "周五不要发版"),
+        ("五点三刻", "5:45"),
+        ("預算是五萬元", "预算是五万元"),
+    ],
+)
+def test_two_forms_have_the_same_words(one: str, other: str) -> None:
+    assert claim_words(one) == claim_words(other)
+
+
+def test_small_words_of_a_value_stay() -> None:
+    assert claim_words("成都", whole=True) != claim_words("成", whole=True)
+
+
+def test_a_number_word_before_another_word_stays_a_number() -> None:
+    assert claim_words("ninety percent") == ("90", "u:percent")

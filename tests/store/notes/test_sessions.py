@@ -18,7 +18,7 @@ from kimi_memory.operations.doctor import verify
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_changes, split_session
 from tests.conftest import Clock
-from tests.formats.test_joined_sessions import ONE, OTHER, turn
+from tests.merge.test_line_merges import ONE, OTHER, turn
 
 PATH = "short-term/session_new.jsonl"
 

@@ -1,14 +1,19 @@
-"""Marks of a merge: found where they are whole, and taken apart into the versions they show."""
+"""What git leaves in a merged file: marks, taken apart into versions, and two sessions in one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.merge.marks import has_marks, line_of_marks, split_marks
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import Session, Turn
+from kimi_memory.formats.jsonl import read_transcript_lines, session_line, turn_line
+from kimi_memory.merge.line_merges import has_marks, is_joined, line_of_marks, parts_of, split_marks
 from tests.test_copies import git
 
 PLAIN = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> 1e01bff\n"
@@ -89,3 +94,38 @@ def test_what_git_wrote_with_its_marks_is_what_both_sides_had(
         assert found.theirs.decode() == texts["theirs"]
         assert found.base.decode() == texts["base"]
     assert not any(has_marks("a.txt", one) for one in found)
+
+
+AT = datetime(2026, 2, 27, 9, tzinfo=UTC)
+ONE = Session("s", AT, host="cli")
+OTHER = replace(ONE, started=AT.replace(hour=10))
+
+
+def turn(text: str) -> bytes:
+    return turn_line(Turn(1, AT, Role.USER, text))
+
+
+def test_one_session_is_one_part():
+    lines = [session_line(ONE), turn('she said "kind":"session" aloud')]
+    assert parts_of(lines) == [(1, lines, None)]
+    assert not is_joined(b"".join(lines))
+
+
+def test_each_further_session_is_named_after_its_own_first_line():
+    lines = [session_line(ONE), turn("茶"), session_line(OTHER), turn("coffee"), turn("milk")]
+    first, second = parts_of(lines)
+    assert is_joined(b"".join(lines))
+    assert (first.first, first.lines, second.first) == (1, lines[:2], 3)
+    read = read_transcript_lines(second.lines, "s.jsonl")
+    assert [one.text for one in read.turns] == ["coffee", "milk"]
+    assert read.session == second.session
+    assert read.session.id.startswith("s-")
+    assert replace(read.session, id="s") == OTHER
+    swapped = parts_of([*lines[:2], *lines[2:4]])
+    assert swapped[1].session == second.session, "what follows does not change the name"
+
+
+def test_a_torn_header_begins_nothing():
+    lines = [session_line(ONE), b'{"kind":"session","id":\n', b'{"kind":"session","id":"x"}\n']
+    assert len(parts_of(lines)) == 1
+    assert not is_joined(b"".join(lines))

@@ -1,4 +1,4 @@
-"""Replaced values behind current ones, and in front where they are asked for."""
+"""Notes that rest on turns; replaced values behind current ones, in front where asked for."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
+from kimi_memory import Memory
 from kimi_memory.domain.note import CardType, EventType, Quote, Source, Status
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Event
+from kimi_memory.domain.search_types import Hit
 from kimi_memory.formats.codec import render
-from kimi_memory.recall.replaced import AHEAD, BEHIND
+from kimi_memory.operations.forget import forget
+from kimi_memory.recall.evidence import AHEAD, BEHIND, quoting
 
 OLD = "We take MongoDB as the database of the shop."
 NEW = "The database of the shop is SQLite from today."
@@ -91,3 +95,31 @@ def test_a_memory_without_replaced_cards_reads_no_notes(folder: Folder) -> None:
     folder.session("first", [("user", OLD)])
     assert not [hit for hit in folder.ask("database").hits if "replaced" in hit.parts]
     assert folder.ask("what was the database before?").hits
+
+
+def hits(memory: Memory, text: str) -> dict[str, Hit]:
+    return {hit.unit.kind: hit for hit in reversed(memory.recall(text).hits)}
+
+
+def test_a_turn_names_the_card_that_quotes_it(memory: Memory) -> None:
+    memory.remember("我们决定用 SQLite 当数据库，因为部署简单。", key="db.choice")
+    memory.remember("我们决定周五不部署。", key="deploy.day")
+    found = hits(memory, "SQLite 数据库")
+    turn, card = found["turn"], found["card"]
+    [note] = quoting(memory.index.searcher(), [turn, card])[turn.unit.id]
+    assert (note.id, note.rel, note.hops) == (card.unit.id, "QUOTES", 1)
+    assert note.title
+    forget(memory, Wanted(key="db.choice"))
+    assert quoting(memory.index.searcher(), [turn]) == {turn.unit.id: ()}
+
+
+def test_a_damaged_card_quotes_nothing(memory: Memory) -> None:
+    memory.remember("The ferry leaves at nine.", key="ferry.time")
+    found = hits(memory, "ferry")
+    searcher = memory.index.searcher()
+    (memory.root / found["card"].unit.path).write_bytes(b"---\n\xff\n")
+    assert quoting(searcher, [found["turn"]]) == {found["turn"].unit.id: ()}
+
+
+def test_only_turns_are_quoted(memory: Memory) -> None:
+    assert quoting(memory.index.searcher(), []) == {}

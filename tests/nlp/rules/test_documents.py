@@ -1,4 +1,4 @@
-"""Marks of what was copied from a page or a program."""
+"""What was copied from a page or a program, and stands for no talk."""
 
 from __future__ import annotations
 
