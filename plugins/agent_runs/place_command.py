@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import show_json, show_result, show_text
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster import Cluster
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
 from kimi_memory.domain.ids import new_id, stamp
@@ -37,6 +38,7 @@ from .task_time import check_expected, parse_deadline
 _STATES = ("online", "busy", "maintenance")
 _USE_CASES = ("", "low-latency", "offline", "edge")
 _RUNTIMES = ("process", "sandbox", "gvisor", "container", "kubernetes", "ray")
+_REASONS = re.compile(r", (?=(?:lacks|offers|has|is|in maintenance|offline|busy)\b)")
 _PERMISSIONS = ("sudo", "filesystem", "network", "docker")
 
 
@@ -135,11 +137,19 @@ def format_placement(found: Placement) -> str:
     """Return a placement with its reasons, one below the other."""
     where = found.execution
     if found.mode == "separated":
-        where = f"{found.reasoning} thinks, {found.execution} carries out"
+        line = "{thinker} thinks, {doer} carries out"
+        where = say(line, thinker=found.reasoning, doer=found.execution)
     widest = max((len(one.node) for one in found.refused), default=0)
-    lines = [f"  refused {one.node:<{widest}}  {one.why}" for one in found.refused]
-    head = f"{found.mode}  {where}  score {found.score}"
-    return "\n".join([head, f"  because {found.why}", *lines])
+    lines = [
+        say("refused {node}  {why}", node=one.node.ljust(widest), why=_say_reasons(one.why))
+        for one in found.refused
+    ]
+    head = f"{say(found.mode)}  {where}  {say('score {score}', score=found.score)}"
+    return "\n  ".join([head, say("because {why}", why=translate(found.why)), *lines])
+
+
+def _say_reasons(why: str) -> str:
+    return ", ".join(map(translate, _REASONS.split(why)))
 
 
 def _find_policies(cluster: Cluster, arguments: Namespace) -> Forbid:

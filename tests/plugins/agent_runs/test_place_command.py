@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from kimi_memory.plugins.agent_runs.place_command import format_placement
 
 from kimi_memory.cli import run
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.registry import Node
+from kimi_memory.domain.agent_run import Needs, Task
+from kimi_memory.domain.placement_types import Latency, NodeProfile, Resources
+from kimi_memory.errors import NoPlaceError
+from kimi_memory.runs.placing import Surroundings, place_task
 from kimi_memory.runs.profiles import read_surroundings, status_of
 
 
@@ -153,3 +159,21 @@ def test_all_that_a_machine_offers_is_kept_and_listed(joined: None, capsys) -> N
     assert head.split() == ["NODE", "KIND", "PLACE", "STATUS", "LOAD", "SEEN", "RTT", "MEMORIES"]
     assert edge.split()[:6] == ["edge-1", "hybrid", "us", "busy", "12", "%"]
     assert "83 ms" in gone
+
+
+def test_a_placement_is_told_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    edge = NodeProfile("edge-1", "hybrid", resources=Resources(8))
+    rack = NodeProfile("rack-2", "execution", region="us", use_case="offline")
+    gone = NodeProfile("old-1", seen_seconds=41)
+    near = [Latency("edge-1", "rack-2", 83.0)]
+    task = Task("t", class_="interactive", needs=Needs(cpu=2))
+    found = place_task(task, Surroundings((edge, rack, gone), near))
+    said = format_placement(found)
+    assert said.splitlines()[0].startswith("混合  edge-1  分数 ")
+    assert "不用 rack-2  需要 2 个处理器，只有 0" in said and "已离线 41 秒, 需要 2" in said
+    assert not re.search(r"[a-z]{4,}", re.sub(r"edge|rack", "", said)), said
+    batch = Task("t", region="eu", needs=Needs(gpu=True, permissions=("docker",)))
+    with pytest.raises(NoPlaceError) as caught:
+        place_task(batch, Surroundings((edge, rack)))
+    assert "lacks permission: docker, has no GPU" in str(caught.value)
