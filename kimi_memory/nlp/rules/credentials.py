@@ -13,8 +13,8 @@ Check = Callable[[str, int, int], bool]
 """Judges what stands between two places of a text."""
 
 _PLACEHOLDER = regex(
-    r"[<$%{\[*.…⟦?]|!\[|!(?:vault|secret|env|ref|sub)(?:_\w+)?\b|(?:your|my|the|some)[-_ ]|x{4}|example"
-    r"|change_?me|placeholder|dummy|redacted|\.{3}|\*{3}|(?:insert|replace)[-_]|0{8}|sk-1234",
+    r"[<$%{\[*.…⟦?]|!\[|!(?:vault|secret|env|ref|sub)(?:_\w+)?\b|(?:your|my|the|some)[-_ ]|x{4}"
+    r"|example|change_?me|placeholder|dummy|redacted|\.{3}|\*{3}|(?:insert|replace)[-_]|0{8}|sk-1234",
     re.IGNORECASE,
 )
 _TAIL = ".,;:!?)\"'"

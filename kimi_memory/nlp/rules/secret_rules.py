@@ -59,7 +59,7 @@ from kimi_memory.nlp.rules.private_numbers import (
     stands_alone,
 )
 from kimi_memory.nlp.rules.secret_rule import Rule, make_rule, make_scan
-from kimi_memory.nlp.rules.secret_words import KEYS, WORDS
+from kimi_memory.nlp.rules.secret_words import LOGINS, NUMBERED, OFTEN, keys_of, words_of
 from kimi_memory.nlp.rules.told_values import find_told_values
 
 # DB_TOKEN, client-secret, "api key", SESSION_KEY_BASE: what a value is assigned to
@@ -360,7 +360,9 @@ RULES: tuple[Rule, ...] = (
     make_scan("told-token", KEY_WORDS, "token secret key licen serial auth cred ak sk 密钥 秘钥 令牌 私钥 激活码 序列号 注册码 恢复码 备用码 凭证", find_tokens, 1),
     make_scan("told-number", CODE_WORDS, "lock pin puk otp tan cv pass code comb sequence pad 密码 口令 的码 位 配对码 验证码 校验码 动态码 取件码 提取码 开柜码", find_numbers, 3),
     make_scan("access-code", LOCK_WORDS, "lock safe vault gate garage shed alarm intercom buzzer barrier disarm door 保险 门", find_lock_numbers, 3),
-    make_scan("told-secret", WORDS, KEYS, find_told_values, 0)._replace(apart=60),
+    make_scan("told-secret", words_of(OFTEN), keys_of(OFTEN), find_told_values, 0)._replace(apart=60),
+    make_scan("told-secret", words_of(LOGINS), keys_of(LOGINS), find_told_values, 1)._replace(apart=60),
+    make_scan("told-secret", words_of(NUMBERED), keys_of(NUMBERED), find_told_values, 3)._replace(apart=60),
     # People
     make_rule("email", r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,18})\b", "@", is_address),
     make_rule("cn-mobile", r"(?:\b|\+?86[ -]?)(1[3-9]\d[ -]?\d{4}[ -]?\d{4})\b", _DIGITS, stands_alone, 11),

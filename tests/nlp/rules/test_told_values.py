@@ -3,10 +3,10 @@
 import time
 
 import pytest
+from kimi_memory.plugins import privacy
 
 from kimi_memory.nlp.learned.letters import oddness_of
 from kimi_memory.nlp.rules.value_looks import looks_of
-from kimi_memory.plugins import privacy
 
 KINDS = [
     "bindpw ⟪Cobble$tone14⟫",
