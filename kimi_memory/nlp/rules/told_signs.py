@@ -35,7 +35,7 @@ _BRACKETED = regex(r"\s?[(（\[][^()（）\[\]\n]{1,40}[)）\]]")
 _FILL = regex(
     r"(?i:\b(?:is|are|was|were|be|now|still|again|to|has|have|been|got|gets|changed|set|reset|updated|switched|rotated|i|we|you|he|she|they|chose|picked|used?|using|it['’]?s?|that['’]?s|here['’]?s?|new|old|as|the|a|an|my|our|your|his|her|their|value|string|called|stays|remains|currently|just|yesterday|today|gave|me|us|enter|type|with|takes|wants|then|and|all|lowercase|one|sent|him|issued|generated|for|on|of|in|at)\b|['’]s\b|的|是|为|改|换|重置|设|成|到|了|我|还|叫|选|用|填|输|入|就|也|都|先|新|给|你|把|发|这|在|哈|吧|说|它|有|个|那|个|上|里)"
 )
-_JOINS = regex(
+JOINS = regex(
     r"(?i:\b(?:is|are|was|to|with|as|takes|wants|needs|on|use|enter|type|be|called|→|like|got)|['’]s|[:：=＝→>-]|[是为成到叫用输按换填设])[\s\"'`“「『(*]{0,4}\Z"
 )
 _NOT = regex(
@@ -123,7 +123,7 @@ def signs_of_value(
     between = text[label.name[1] : value.start] if is_behind else text[value.end : label.name[0]]
     family, form, looks = label.family, value.looks[0], value.looks[1:]
     path = _name_gap(between) if is_behind else _name_gap_back(between)
-    joined = "joined" if _JOINS.search(between) else "loose"
+    joined = "joined" if JOINS.search(between) else "loose"
     after = _name_end(text, value.end)
     prior = text[value.start - 1 : value.start]
     yield from (f"{way}.{family}", path, form, after, joined, f"sort.{value.sort}", *looks)

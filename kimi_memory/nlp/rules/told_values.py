@@ -18,11 +18,13 @@ from itertools import chain, islice
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.learned.secrets import is_secret
 from kimi_memory.nlp.rules.credentials import ENDS as GOES_ON
+from kimi_memory.nlp.rules.credentials import has_digit
 from kimi_memory.nlp.rules.private_numbers import tells_of_programs
 from kimi_memory.nlp.rules.secret_words import family_of
 from kimi_memory.nlp.rules.told_signs import (
     ARROW,
     ENDS,
+    JOINS,
     Candidate,
     Label,
     looks_of_phrase,
@@ -208,6 +210,10 @@ _ALONE = regex(r"[ \t`'\"”」』*_.,;。，；)）}\]|]{0,8}(?:\n|\Z)")
 _NUMBERS = frozenset(("digits", "groups", "star", "point", "date"))
 _WITH_NUMBERS = frozenset(("pass", "code", "lock", "number"))
 """Families of words behind which a bare number can be a secret."""
+_NUMBERED = frozenset(("code", "lock", "number"))
+"""Families of words whose values hold digits."""
+_NEAR = 12
+"""Signs between a lock and a number that nothing joins to it, at most."""
 _FEW_DIGITS = 12
 """A longer number opens nothing."""
 
@@ -225,6 +231,8 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
         return ()
     if "\n" in text[label.name[1] : value.start] and not _ALONE.match(text, value.end):
         return ()
+    if label.family in _NUMBERED and value.sort != "spelled" and not has_digit(said, 0, len(said)):
+        return ()  # The code is on the fridge.
     if looks[0] in _NUMBERS:
         return looks if _may_open(text, label, value) else ()
     return looks
@@ -239,6 +247,8 @@ def _may_open(text: str, label: Label, value: Candidate) -> bool:
         return False
     if value.start >= label.name[1]:
         is_of_chip = text[slice(*label.word)] == "pin" and value.start == label.word[1] + 1
-        if is_of_chip or not GOES_ON.match(text, value.end):
+        between = text[label.name[1] : value.start]
+        is_far = label.family == "lock" and len(between) > _NEAR and not JOINS.search(between)
+        if is_of_chip or is_far or not GOES_ON.match(text, value.end):
             return False
     return not tells_of_programs(text, value.start)
