@@ -210,8 +210,13 @@ _ALONE = regex(r"[ \t`'\"”」』*_.,;。，；)）}\]|]{0,8}(?:\n|\Z)")
 _NUMBERS = frozenset(("digits", "groups", "star", "point", "date"))
 _WITH_NUMBERS = frozenset(("pass", "code", "lock", "number"))
 """Families of words behind which a bare number can be a secret."""
+_WORDS = frozenset(("word", "capital", "upper", "han"))
+_WITH_WORDS = frozenset(("pass", "seed"))
+"""Families of words behind which a word can be a secret."""
 _NUMBERED = frozenset(("code", "lock", "number"))
 """Families of words whose values hold digits."""
+_SHORTEST = 4
+"""Digits of a password, at least."""
 _NEAR = 12
 """Signs between a lock and a number that nothing joins to it, at most."""
 _FEW_DIGITS = 12
@@ -231,11 +236,19 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
         return ()
     if "\n" in text[label.name[1] : value.start] and not _ALONE.match(text, value.end):
         return ()
-    if label.family in _NUMBERED and value.sort != "spelled" and not has_digit(said, 0, len(said)):
-        return ()  # The code is on the fridge.
-    if looks[0] in _NUMBERS:
-        return looks if _may_open(text, label, value) else ()
-    return looks
+    return looks if _fits(text, label, value._replace(looks=looks)) else ()
+
+
+def _fits(text: str, label: Label, value: Candidate) -> bool:
+    """Whether the word announces such values: numbers, words or drawn ones."""
+    form = value.looks[0]
+    if form in _WORDS and label.family not in _WITH_WORDS:
+        return False  # The secret is patience.
+    if form in _NUMBERS:
+        return _may_open(text, label, value)
+    # The code is on the fridge.
+    needs_digit = label.family in _NUMBERED and value.sort != "spelled"
+    return not needs_digit or has_digit(text, value.start, value.end)
 
 
 def _may_open(text: str, label: Label, value: Candidate) -> bool:
@@ -245,6 +258,8 @@ def _may_open(text: str, label: Label, value: Candidate) -> bool:
         return False
     if len(said) > _FEW_DIGITS and " " not in said:
         return False
+    if label.family == "pass" and len(said) < _SHORTEST:
+        return False  # The rights are 600.
     if value.start >= label.name[1]:
         is_of_chip = text[slice(*label.word)] == "pin" and value.start == label.word[1] + 1
         between = text[label.name[1] : value.start]
