@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
+from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,7 +27,8 @@ from kimi_memory.domain.screen import Span
 from kimi_memory.errors import PluginError
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.credentials import is_any, is_drawn
-from kimi_memory.nlp.rules.secret_rules import RULES, Rule
+from kimi_memory.nlp.rules.secret_rule import Rule
+from kimi_memory.nlp.rules.secret_rules import RULES
 
 if TYPE_CHECKING:
     import re2
@@ -47,6 +49,8 @@ _CLOSING = " \t\r`'\"”」』*_.,;。，；)）"
 """What may stand behind a value on its line."""
 _TURN = regex(r"session:\S{1,200}#\d")
 """A turn as cards name it; ids of sessions were screened when they were given."""
+_MOST_AT_ONCE = 100
+"""So many words beside each other are looked at, however short a text is."""
 _WIDE = regex("[＋－．＿＠０-９Ａ-Ｚａ-ｚ]")
 
 
@@ -135,7 +139,8 @@ def _make_user_rule(name: str, pattern: object) -> Rule:
 
 def _find_spans(rule: Rule, text: str) -> list[Span]:
     spans = []
-    for match in _compile_pattern(rule.pattern).finditer(text):
+    most = len(text) // rule.apart + _MOST_AT_ONCE if rule.apart else None
+    for match in islice(_compile_pattern(rule.pattern).finditer(text), most):
         if rule.scan is not None:
             spans += [Span(*place, rule.name) for place in rule.scan(text, *match.span())]
             continue

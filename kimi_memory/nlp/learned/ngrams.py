@@ -58,7 +58,7 @@ def scores_of(text: str, file: str, columns: int) -> list[float]:
         file: the file with the weights, in this package.
         columns: how many columns they have.
     """
-    scale, weights = _read_weights(file)
+    scale, weights = read_weights(file)
     places = places_of(text)
     share = 1 / math.sqrt(len(places))
     scores = [float(weights[BUCKETS * columns + at]) for at in range(columns)]
@@ -70,7 +70,7 @@ def scores_of(text: str, file: str, columns: int) -> list[float]:
 
 
 @cache
-def _read_weights(file: str) -> tuple[float, array[int]]:
+def read_weights(file: str) -> tuple[float, array[int]]:
     """Return the scale and the weights: eight bits for each place and column, the biases last."""
     packed = zlib.decompress((Path(__file__).parent / file).read_bytes())
     scale = array("f", packed[:4])[0]

@@ -38,7 +38,9 @@ CODE_WORDS = (
 )
 LOCK_WORDS = r"(?i)(?:\b(?:doors?|locker|lock|safe|vault|gate|garage|shed|alarm|intercom|buzzer|barrier|(?:unlock|disarm)(?:s|ing)?)\b|保险[箱柜]|门锁|门禁|[大元房]门)"
 
-TABLE_HEAD = r"(?im)(?:^|[|\t])[ \t]{0,3}(?:password|passwort|passcode|passphrase|secret(?: key)?|api ?key|token|pin|pw|pwd|pass|密码|口令|密钥|令牌|验证码)[ \t]{0,3}(?:[|\t]|$)"
+COOKIE_WORDS = r"(?i)\bcookies?\b|\b(?:[jp]?(?:hp|asp\.net_)?sess(?:ion)?id|sessdata|bduss|z_c0|connect\.sid|laravel_session)="
+_HEADS = r"(?:password|passwd|passwort|passcode|passphrase|secret(?: key)?|api ?key|token|pin|pw|pwd|pass|密码|口令|密钥|令牌|验证码)"
+TABLE_HEAD = rf"(?im)(?:^|[|\t,; ])[ \t]{{0,3}}{_HEADS}[ \t]{{0,3}}(?:[|\t,; ]|$)"
 
 _LONGEST = 70
 """Characters between a word and the value that it announces, at most."""
@@ -50,6 +52,12 @@ _WIDEST = 1000
 """Of the head of a table, at most."""
 _ROWS = 200
 """Of a table, at most."""
+_HEAD = regex(_HEADS, re.IGNORECASE)
+_PLAIN_HEAD = regex(r"[\w-]{1,20}")
+"""The name of a column of a table that has no lines: one word."""
+_COOKIE = regex(r"([A-Za-z_][\w.-]{0,40})=([^\s;,\"'<>]{12,1000})")
+_OF_VISITS = regex(r"_g|_hj|utm|path|domain|expires|max-age|cookie", re.IGNORECASE)
+"""Names of cookies that count visits, and of what is said of a cookie."""
 _OF_NAMES = regex(
     r"user|login$|account|admin|\bwi-?fi$|ssid|hotspot|wlan|[账帐]|用户|页", re.IGNORECASE
 )
@@ -267,8 +275,14 @@ def find_cells(text: str, start: int, end: int) -> Iterator[Place]:
     if stop < 0 or (not begins and start > _WIDEST):
         return
     head = text[begins:stop]
-    mark = "|" if "|" in head else "\t"
+    mark = next((mark for mark in "|\t;, " if mark in head), "|")
     column, width = text.count(mark, begins, end - 1), head.count(mark)
+    heads = head.split(mark)
+    is_plain = mark not in "|\t"
+    if not _HEAD.fullmatch(heads[column].strip(" *`")):
+        return  # A sentence with the word.
+    if is_plain and not all(_PLAIN_HEAD.fullmatch(one.strip()) for one in heads):
+        return
     for _ in range(_ROWS):
         begins, stop = stop + 1, text.find("\n", stop + 1, stop + _WIDEST)
         row = text[begins : stop if stop >= 0 else begins + _WIDEST]
@@ -277,7 +291,23 @@ def find_cells(text: str, start: int, end: int) -> Iterator[Place]:
         cell = row.split(mark)[column]
         value = cell.strip(" \t`*\"'")
         place = begins + len(mark.join(row.split(mark)[:column])) + (column > 0) + cell.find(value)
-        if is_password_with_digit(text, place, place + len(value)) and len(value) > 3:
+        is_told_so = is_drawn if mark == " " else is_password_with_digit
+        if (
+            is_told_so(text, place, place + len(value))
+            and len(value) > 3
+            and not (is_plain and " " in value)
+        ):
             yield place, place + len(value)
         if stop < 0:
             return
+
+
+def find_cookies(text: str, start: int, end: int) -> Iterator[Place]:
+    """Yield the drawn values of the cookies that a header or a sentence lists on its line."""
+    first = start if text[end - 1] == "=" else end
+    stop = text.find("\n", end, end + _WIDEST)
+    stop = stop if stop >= 0 else min(len(text), end + _WIDEST)
+    for found in _COOKIE.finditer(text, first, stop):
+        value = found[2]
+        if not _OF_VISITS.match(found[1]) and has_digit(value, 0, len(value)):
+            yield found.span(2)

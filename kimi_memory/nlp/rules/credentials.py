@@ -7,13 +7,14 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.learned.letters import oddness_of
 
 Check = Callable[[str, int, int], bool]
 """Judges what stands between two places of a text."""
 
 _PLACEHOLDER = regex(
-    r"[<$%{\[*.…⟦?]|!\[|!(?:vault|secret|env|ref|sub)\b|(?:your|my|the|some)[-_ ]|x{4}|example"
-    r"|change_?me|placeholder|dummy|redacted|\.{3}|\*{3}|(?:insert|replace)[-_]|0{8}|sk-1234",
+    r"[<$%{\[*.…⟦?]|!\[|!(?:vault|secret|env|ref|sub)(?:_\w+)?\b|(?:your|my|the|some)[-_ ]|x{4}"
+    r"|example|change_?me|placeholder|dummy|redacted|\.{3}|\*{3}|(?:insert|replace)[-_]|0{8}|sk-1234",
     re.IGNORECASE,
 )
 _TAIL = ".,;:!?)\"'"
@@ -36,10 +37,13 @@ _NUMBERED = regex(r"#L?\d+(?:-L?\d+)?$|@(?:v\d[\d.]*|\d{1,2}(?:\.\d+)*)$|\*\*")
 """What names an issue, a turn, lines or a version: repo#12, page.md#L2-L5, pkg@2; and powers."""
 _HEX = regex(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
 _BASE32 = regex(r"[A-Z2-7]{16,64}")
+_RESOURCE = regex(r"\b(?:arn|urn|crn):\S*\Z")
+"""The name of a thing of a cloud: what follows is its last part."""
+_OF_PAGES = regex(r"[a-z]{4,}[-_][a-z]{3,}")
 _JOINED = regex(r"[a-z][_-][A-Za-z0-9]")
 ENDS = regex(
     r"[#＃*]?[\"'”」』`)）]?\s{0,2}(?:$|[\n.,;:!?，。；：！？、)）]|(?:and|then|to|before|after|when|if|or|at"
-    r"|for|but|so|please|on|in|now|yesterday|today|already|again|instead|since|until|while|because"
+    r"|for|but|so|please|on|in|now|right|yesterday|today|already|again|instead|since|until|while|because"
     r"|which|unless)\b|\d\)|[了吧哦呢就再然进开抬解来才帮别请记也这那])",
     re.IGNORECASE,
 )
@@ -175,6 +179,8 @@ def is_value(text: str, start: int, end: int) -> bool:
     value = text[start:end].rstrip(_TAIL)
     if not is_real(text, start, start + len(value)) or _CODE.match(value):
         return False
+    if _RESOURCE.search(text[max(0, start - 200) : start]):
+        return False
     if value.lower() in _WORDS or value.startswith(("/", "./", "~/", "http")):
         return False
     is_quoted = text[start - 1 : start] in "\"'" and text[end : end + 1] in "\"'"
@@ -300,6 +306,18 @@ def is_told_in_url(text: str, start: int, end: int) -> bool:
     return is_real_with_digit(text, start, end) and (
         _is_mixed(text[start:end]) or bool(_HEX.fullmatch(text, start, end))
     )
+
+
+def is_drawn_path(text: str, start: int, end: int) -> bool:
+    """Whether a piece of the path of an address is drawn, and no name of a page."""
+    value = text[start:end]
+    digits = sum(sign.isdigit() for sign in value)
+    return digits > 2 and (_count_switches(value) > 3 and not _OF_PAGES.search(value))
+
+
+def is_odd(text: str, start: int, end: int) -> bool:
+    """Whether letters in groups are drawn, and no words of a language."""
+    return has_digit(text, start, end) or oddness_of(text[start:end]) > 1
 
 
 def is_joined_password(text: str, start: int, end: int) -> bool:

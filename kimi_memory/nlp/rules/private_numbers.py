@@ -99,15 +99,20 @@ _OF_PROGRAMS = regex(
 """Words of sentences that tell of programs and measures, before a number."""
 
 
+def tells_of_programs(text: str, start: int) -> bool:
+    """Whether a sentence tells of programs or measures before what stands at `start`."""
+    first = max(0, start - _SENTENCE)
+    begins = max(first - 1, *(text.rfind(sign, first, start) for sign in _SENTENCE_ENDS)) + 1
+    return bool(_OF_PROGRAMS.search(text, begins, start))
+
+
 def is_lock_number(text: str, start: int, end: int) -> bool:
     """Whether digits open something: they end what is said, and are no date and no count.
 
     "The vault fails with code 503" tells of a program.
     """
     value = text[start:end]
-    first = max(0, start - _SENTENCE)
-    begins = max(first - 1, *(text.rfind(sign, first, start) for sign in _SENTENCE_ENDS)) + 1
-    if _OF_PROGRAMS.search(text, begins, start):
+    if tells_of_programs(text, start):
         return False
     return (
         3 <= len(_find_digits(text, start, end)) <= 12

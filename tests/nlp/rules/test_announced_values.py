@@ -1,0 +1,85 @@
+"""What announces a secret, and what it looks like, count together."""
+
+import time
+
+import pytest
+from kimi_memory.plugins import privacy
+
+from kimi_memory.nlp.learned.letters import oddness_of
+from kimi_memory.nlp.rules.value_looks import looks_of
+
+KINDS = [
+    "bindpw ⟪Cobble$tone14⟫",
+    "tacacs-server key 0 ⟪MintyOwl_33⟫",
+    "export TF_VAR_db_pw=⟪meadow_lark_7⟫",
+    "POSTGRES_PASSWORD: ${PGPW:-⟪saffron12⟫}",
+    "echo '⟪cobalt-Ray-51⟫' > /run/secrets/db_password",
+    'fetch(u, {headers: {Authorization: "Token ⟪8f3a9c1e7b5d2046⟫"}})',
+    "⟪cedar-Lamp-19⟫ should still work as the vpn password",
+    "⟪Falcon!2030⟫ (root password of the NAS)",
+    "name;user;pw\ncrm;eva;⟪Bracken!5x⟫",
+    "credentials:\n  user: etl\n  password: >-\n    ⟪river.Stone.42⟫",
+    "my card pin is ⟪five two zero nine⟫",
+    "radio code for the Clio is ⟪6614⟫",
+    "⟪lvdou2046⟫ 是邮箱密码",
+    "账户 liming 暗语 ⟪shanhai99⟫",
+    "这个接口要带 key=⟪9Kd02LmQ7xPv⟫",
+]
+ORDINARY = [
+    "the token limit is 128000 for this model",
+    "message id 9Kd02LmQ7xPv4Rt8 was truncated at max_tokens",
+    "ED25519 key fingerprint is SHA256:b7Kq2LxV9pTn4RwZYc8MdE1oHs0uJfGh",
+    'const key = "user:1234:name"',
+    '{"session": "xiaozao-0225", "project": "kitchen"}',
+    "docker run -p 8080:80 -e NODE_ENV=production2 app",
+    "press Ctrl+Shift+P and type reload",
+    "the alarm went off at 0630, gate A17",
+    "密码错误次数超过 5 次会锁定",
+    "用户 1042 反馈登录页改成 v2",
+    "password: !vault_ref kv/data/prod/pg#password",
+]
+
+
+@pytest.mark.parametrize("line", KINDS)
+def test_a_secret_is_known_by_its_word_and_its_looks(line: str) -> None:
+    before, secret, _ = line.replace("⟫", "⟪").split("⟪")
+    spans = privacy.create({}).screen_text(line.replace("⟪", "").replace("⟫", ""))
+    covered = {place for span in spans for place in range(span.start, span.end)}
+    assert set(range(len(before), len(before) + len(secret))) <= covered
+
+
+@pytest.mark.parametrize("line", ORDINARY)
+def test_what_is_named_counted_or_public_is_no_secret(line: str) -> None:
+    assert privacy.create({}).screen_text(line) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ("2031-03-02", "date"),
+        ("v2.3.1", "version"),
+        ("src/app.py", "file"),
+        ("https://a.test/b", "url"),
+        ("550e8400-e29b-41d4-a716-446655440000", "uuid"),
+        ("${TOKEN}", "template"),
+        ("<your-token>", "sample"),
+        ("maple-Fox-27", "kebab"),
+        ("Cobble$tone14", "odd"),
+        ("4417#", "star"),
+    ],
+)
+def test_a_value_has_a_form(value: str, form: str) -> None:
+    assert next(iter(looks_of(value))) == form
+
+
+def test_drawn_letters_are_odder_than_words() -> None:
+    assert max(map(oddness_of, ("password", "getUserName", "xiaoming"))) < oddness_of("kqzvwmxhtr")
+
+
+@pytest.mark.parametrize("piece", ["pass ", "key=x ", "code 1 2 3 4 ", "token,token;", "按"])
+def test_many_words_for_secrets_take_no_time(piece: str) -> None:
+    plugin = privacy.create({})
+    plugin.screen_text("password: warm-Up-9")
+    begun = time.process_time()
+    plugin.screen_text(piece * (100_000 // len(piece)))
+    assert time.process_time() - begun < 5
