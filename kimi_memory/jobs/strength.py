@@ -36,6 +36,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     joins_value,
     only_names_habit,
     points_at_talk,
+    scolds,
     speaks_of_moment,
     tells_wish,
     uses_agent,
@@ -74,6 +75,7 @@ UNLIKELY = -1.0
 _FORM = regex(r"\w{1,20}(?: \w{1,20}){0,2}[:：]\s?\S{1,40}(?: \S{1,40}){0,2}$")
 _LABEL = regex(r"^[ \t]{0,4}[A-Za-z]\w{0,20}(?: \w{1,20}){0,2}: ?\S", 8)  # MULTILINE
 """A line of a form or of a log: "Name: Ann Lee"."""
+_ROW = regex(r"[^，。,.:：]{2,24}[:：]\s?[^，。,.:：]{1,24}$")
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
 _STATED = {"zh": 40, "en": 80}
@@ -136,10 +138,12 @@ def _is_listed(value: str) -> bool:
 
 
 _LOOSE: Mapping[CardType, tuple[Callable[[str], bool], ...]] = {
-    CardType.RULE: (is_of_now, points_at_talk),
+    CardType.RULE: (is_of_now, points_at_talk, scolds),
     CardType.PREFERENCE: (only_names_habit, points_at_talk),
-    CardType.DECISION: (reports_trouble, uses_agent, asks_for_help, _is_listed, points_at_talk),
-    CardType.FACT: (asks_for_help,),
+    CardType.DECISION: (
+        *(reports_trouble, uses_agent, asks_for_help, _is_listed, points_at_talk, scolds),
+    ),
+    CardType.FACT: (asks_for_help, scolds),
     CardType.TASK_STATE: (_is_listed,),
 }
 """By what each sort of draft shows that it is of the talk around it."""
@@ -186,8 +190,11 @@ def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
         chat: whether it is from a chat with an assistant that only talks.
         change: whether it takes the place of something that is known.
     """
-    if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
+    if draft.weak or _is_settled(draft):
         return draft
+    if draft.origin is not Origin.HUMAN:
+        # A row of an agent's report says of what only with the report.
+        return replace(draft, weak=_ROW.match(draft.value) is not None)
     whole = draft.type in (CardType.GOTCHA, CardType.PATTERN) or draft.reason
     # 记住今天不要再犯错 is said for this day.
     asked = any(_ASKED.search(quote.text) for quote in draft.quotes)

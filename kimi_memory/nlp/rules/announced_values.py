@@ -17,10 +17,6 @@ from itertools import chain, islice
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.learned.secrets import is_secret
-from kimi_memory.nlp.rules.credentials import ENDS as GOES_ON
-from kimi_memory.nlp.rules.credentials import has_digit
-from kimi_memory.nlp.rules.private_numbers import tells_of_programs
-from kimi_memory.nlp.rules.secret_words import family_of
 from kimi_memory.nlp.rules.announced_signs import (
     ARROW,
     ENDS,
@@ -31,6 +27,10 @@ from kimi_memory.nlp.rules.announced_signs import (
     signs_of_label,
     signs_of_value,
 )
+from kimi_memory.nlp.rules.credentials import ENDS as GOES_ON
+from kimi_memory.nlp.rules.credentials import has_digit
+from kimi_memory.nlp.rules.private_numbers import tells_of_programs
+from kimi_memory.nlp.rules.secret_words import family_of
 from kimi_memory.nlp.rules.value_looks import looks_of
 
 Place = tuple[int, int]

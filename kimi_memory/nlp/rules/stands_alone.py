@@ -75,6 +75,12 @@ _NAMES_AGENT = regex(
     r"\byour name(?: is|'s)\b|\b(?:call|address) me\b|你(?:就|以后|现在)?叫(?!我|[他她]|什么|啥)|你的名字(?:是|叫|就是)|叫我|给你(?:取|起)"
 )
 """How the agent, or its person, is called."""
+_SCOLDS = regex(
+    r"\b(?:don'?t|do not|never|stop) (?:ever )?(?:mak(?:e|ing)|repeat(?:ing)?|do(?:ing)?) (?:(?:such|these|those|this|that|the|same|any|more|dumb|stupid|silly) ){0,3}(?:mistakes?|errors?)\b"
+    r"|(?:别|不要|不许|不准|勿)再?(?:搞错|弄错|出错|犯错|犯(?:[这同一]样)?的?错)",
+    2,
+)
+"""An order to err no more, which names nothing to do: 以后别搞错了."""
 _POINTING = regex(
     r"\b(?:it|this|that|these|those|them|one|they|there|here)\b|[它这那]|上述|以上|如下", 2
 )
@@ -142,6 +148,11 @@ def says_always(text: str) -> bool:
 def names_agent(text: str) -> bool:
     """Whether a text says how the agent, or its person, is called."""
     return _NAMES_AGENT.search(text.casefold()) is not None
+
+
+def scolds(text: str) -> bool:
+    """Whether a text orders to make no mistakes, and not what to do."""
+    return _SCOLDS.search(text.replace("’", "'")) is not None
 
 
 def count_pointers(text: str) -> int:

@@ -165,7 +165,7 @@ _FEW = 3
 _SURE = regex(
     r"\s{0,4}(?:"
     r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,40}[ :][^\s$%#]{0,80} ?[$%#](?: |$)|(?:\([\w.-]{1,30}\) )?[➜❯] {1,3}\S|\S{0,60} ?git:\([^)\n]{1,60}\)|PS [A-Z]:\\|[A-Z]:\\[^>\n]{0,120}>|[$%] [a-z./]"
-    r"|[\w.-]{1,40}@[\w.-]{1,40} (?:MINGW|MSYS|UCRT|CLANG)\w{0,8}\b|Last login: [A-Z][a-z]{2} "
+    r"|[\w.-]{1,40}@[\w.-]{1,40} (?:(?:MINGW|MSYS|UCRT|CLANG)\w{0,8}\b| {0,2}~(?:/\S{0,80})?\s)|Last login: [A-Z][a-z]{2} "
     r"|(?:The authenticity of host |\w{3,10} key fingerprint is |Warning: Permanently added )|(?:\w{2,20}: )?sha256:[0-9a-f]{16}"
     r"|(?:Branch '[^'\n]{1,80}' set up|Switched to (?:a new )?branch|Already on '|Already up[ -]to[ -]date|Your branch is (?:up to date|ahead|behind))|failed to [a-z]{2,20}: \S"
     r"|\"[^\"\n]{0,80}\"(?:,\"[^\"\n]{0,80}\"){2}"
