@@ -78,7 +78,7 @@ class Distil:
             fold.add(draft, text_of)
         changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
         for draft, past in revisions(told, drafts, earlier, fold.replaces):
-            fold.add(replace(draft, scope=scope_of(told.session)), text_of)
+            fold.add(replace(doubted(draft, True), scope=scope_of(told.session)), text_of)
             changed.append((draft, past))
         for draft, past in changed:
             for old in past:

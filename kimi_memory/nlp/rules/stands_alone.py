@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.subjects import subject_of
 
@@ -81,6 +82,8 @@ _SCOLDS = regex(
     2,
 )
 """An order to err no more, which names nothing to do: 以后别搞错了."""
+_LITTLE = 2.0
+"""Words that name something, in what says little."""
 _POINTING = regex(
     r"\b(?:it|this|that|these|those|them|one|they|there|here)\b|[它这那]|上述|以上|如下", 2
 )
@@ -151,8 +154,10 @@ def names_agent(text: str) -> bool:
 
 
 def scolds(text: str) -> bool:
-    """Whether a text orders to make no mistakes, and not what to do."""
-    return _SCOLDS.search(text.replace("’", "'")) is not None
+    """Whether a text orders to make no mistakes, and says little else."""
+    rest, found = _SCOLDS.subn("", text.replace("’", "'"))
+    left = traits_of(rest)
+    return bool(found) and left.specific <= _LITTLE and not left.figure and slot_of(rest) is None
 
 
 def count_pointers(text: str) -> int:

@@ -49,8 +49,6 @@ _LEAST = {Section.WHO: 3.0, Section.LATELY: 0.1}
 """What tells less of somebody, or of a day, is left to its digest."""
 LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.1}
 """Below these log odds that a reader keeps the words a line is left to its digest."""
-_FOUND = -0.1
-"""The same of what an agent found in the last days."""
 _BY_ANSWER = (Section.WORK, Section.DECISIONS)
 """An errand and what was agreed to are weighed with what was said to them."""
 KEPT = 2.0
@@ -272,10 +270,9 @@ def _section_of(line: DigestLine) -> Section:
 
 def _is_unlikely(line: DigestLine, section: Section) -> bool:
     """Whether a reader is not likely to keep a line of work, or of the last days."""
-    if section not in LIKELY or line.who:
+    # What an agent found by itself was weighed as an agent's words for its digest.
+    if section not in LIKELY or line.who or _is_found(line):
         return False
-    if _is_found(line):
-        return section is Section.LATELY and _odds_of(line, section) < _FOUND
     if section is Section.DECISIONS and ARROW not in line.text:
         return False  # What is decided in one sentence says so itself.
     of_life = OF_LIFE * traits_of(line.text.partition(ARROW)[0]).kin
