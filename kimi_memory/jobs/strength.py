@@ -190,7 +190,9 @@ def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
         chat: whether it is from a chat with an assistant that only talks.
         change: whether it takes the place of something that is known.
     """
-    if draft.weak or _is_settled(draft):
+    # At work much is otherwise for an hour; in a chat a change is said once.
+    by_words = not chat and draft.stated and bool(BY_WORDS & set(draft.tags))
+    if draft.weak or _is_settled(replace(draft, stated=draft.stated and not by_words)):
         return draft
     if draft.origin is not Origin.HUMAN:
         # A row of an agent's report says of what only with the report.
@@ -202,7 +204,9 @@ def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
     if whole or asked or _gives_value(draft):
         return draft
     of_user = draft.key.startswith(SELF)
-    kept = is_kept(draft.value, str(draft.type), chat=chat, of_user=of_user, change=change)
+    # What its words alone tell the topic of says plainly that something is so, or otherwise.
+    plain = change or by_words
+    kept = is_kept(draft.value, str(draft.type), chat=chat, of_user=of_user, change=plain)
     return replace(draft, weak=not kept)
 
 

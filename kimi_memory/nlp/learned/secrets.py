@@ -2,8 +2,8 @@
 
 A logistic regression over the signs that `kimi_memory.nlp.rules.announced_values` names. It was
 fitted to some thousand lines with made-up secrets in many kinds, and to what stands in the same
-places of chats, manuals and code that hold none. A word for an account or a door counts less than it
-would by the fit, as those lines hold more secrets than people tell each other.
+places of chats, manuals and code that hold none. A word for an account or a door counts less than
+it would by the fit, as those lines hold more secrets than people tell each other.
 """
 
 from __future__ import annotations

@@ -195,11 +195,13 @@ def _strip_run(text: str, first: int, last: int) -> Place:
 
 
 _NEVER = frozenset(
-    ("mask", "sample", "template", "url", "mail", "ip", "version", "file", "flag", "query")
+    ("own", "mask", "sample", "template", "url", "mail", "ip", "version", "file", "flag", "query")
 )
 """Forms of what is no secret, whatever is said of it."""
 _OF_ID = regex(r"(?:session:|\b(?:id|uuid|sha|commit|hash)\W{0,3})\Z", re.IGNORECASE)
 """Before what names a row, a request, a turn or a commit."""
+_DOTTED = regex(r"[^\W\d_A-Z][^\WA-Z]*(?:-[^\WA-Z]+)*(?:\.[^\WA-Z]+(?:-[^\WA-Z]+)*)+")
+"""A name with dots in small letters: the key of a card, a setting, a module."""
 _COUNTED = regex(
     r"(?:max|min|num|total|input|output|prompt|completion|used)_?tokens?", re.IGNORECASE
 )
@@ -233,6 +235,8 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
         return looks_of_phrase(said) if is_of_words else ()
     looks = tuple(looks_of(said))
     if looks[0] in _NEVER or _OF_ID.search(text, max(0, value.start - 12), value.start):
+        return ()
+    if label.family not in _WITH_WORDS and _DOTTED.fullmatch(said):
         return ()
     if "\n" in text[label.name[1] : value.start] and not _ALONE.match(text, value.end):
         return ()

@@ -14,7 +14,8 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.learned.letters import oddness_of
 
 _FORMS = regex(
-    r"(?P<mask>⟦.*|.*redacted.*|[*•x.?_-]{3,}|\S*(?:\.\.\.|…|\*{3}|[xX]{4})\S*)"
+    r"(?P<own>\^?[a-z]{3,12}-(?:[0-9a-hjkmnp-tv-z]{26}|[0-9a-f]{12}|[0-9a-z]{4}-\d{1,4})|#\d{1,6}(?:-\d{1,6})?)"
+    r"|(?P<mask>⟦.*|.*redacted.*|[*•x.?_-]{3,}|\S*(?:\.\.\.|…|\*{3}|[xX]{4})\S*)"
     r"|(?P<sample>(?:<[^<>]*>?|\[[^\]]*\]?|your[-_ ].*|.*(?:example|change-?_?me|placeholder|dummy|foobar).*))"
     r"|(?P<template>[^\s]*(?:&(?:#\d|amp|quot|lt|gt|apos|nbsp)|\$\{|\{\{|%\(|\$\(|%s|\{\w*\}).*|\$[A-Za-z_]\w*|%[A-Z_]+%|process\.env\S*)"
     r"|(?P<uuid>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"

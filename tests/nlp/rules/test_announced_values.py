@@ -37,6 +37,12 @@ ORDINARY = [
     "密码错误次数超过 5 次会锁定",
     "用户 1042 反馈登录页改成 v2",
     "password: !vault_ref kv/data/prod/pg#password",
+    "key: locker.n10",
+    "上次没有备份… ^project-01m828pbm01r5k5qj7jpqp6p43",
+    "WPA2 PSK #26-28",
+    "the backup is distil-19c22714a82c, see ^turn-mxn2-1",
+    "- key: fact.port-8081-larkspur",
+    '{"key": "小车.ip2"}',
 ]
 
 
