@@ -202,6 +202,8 @@ _OF_ID = regex(r"(?:session:|\b(?:id|uuid|sha|commit|hash)\W{0,3})\Z", re.IGNORE
 """Before what names a row, a request, a turn or a commit."""
 _DOTTED = regex(r"[^\W\d_A-Z][^\WA-Z]*(?:-[^\WA-Z]+)*(?:\.[^\WA-Z]+(?:-[^\WA-Z]+)*)+")
 """A name with dots in small letters: the key of a card, a setting, a module."""
+_SPEAKS = regex(r"\d\d:\d\d \*{0,2}\Z")
+"""Before who says something, on the page of a day: "11:49 user: …"."""
 _COUNTED = regex(
     r"(?:max|min|num|total|input|output|prompt|completion|used)_?tokens?", re.IGNORECASE
 )
@@ -237,6 +239,8 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
     if looks[0] in _NEVER or _OF_ID.search(text, max(0, value.start - 12), value.start):
         return ()
     if label.family not in _WITH_WORDS and _DOTTED.fullmatch(said):
+        return ()
+    if label.family == "login" and _SPEAKS.search(text, max(0, label.word[0] - 9), label.word[0]):
         return ()
     if "\n" in text[label.name[1] : value.start] and not _ALONE.match(text, value.end):
         return ()

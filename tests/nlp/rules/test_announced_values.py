@@ -40,6 +40,7 @@ ORDINARY = [
     "key: locker.n10",
     "上次没有备份… ^project-01m828pbm01r5k5qj7jpqp6p43",
     "WPA2 PSK #26-28",
+    "- 11:49 user：我的建议：SD3.5-Medium7x，画质更好",
     "the backup is distil-19c22714a82c, see ^turn-mxn2-1",
     "- key: fact.port-8081-larkspur",
     '{"key": "小车.ip2"}',
