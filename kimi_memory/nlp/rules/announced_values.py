@@ -198,8 +198,11 @@ _NEVER = frozenset(
     ("own", "mask", "sample", "template", "url", "mail", "ip", "version", "file", "flag", "query")
 )
 """Forms of what is no secret, whatever is said of it."""
-_OF_ID = regex(r"(?:session:|\b(?:id|uuid|sha|commit|hash)\W{0,3})\Z", re.IGNORECASE)
-"""Before what names a row, a request, a turn or a commit."""
+_OF_ID = regex(
+    r"(?:session:|\b(?:id|uuid|sha|commit|hash)\W{0,3}|(?:邮编|邮政编码|\b(?:zip|post(?:al)?) ?code)\W{0,3})\Z",
+    re.IGNORECASE,
+)
+"""Before what names a row, a request, a turn, a commit or a town."""
 _DOTTED = regex(r"[^\W\d_A-Z][^\WA-Z]*(?:-[^\WA-Z]+)*(?:\.[^\WA-Z]+(?:-[^\WA-Z]+)*)+")
 """A name with dots in small letters: the key of a card, a setting, a module."""
 _SPEAKS = regex(r"\d\d:\d\d \*{0,2}\Z")

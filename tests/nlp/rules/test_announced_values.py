@@ -24,6 +24,8 @@ KINDS = [
     "⟪lvdou2046⟫ 是邮箱密码",
     "账户 liming 暗语 ⟪shanhai99⟫",
     "这个接口要带 key=⟪9Kd02LmQ7xPv⟫",
+    "mysql://erp:⟪linen@2044fog⟫@10.9.8.7:3306/erp",
+    "npm publish --otp=⟪730164⟫ before it ends",
 ]
 ORDINARY = [
     "the token limit is 128000 for this model",
@@ -40,6 +42,8 @@ ORDINARY = [
     "key: locker.n10",
     "上次没有备份… ^project-01m828pbm01r5k5qj7jpqp6p43",
     "WPA2 PSK #26-28",
+    "健康码、邮编 310021、行业代码都转成文本",
+    "| run | pass | fail |\n|---|---|---|\n| nightly | 1482 | 37 |\n",
     "- 11:49 user：我的建议：SD3.5-Medium7x，画质更好",
     "the backup is distil-19c22714a82c, see ^turn-mxn2-1",
     "- key: fact.port-8081-larkspur",
