@@ -44,7 +44,7 @@ from tests.jobs.test_purge import every_byte, traces
 
 CODE = "472913"
 SAID = (f"The locker in Oslo is number {CODE}.", f"奥斯陆的储物柜是 {CODE} 号。")
-WORDS = ("Where do I put it?", f"Into locker {CODE}.", "Thank you very much.")
+WORDS = ("Where do I put it?", f"Into cabinet {CODE}.", "Thank you very much.")
 _, PROXY = islice(candidates(Asker(caller=Caller("me")), WORDS[1]), 2)
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 _HEX = re.compile(rb"(?<![0-9a-f])[0-9a-f]{8,128}(?![0-9a-f])")
@@ -63,7 +63,7 @@ def opening(tmp_path: Path) -> Opening:
 def memory(tmp_path: Path, opening: Opening) -> Iterator[Memory]:
     with Memory.create(tmp_path / "memory", opening=opening) as made:
         talk = made.session("s")
-        talk.turn("user", f"We decided to use locker {CODE} because it is near.")
+        talk.turn("user", f"We decided to use cabinet {CODE} because it is near.")
         talk.turn("user", f"Let us ship on Fridays. {SAID[0]}")
         talk.turn("user", f"我们决定用 {CODE} 号储物柜，因为近。{SAID[1]}")
         talk.end()
