@@ -6,6 +6,8 @@ Everything a program or a plugin needs stands here, in `kimi_memory.domain`,
 
 from __future__ import annotations
 
+import importlib
+
 # Python's own name costs the import of `typing`, which a hook has no time for.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ _LAZY = {
 def __getattr__(name: str) -> object:
     """Load a name when it is first asked for: a hook needs none of them."""
     if name in _LAZY:
-        import importlib
-
         value = getattr(importlib.import_module(_LAZY[name]), name)
         globals()[name] = value
         return value

@@ -76,6 +76,7 @@ _FORM = regex(r"\w{1,20}(?: \w{1,20}){0,2}[:：]\s?\S{1,40}(?: \S{1,40}){0,2}$")
 _LABEL = regex(r"^[ \t]{0,4}[A-Za-z]\w{0,20}(?: \w{1,20}){0,2}: ?\S", 8)  # MULTILINE
 """A line of a form or of a log: "Name: Ann Lee"."""
 _ROW = regex(r"[^，。,.:：]{2,24}[:：]\s?[^，。,.:：]{1,24}$")
+"""One row of a report: 平均时长：60分钟."""
 _SHORT = {"zh": 32, "en": 64}
 """Most characters of a sentence that says no more than a value."""
 _STATED = {"zh": 40, "en": 80}

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from kimi_memory.domain.note import Note
 from kimi_memory.domain.past import Cause
@@ -17,14 +16,12 @@ from kimi_memory.formats.job_file import job_of
 from kimi_memory.past.copies import Copies
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
+from kimi_memory.past.table import PastFile, PastTable, State
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import parse_tombstones, tombstone_lines
 from kimi_memory.store.reading import OldFile
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import may_hold_unseen
-
-if TYPE_CHECKING:
-    from kimi_memory.past.table import PastFile, PastTable, State
 
 SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 """What a line of a page ends in that shows a card: ``Uses Postgres. ^card-0a1b``."""
@@ -41,8 +38,6 @@ class PastReader:
 
     @cached_property
     def _file(self) -> PastFile:
-        from kimi_memory.past.table import PastFile  # a question as of a point needs no table
-
         return PastFile(self.store.root, self._key, self.history)
 
     @property

@@ -272,7 +272,7 @@ def test_settings_of_a_stranger_change_nothing_until_a_person_agrees(
     accepted = reopened()
     assert not accepted.settings_wait
     assert accepted.settings.gates.max_loss == 1.0
-    # What runs programs or names servers stands in the user's own directory, whoever says what.
+    # Programs and servers are named in the user's own directory, and in no settings of a memory.
     assert any("screen_text" in plugin.hooks for plugin in accepted.host.loaded)
 
 

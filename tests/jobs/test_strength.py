@@ -418,7 +418,9 @@ def test_what_an_agent_recommends_in_a_chat_waits_and_what_it_states_does_not() 
 @pytest.mark.parametrize(
     ("text", "type"),
     [
+        ("dont make a page", CardType.RULE),
         ("now we look at the next page", CardType.FACT),
+        ("call me when the build is done", CardType.RULE),
         ("查看备份选项", CardType.FACT),
         ("lets call it grey-heron-flow", CardType.DECISION),
     ],
@@ -433,6 +435,8 @@ def test_what_a_reader_would_not_keep_waits(text: str, type: CardType) -> None:
         ("From now on give every price in euros.", CardType.RULE, {}),
         ("I'm a vegetarian and I live in Bergen.", CardType.FACT, {"key": "user.diet"}),
         ("The CLI is written in Zig.", CardType.FACT, {}),
+        ("From today your name is Rigel.", CardType.FACT, {}),
+        ("很好，以后你就叫小舟了", CardType.RULE, {}),
         ("Remember that the gate is blue.", CardType.FACT, {}),
         ("lets call it grey-heron-flow", CardType.DECISION, {"reason": "the bird is our mark"}),
         ("lets call it grey-heron-flow", CardType.DECISION, {"stated": True}),

@@ -67,13 +67,7 @@ def test_a_purge_reaches_copies_here_and_a_folder_that_others_read(
 def test_what_is_proven_is_said_of_each_place_and_nothing_is_changed(
     memory: Memory, clone: Clone, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hub = tmp_path / "hub.git"
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
-    memory.remember(f"The vault code is {SECRET}.", key="vault.code")
-    add_remote(memory, "hub", f"file://{hub}")
-    assert not sync_memory(memory)[0].failed
-    laptop = clone("laptop")
-    add_remote(laptop, "hub", f"file://{hub}")
+    hub, laptop = share(memory, clone, tmp_path)
     laptop.remember("Bob likes coffee.", key="bob.drink")
     assert not sync_memory(laptop)[0].failed
     assert not sync_memory(memory)[0].failed
@@ -106,13 +100,8 @@ def test_what_is_proven_is_said_of_each_place_and_nothing_is_changed(
     assert (found.state, found.why.endswith(": refs/heads/aside")) == ("left", True)
 
 
-def states(memory: Memory) -> dict[str, str]:
-    return {one.name: one.state for one in prove_purges(memory)}
-
-
-def test_what_is_not_here_is_not_replaced_there(
-    memory: Memory, clone: Clone, tmp_path: Path
-) -> None:
+def share(memory: Memory, clone: Clone, tmp_path: Path) -> tuple[Path, Memory]:
+    """Return a remote that has the secret, and a copy that knows the remote."""
     hub = tmp_path / "hub.git"
     git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
     memory.remember(f"The vault code is {SECRET}.", key="vault.code")
@@ -120,6 +109,17 @@ def test_what_is_not_here_is_not_replaced_there(
     assert not sync_memory(memory)[0].failed
     laptop = clone("laptop")
     add_remote(laptop, "hub", f"file://{hub}")
+    return hub, laptop
+
+
+def states(memory: Memory) -> dict[str, str]:
+    return {one.name: one.state for one in prove_purges(memory)}
+
+
+def test_what_is_not_here_is_not_replaced_there(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    hub, laptop = share(memory, clone, tmp_path)
     assert purge_everywhere(memory, Doomed((SECRET,)), yes=True).reached[0].state == "proven"
     # Somebody who has the old history forces it back, with a version that is not here.
     laptop.remember("Bob likes coffee.", key="bob.drink")

@@ -192,7 +192,7 @@ def is_impersonal(paragraph: str) -> bool:
 
 
 def line_head(text: str, lines: Sequence[Span], at: int) -> str:
-    """Return the beginning of a line; more of a long one tells nothing of what it is."""
+    """Return the first characters of a line, which show what kind of line it is."""
     start, end = lines[at]
     return text[start : min(end, start + LINE_HEAD)]
 

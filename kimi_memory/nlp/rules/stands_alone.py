@@ -73,9 +73,11 @@ _FOR_LATER = regex(
 )
 """What something is good for later, and no order for later: 装好它，以后好用."""
 _NAMES_AGENT = regex(
-    r"\byour name(?: is|'s)\b|\b(?:call|address) me\b|你(?:就|以后|现在)?叫(?!我|[他她]|什么|啥)|你的名字(?:是|叫|就是)|叫我|给你(?:取|起)"
+    r"\byour name(?: is|'s)\b|\b(?:call|address) me (?!when|if|once|back|later|again|at\b|on\b|in\b|after|before|by\b|as soon|now\b|today|tomorrow|tonight|maybe|please\b|about|for\b|to\b|with\b|from\b)[a-z]"
+    r"|(?:^|[，,。；！\s])(?:(?:好的?|很棒|对了|记住|以后|今后|那|请)[，,]?){0,3}你(?:就|以后|现在|以后就)?叫(?!我|[他她它]|什么|啥|得|[一外]|醒|车|停|人|价|卖)[^，。！？]{1,12}$|你的名字(?:是|叫|就是|改[成为])"
+    r"|(?:^|[，,。；！\s]|以后|可以|请|都|你)(?:就|就可以|直接)?叫我(?!怎|什|去|来|做|干|起|加|别|不|吃|回|帮|写|买|说|把|给|到|上|下|看|等|先|再|们)[^，。！？]{1,12}|给你(?:取|起)(?:的|了)?(?:个)?(?:新)?名"
 )
-"""How the agent, or its person, is called."""
+"""How the agent, or its person, is called: 叫我老王, and not 他叫我去开会."""
 _SCOLDS = regex(
     r"\b(?:don'?t|do not|never|stop) (?:ever )?(?:mak(?:e|ing)|repeat(?:ing)?|do(?:ing)?) (?:(?:such|these|those|this|that|the|same|any|more|dumb|stupid|silly) ){0,3}(?:mistakes?|errors?)\b"
     r"|(?:别|不要|不许|不准|勿)再?(?:搞错|弄错|出错|犯错|犯(?:[这同一]样)?的?错)",
@@ -87,11 +89,13 @@ _LITTLE = 2.0
 _POINTING = regex(
     r"\b(?:it|this|that|these|those|them|one|they|there|here)\b|[它这那]|上述|以上|如下", 2
 )
+"""Words for what is said or shown elsewhere."""
 _HURRIED = regex(
     r"\b(?:now|today|tonight|continue|again|return|redo|retry|resend|this (?:time|one|issue|task)|the (?:next|final|last|first) (?:step|one|result)|yet)\b"
     r"|今天|现在|刚才|刚刚|重新|继续|吧[。！]?$|等我|先把|马上|这次|稍等|再来|赶紧",
     2,
 )
+"""Words of the hour."""
 _BY_AGENT = regex(r"\b(?:use|using|try|run) (?:all |one of )?your\b", 2)
 """What the agent has at hand: "let's use your search skill to find three papers"."""
 _OTHERS_CHOICE = regex(
@@ -156,8 +160,10 @@ def names_agent(text: str) -> bool:
 def scolds(text: str) -> bool:
     """Whether a text orders to make no mistakes, and says little else."""
     rest, found = _SCOLDS.subn("", text.replace("’", "'"))
+    if not found:
+        return False
     left = traits_of(rest)
-    return bool(found) and left.specific <= _LITTLE and not left.figure and slot_of(rest) is None
+    return left.specific <= _LITTLE and not left.figure and slot_of(rest) is None
 
 
 def count_pointers(text: str) -> int:

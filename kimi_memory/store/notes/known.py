@@ -45,7 +45,7 @@ _SECTIONS = {
     Part.TOLD: Section.WHO,
     Part.OPEN: Section.OPEN,
 }
-_LEAST = {Section.WHO: 3.0, Section.LATELY: 0.1}
+_LEAST = {Section.WHO: 3.0, Section.LATELY: 0.4}
 """What tells less of somebody, or of a day, is left to its digest."""
 LIKELY = {Section.WORK: -0.9, Section.DECISIONS: -1.5, Section.LATELY: 0.1}
 """Below these log odds that a reader keeps the words a line is left to its digest."""

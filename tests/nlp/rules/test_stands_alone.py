@@ -8,6 +8,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     asks_for_edit,
     gives_own_value,
     is_reported,
+    names_agent,
     only_names_habit,
     points_at_talk,
     tells_wish,
@@ -140,3 +141,24 @@ def test_a_wish_of_somebody_else_is_one(text: str) -> None:
 )
 def test_ones_own_wish_is_none_of_somebody_else(text: str) -> None:
     assert not tells_wish(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Your name is Rigel.", "Call me Ann", "以后叫我韩总", "很好，以后你就叫小舟了"]
+)
+def test_how_somebody_is_called_is_known(text: str) -> None:
+    assert names_agent(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call me when it is done",
+        "call me back tomorrow",
+        "老板叫我去加班",
+        "叫我起床",
+        "你叫什么名字",
+    ],
+)
+def test_who_is_sent_for_is_not_named(text: str) -> None:
+    assert not names_agent(text)
