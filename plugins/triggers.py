@@ -56,7 +56,7 @@ _RECALLED = regex(
 _LIKING = rare(
     r"\bi (?:really |also |still |quite )?(?:like|love|enjoy|adore)\b(?! (?:it|that|this|to know|the idea|how|what|where)\b)"
     r"|\bi(?:'d| would) rather\b|\bi want you to (?:always|never)\b"
-    r"|我[^，。]{0,4}(?:最爱|爱(?:吃|喝|看|听|用|玩)|更想用|反感|不爱|厌恶|钟爱|钟情)|我(?:们)?从(?:来)?不"
+    r"|我[^，。]{0,4}(?:最爱|爱(?:吃|喝|看|听|用|玩)|更想用|反感|不爱|厌恶|钟爱|钟情)|我(?:们)?从(?:来)?不(?!同)"
     r"|\b(?:always|never) (?:answer|reply|respond|address|call me|greet|speak)\b"
     r"|(?:以后|今后)[^，。]{0,6}[用以][^，。]{1,10}(?:回答|回复|跟我说|和我说)"
 )

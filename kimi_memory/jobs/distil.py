@@ -26,6 +26,7 @@ from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_
 from kimi_memory.jobs.undistilled import KIND, inputs_of
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import traits_of
@@ -225,9 +226,11 @@ LONGEST_CHANGE = {"zh": 60, "en": 160}
 def _changes(draft: Draft, earlier: Earlier, fold: Fold) -> bool:
     """Whether a statement without a slot takes the place of what was said, or of a card.
 
-    What changes something says so in short; a longer story shares words with it by chance.
+    What changes something says so in a short sentence; a longer story shares words with it by
+    chance.
     """
     short = len(draft.value) <= LONGEST_CHANGE[language_of(draft.value)]
+    short = short and len(sentences(draft.value)) == 1
     return (
         short
         and bool(BY_WORDS & set(draft.tags))

@@ -209,7 +209,8 @@ class Fold:
         if own is not None and own not in live[:1]:
             return  # These words made a card when they were captured; what became of it stands.
         # The same words once more prove nothing new.
-        if any(has_quotes(card, draft.quotes) for card in live):
+        if held := [card for card in live if has_quotes(card, draft.quotes)]:
+            self._read_again(held, draft)
             return
         if parts := [card for card in live if _is_part(card, draft)]:
             self._widen_card(parts, draft)
@@ -233,6 +234,16 @@ class Fold:
         else:
             replaced = [card for said, card in judged if said is Verdict.REPLACES]
             self._apply_verdict(verdict, card, draft, replaced)
+
+    def _read_again(self, held: Sequence[Card], draft: Draft) -> None:
+        """Let what was kept at once of a turn hold or wait as its whole session makes it."""
+        status = self._new_card(draft).status
+        for card in held:
+            same = normalise(card.value) == normalise(content_of(draft))
+            untouched = card.updated == card.created and len(card.quotes) == len(draft.quotes)
+            if same and untouched and {card.status, status} == {Status.ACTIVE, Status.CANDIDATE}:
+                new = replace(card, status=status, updated=self._now)
+                self._record_operation(Op.REFINE, new, "read again with its session")
 
     def _find_replaced_cards(
         self, draft: Draft, beside: Sequence[Card]

@@ -23,6 +23,7 @@ from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.led_in import is_led_in
 from kimi_memory.nlp.rules.odds import best_odds_of
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
+from kimi_memory.nlp.rules.praise import is_of_thing_at_hand, praises
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.settled import settles
 from kimi_memory.nlp.rules.slots import slot_of
@@ -53,9 +54,18 @@ _ASKED = regex(
     r"|(?:add|put|write) (?:this|that|it) (?:to|in|into|down)\b|(?:put|note|jot|write) down\b"
     r"|(?:i'd like|i would like|i want) you to (?:note|know|remember)\b|let me tell you (?:that|:)"
     r"|(?:just )?so you know\b|fyi\b|for your information\b"
-    r"|记住|记下(?!了)|记一下|记牢|牢记|切记|(?:别|不要|勿)忘|记得(?!吗|你|我|上次)|记到|写进)",
+    r"|记住(?!了\W*(?:$|\n))|记下(?!了)|记一下|记牢|牢记|切记|(?:别|不要|勿)忘|记得(?!吗|你|我|上次)|记到|写进)",
     2,
 )
+_DECIDED = regex(
+    r"\b(?:(?P<one>i)|we|the (?:team|board|group))(?:'ve| have)? "
+    r"(?:all |now |finally |just |also )?(?:decided|agreed|voted|settled on)\b"
+    r"|\bit (?:was|is|has been) (?:decided|agreed)\b"
+    r"|(?:(?P<who>我(?!们))|我们|咱们|大家|团队|会上)"
+    r"[^，。]{0,6}(?:决定|商定|说定|敲定|定下|定了)",
+    2,
+)
+"""Words with which people say that they have decided something."""
 _LEADS = regex(r"[^\S\n]*(?:[:：]|\n\s*(?:[-*•]|\(?\d{1,2}[.、)）]) ?\S)")
 """A colon or a list right behind a quote: the quote is the first half of what was said."""
 _BOUND = regex(
@@ -138,13 +148,17 @@ def _is_listed(value: str) -> bool:
     return _LISTED.match(value) is not None
 
 
+def _is_half(value: str) -> bool:
+    return value.rstrip().endswith((";", "；"))
+
+
 _LOOSE: Mapping[CardType, tuple[Callable[[str], bool], ...]] = {
     CardType.RULE: (is_of_now, points_at_talk, scolds),
-    CardType.PREFERENCE: (only_names_habit, points_at_talk),
+    CardType.PREFERENCE: (only_names_habit, points_at_talk, is_of_thing_at_hand, praises),
     CardType.DECISION: (
         *(reports_trouble, uses_agent, asks_for_help, _is_listed, points_at_talk, scolds),
     ),
-    CardType.FACT: (asks_for_help, scolds),
+    CardType.FACT: (asks_for_help, scolds, _is_half),
     CardType.TASK_STATE: (_is_listed,),
 }
 """By what each sort of draft shows that it is of the talk around it."""
@@ -183,8 +197,8 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
 def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
     """Return a draft marked weak, if a reader would most likely not keep it.
 
-    What was asked to be remembered, what gives a known thing its value, a decision with its
-    reason and a lesson are kept anyway.
+    What was asked to be remembered, what gives a known thing its value, a decision that says
+    so or has its reason, and a lesson are kept anyway.
 
     Args:
         draft: what was proposed.
@@ -198,7 +212,8 @@ def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
     if draft.origin is not Origin.HUMAN:
         # A row of an agent's report says of what only with the report.
         return replace(draft, weak=_ROW.match(draft.value) is not None)
-    whole = draft.type in (CardType.GOTCHA, CardType.PATTERN) or draft.reason
+    decided = draft.type is CardType.DECISION and _says_decided(draft.value, chat=chat)
+    whole = draft.type in (CardType.GOTCHA, CardType.PATTERN) or draft.reason or decided
     # 记住今天不要再犯错 is said for this day.
     asked = any(_ASKED.search(quote.text) for quote in draft.quotes)
     asked = asked and not speaks_of_moment(draft.value)
@@ -209,6 +224,12 @@ def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:
     plain = change or by_words
     kept = is_kept(draft.value, str(draft.type), chat=chat, of_user=of_user, change=plain)
     return replace(draft, weak=not kept)
+
+
+def _says_decided(value: str, *, chat: bool) -> bool:
+    """Whether people say that something is decided; one alone in a chat says so of the hour."""
+    found = _DECIDED.search(value)
+    return found is not None and not (chat and (found["one"] or found["who"]))
 
 
 def _gives_value(draft: Draft) -> bool:
@@ -267,13 +288,16 @@ def _is_plain(draft: Draft) -> bool:
             short = len(draft.value) <= LONGEST[language_of(draft.value)]
             plain = short or any(_is_short_order(one) for one in said)
         return plain and not is_reported(draft.value)
-    if (draft.type is CardType.FACT or len(draft.quotes) == 1) and _is_of_known_thing(draft):
+    short = len(draft.value) <= _STATED[language_of(draft.value)]
+    short = short and (draft.type is CardType.FACT or len(draft.quotes) == 1)
+    if short and _is_of_known_thing(draft):
         return True
     if draft.type is CardType.FACT:
         if DATED in draft.tags:
             alone = len(sentences(draft.value)) <= 2
             return is_lasting(draft.value) or (alone and traits_of(draft.value).kin)
-        return draft.key.endswith(_SLOTS) or gives_own_value(draft.value)
+        filled = draft.key.endswith(_SLOTS) or gives_own_value(draft.value)
+        return filled or (slot_of(draft.value) is not None and joins_value(draft.value))
     if draft.type is not CardType.DECISION:
         return True
     changes = CHANGE in draft.tags
@@ -334,7 +358,7 @@ def _rate_strength(draft: Draft) -> Strength:
         text,
         str(draft.type),
         asked=_ASKED.search(text) is not None,
-        slot=draft.reversal or _fills_slot(draft),
+        slot=draft.reversal or _fills_slot(draft) or _is_of_known_thing(draft),
     )
 
 

@@ -11,6 +11,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role, Status
 from kimi_memory.domain.session import Session, Transcript, Turn
+from kimi_memory.jobs.correct import CardFields, Correct
 from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder, with_odds
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
@@ -255,6 +256,35 @@ def test_who_somebody_is_in_a_game_waits_and_what_they_ask_to_remember_counts(
     assert len(active) == 1 and "terrace" in active[0]
 
 
+TRAINS = "I hate crowded trains and now this one is late again."
+PLANKS = "Let's use the cedar planks because they last."
+
+
+def test_what_was_kept_at_once_is_read_again_with_its_session(memory: Memory) -> None:
+    session = memory.session("s")
+    session.turn("user", TRAINS)
+    session.turn("assistant", "I see.")
+    session.turn("user", PLANKS)
+    by_turn = {card.value: card.status for card in cards(memory)}
+    session.end()
+    by_session = {card.value: card.status for card in cards(memory)}
+    assert by_turn == {TRAINS: Status.ACTIVE, PLANKS: Status.CANDIDATE}
+    assert by_session == {TRAINS: Status.CANDIDATE, PLANKS: Status.ACTIVE}
+
+
+def test_what_a_person_changed_meanwhile_is_not_read_again(memory: Memory, clock: Clock) -> None:
+    session = memory.session("s")
+    session.turn("user", TRAINS)
+    session.turn("assistant", "I see.")
+    clock.move(minutes=1)
+    [card] = cards(memory)
+    memory.run(
+        Correct(memory, card.id, card.value, replace(CardFields.of(card), tags=("commute",)))
+    )
+    session.end()
+    assert [(card.tags, card.status) for card in cards(memory)] == [(("commute",), Status.ACTIVE)]
+
+
 def in_chat(text: str, type: CardType, key: str, **rest: object) -> bool:
     """Whether a draft of a chat is plain enough to be an active card."""
     made = draft(text, type=type, key=key, lang=Lang(language_of(text)), **rest)
@@ -292,6 +322,16 @@ def test_a_plain_act_of_a_chat_is_active(text: str, type: CardType, key: str) ->
         ("阿梅决定放弃，全说出来。", CardType.DECISION, "d.x"),
         ("我就是喜欢这种安静。", CardType.PREFERENCE, "preference.安静"),
         ("这样一来，我的偏好就更清楚了。", CardType.PREFERENCE, "user.偏好"),
+        ("我倾向于80公里。", CardType.PREFERENCE, "preference.倾向"),
+        ("这个思路很好，我也喜欢。", CardType.PREFERENCE, "preference.思路"),
+        ("在苏州，我的重心是孩子和作业；", CardType.FACT, "user.重心"),
+        ("两步走的原则，记住了！", CardType.FACT, "note.原则"),
+        (
+            "The frame of the roof is set, and the plan of the garden is fine, so they can go on"
+            " together now.",
+            CardType.FACT,
+            "fact.framework",
+        ),
     ],
 )
 def test_a_remark_of_a_chat_waits(text: str, type: CardType, key: str) -> None:
@@ -441,6 +481,11 @@ def test_what_a_reader_would_not_keep_waits(text: str, type: CardType) -> None:
         ("lets call it grey-heron-flow", CardType.DECISION, {"reason": "the bird is our mark"}),
         ("lets call it grey-heron-flow", CardType.DECISION, {"stated": True}),
         ("lets call it grey-heron-flow", CardType.DECISION, {"origin": Origin.AGENT}),
+        ("We decided that the shop closes at six.", CardType.DECISION, {}),
+        ("我们商定，周五不排课。", CardType.DECISION, {}),
+        ("Phones are not allowed in the lab.", CardType.RULE, {}),
+        ("教室里不许吃东西。", CardType.RULE, {}),
+        ("I hate noisy open offices.", CardType.PREFERENCE, {}),
     ],
 )
 def test_what_is_plain_whole_or_asked_for_does_not_wait(

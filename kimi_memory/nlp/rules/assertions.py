@@ -155,6 +155,8 @@ _BEFORE_ZH = (
         r"(?P<v>[^，。；！？]{1,16}?)(?:取代|代替)了?[^，。；]{1,16}[，,]?(?:作为|当|做|成为|成了?)(?:我们的?)?$"
     ),
 )
+_BRACKETED_ZH = _chinese_rule(r"^[：:] ?(?P<v>[^，。；！？）)]{1,24})[）)]")
+"""A value beside its subject in brackets: 李梅（办公室：苏州）."""
 # 端口很重要, 会议要开始了: nothing that a later value could replace. 每月一号 is one, 每个人 is
 # none.
 _VAGUE_ZH = re.compile(
@@ -206,6 +208,8 @@ def _find_chinese_values(before: str, after: str, *, sure: bool) -> list[str]:
     after = after.rstrip("。.!！~ ")
     values: list[str] = []
     opens = not _LEAD_ZH.sub("", before)
+    if before.endswith(("（", "(")) and (beside := _BRACKETED_ZH.match(after)):
+        values.append(beside["v"].strip())
     for at, form in enumerate((*_AFTER_ZH, *_BEFORE_ZH)):
         found = form.search(after if at < len(_AFTER_ZH) else before)
         value = found["v"].strip() if found else ""

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.dates.vocabulary import WEEKDAY_NAMES, WEEKDAY_STARTS
+from kimi_memory.nlp.rules.attribute_nouns import english
 from kimi_memory.nlp.rules.documents import LINE_HEAD, line_head
 from kimi_memory.nlp.rules.entity_names import is_person_zh
 from kimi_memory.nlp.rules.strip_code import is_person
@@ -179,7 +180,8 @@ def labels_other(line: str) -> bool:
         return False
     if label["name"].isascii():
         return _FIRST_PERSON.search(line, label.end()) is not None
-    return is_person_zh(label["name"])
+    # 许 is a family name, and 许可证 is a license.
+    return is_person_zh(label["name"]) and english(label["name"]) == label["name"]
 
 
 def _named(line: str) -> str:

@@ -14,6 +14,7 @@ from kimi_memory.nlp.basic.characters import fold_case
 from kimi_memory.nlp.basic.patterns import rare, regex
 from kimi_memory.nlp.rules import hypotheticals
 from kimi_memory.nlp.rules.lasting import GOING_ON
+from kimi_memory.nlp.rules.question_framing import without_request
 
 _QUOTED = regex(r"[“「『\"][^“”「」『』\"\n]{12,}[”」』\"]")
 
@@ -369,8 +370,8 @@ NEEDS_LEAD = _join_patterns(
 
 
 def clean(sentence: str) -> str:
-    """Return a sentence without the words people warm up with."""
-    text = sentence.strip()
+    """Return a sentence without the words people warm up with, and what it asks beside."""
+    text = without_request(sentence.strip())
     for _ in range(3):
         shorter = FILLER.sub("", text, count=1).lstrip()
         if len(shorter) < 4 or shorter == text:

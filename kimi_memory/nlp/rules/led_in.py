@@ -59,7 +59,7 @@ _REMARK = regex(r"[(（]([^()（）\n]{2,60})[)）]\s{0,3}(?:$|(?=\n))")
 _SET_OFF = regex(r"(?:[:：]|[-=]>|→|>>)\s{0,3}")
 # Where the words of somebody begin inside a sentence.
 _BEGINS = regex(
-    r"(?<![\w'])(?:I|i|we|We|my|My|our|Our)\b|\b[Ff]rom now on\b|\b[Aa]lways\b|\b[Nn]ever\b|(?<![给对向跟问叫让教劝找])[我咱]|从现在起|从今以后|以后|一律|永远"
+    r"(?<![\w'])(?<!\bwhen )(?<!\bwhat )(?<!\bwhere )(?<!\bwhile )(?<!\bsince )(?<!\buntil )(?<!\bbecause )(?:I|i|we|We|my|My|our|Our)\b|\b[Ff]rom now on\b|\b[Aa]lways\b|\b[Nn]ever\b|(?<![给对向跟问叫让教劝找])[我咱]|从现在起|从今以后|以后|一律|永远"
 )
 _MEMORY = regex(
     r"\b(?:remember|note|keep in mind|don't forget|for the record|fyi|memori[sz]e)\b|记住|记下|记得|记一下|别忘|牢记|切记",

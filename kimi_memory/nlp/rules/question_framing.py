@@ -149,3 +149,19 @@ def _asks_what_was_done(question: str) -> bool:
     found = _DONE.match(question)
     # From the fourth character on: the question word itself may be "who" or "which".
     return found is not None and not _CLAUSE.search(question[4 : found.start("rest")])
+
+
+_ASKS_BESIDE = regex(
+    r"[，,](?:所以|因此)?我?(?:也|就|还|现在|这次|今天)?(?:特别|很)?[想希]望?再?(?:和你|跟你|听|知道|问|了解|请|让你|看看|评估|确认|验证|咨询|从更)[^。！？]{0,80}[。！]*$"
+    r"|, (?:and |so )?(?:i(?:'d| would)? (?:like|love|want) (?:to (?:hear|know|ask|get|evaluate|understand|see|learn|check)|you to|your)|please (?:feel free|let me|tell|give|recommend|suggest)) [^.!?]{0,160}[.!]*$",
+    2,
+)
+"""What a statement asks of its reader at its end: "I live in Ghent, so I'd like to know …"."""
+_LEAST = 8
+"""A statement before it has so many characters."""
+
+
+def without_request(sentence: str) -> str:
+    """Return a sentence without what it asks for behind what it states."""
+    found = _ASKS_BESIDE.search(sentence, _LEAST)
+    return sentence[: found.start()] if found else sentence

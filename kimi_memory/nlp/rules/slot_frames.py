@@ -76,7 +76,7 @@ _EN: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"{w} works? as an? {v}", rf"{{w}} (?:am|is|are) (?:an?|the) (?P<v>{_TRADE}\b.*)", r"{w} (?:have |has )?(?:became|become) an? {v}", r"{w} (?:was|got|have been|has been) promoted to {v}", r"{w} (?:am|is) (?P<v>retired|unemployed|self-employed)\b",
         r"{w} (?:earn|make|earns|makes) (?:my|her|his|their) living as an? {v}", r"{w} (?:am|is) an? {v} by (?:trade|profession|training)$",
     )),
-    ("age", (r"{w} (?:am|is|are) (?P<v>\d{1,3})(?: years old| years of age)?$", r"{w} (?:have |has )?turned (?P<v>\d{1,3})(?: (?:in|on|last|this) .*)?$", r"{w} (?:am|is) (?P<v>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)(?: years old)?$")),
+    ("age", (r"{w} (?:am|is|are) (?P<v>\d{1,3})(?:(?: years old| years of age)(?:(?:,| and) .*)?)?$", r"{w} (?:have |has )?turned (?P<v>\d{1,3})(?: (?:in|on|last|this) .*)?$", r"{w} (?:am|is) (?P<v>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)(?: years old)?$")),
     ("birthday", (r"{w} (?:was|were|am|is) born (?:on|in) (?P<v>[^,;]*\d.*)",)),
     ("name", (r"{w} (?:am|is|are) (?:called|named) {v}", r"(?:you can )?call me (?P<v>(?-i:[A-Z]).*)")),
     ("health", (rf"{{w}} (?:have|has|suffers? from|got diagnosed with|(?:was|were|have been|has been) diagnosed with) (?P<v>(?:{_DISEASE})\b.*)", r"{w} (?:am|is|are) (?:an? )?(?P<v>(?:coeliac|celiac|diabetic|asthmatic|epileptic|colou?r-?blind|lactose intolerant|pregnant|dyslexic|hard of hearing|deaf)\b.*)", r"{w} (?:can not|do not|does not) eat [^,;]{2,20} because (?:i|he|she) (?:am|is) (?P<v>coeliac|celiac|lactose intolerant)")),

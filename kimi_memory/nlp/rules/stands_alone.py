@@ -20,6 +20,7 @@ _POINTS = regex(
     # what was meant, and nothing new
     r"|^\W*(?:no,? )?(?:what )?i mean(?:t|s)?\b|^我的?(?:意思)?是[说說]|^我的意思"
     # a taste of what is at hand: 我就喜欢这种安静, "I like the idea"
+    r"|有[一几两]?[张个段首幅处][^，。]{0,8}我(?:也|还)?(?:很|挺|最|比较)?喜欢|[这那]个[^，。]{1,6}我(?:很|挺|也|更|还)?(?:喜欢|满意|认可)"
     r"|(?:喜欢|喜爱|热爱|爱上|讨厌|享受|习惯|偏好|倾向于?|欣赏)(?:了|的是|于)?[这那](?![里边儿])"
     r"|\b(?:love|like|prefer|enjoy|hate|dislike|appreciate)s? (?:(?:all|both) (?:of )?)?(?:this|that|these|those|how|(?:your|the) (?:idea|feeling|way|sound|look|concept|approach|suggestion)s?)\b",
     2,
@@ -27,7 +28,9 @@ _POINTS = regex(
 """Words for what was just said or shown."""
 _NAMES_HABIT = regex(
     r"(?<![个种条])的?(?:职业|个人|生活)?(?:习惯|偏好|倾向性?|喜好|风格)(?=$|[，。！,.!]|的?(?:延伸|体现|表现)|(?:就|也|更|很)+[^是])|(?:按照?|根据|符合|体现)我的?(?:习惯|偏好|喜好|风格)"
-    r"|对我(?:这种|这样)[^，。]{0,16}来说",
+    r"|对我(?:这种|这样)[^，。]{0,16}来说"
+    r"|我(?:最|很|更|都|所)?(?:喜欢|偏好|习惯)的(?:元素|类型|风格|东西|样子|感觉|方向|事情?|款式?|那种)(?=$|[，。！,.!])"
+    r"|(?<!我)(?<!我们)(?:会|也|能|一定)(?:很|更|都|非常|会)?喜欢\W*$",
 )
 """That there is a habit or a taste, and not which: 这样一来，我的偏好就更清楚了."""
 _REPORTED = regex(
@@ -45,7 +48,9 @@ _ASKS = regex(
 )
 """What ends in a request, whatever it states before: …颜色变了，请调整."""
 _GIVES = regex(
-    r"[:：=]|\b(?:is|are|was|were|has|have|isn't|aren't|turned|weighs?)\b|[是为叫有在共达]|\d"
+    r"[:：=]|\b(?:is|are|was|were|has|have|isn't|aren't|turned|weighs?)\b"
+    r"|\b[Ww]e(?:'ve| have|'re| are)? (?:(?:now|all|only|currently|just|recently|finally|always) )?(?:(?:decided|agreed|chose|voted) to )?(?:us(?:e|ing)|run(?:ning)?|chose|picked|go(?:ing)? with|(?:switched|moved|migrated|went over|settled|standardi[sz]ed|deploy|host|build) (?:to|on|with|over to))\b"
+    r"|我们(?:都|现在|目前|一直|项目|组|团队|这边){0,3}(?:用|使用|采用|换|改|部署|跑)|[是为叫有共达]|(?<![潜实现自存内外正])在|\d"
 )
 
 
@@ -63,10 +68,11 @@ _HOLDS_ON = regex(
 _ALWAYS = regex(
     r"\b(?:always|never|from now on|going forward|in (?:the )?future|whenever|unless|every time|each time|by default|at all times|after (?:each|every)|before (?:each|every))\b"
     r"|\bon (?:weekends|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
-    r"|以后|今后|往后|每次|永远|一律|凡是|从现在起|从今|下次|始终|统一|(?:周|星期|礼拜)[一二三四五六日天末][^，。]{0,6}(?:不要|别|不许|不准|不能|禁止|不得)",
+    r"|\b(?:forbidden|prohibited|not allowed)\b"
+    r"|以后|今后|往后|每次|永远|一律|凡是|从现在起|从今|下次|始终|统一|不[许准](?=[\u3400-\u9fff])|禁止|严禁|(?:周|星期|礼拜)[一二三四五六日天末][^，。]{0,6}(?:不要|别|不许|不准|不能|禁止|不得)",
     2,
 )
-"""Words that say of the order itself when it holds: always, or each time."""
+"""Words that say of the order itself when it holds: always, or each time; or that forbid."""
 _FOR_LATER = regex(
     r"(?:方便|便于|为了|好让?|免得|以便|省得)以后|以后(?:你?好|方便|再|会|能|还|就能|可以)|\bto [^.,;]{2,60} in (?:the )?future\W*$",
     2,

@@ -92,6 +92,8 @@ def test_a_time_or_a_heading_makes_nobody_speak(around: str) -> None:
         "Correction: my birthday is March 3.",
         "Small correction: I live in Ghent.",
         "Edit: we use Go",
+        "许可证：MIT",
+        "高度：三米",
     ],
 )
 def test_what_heads_the_speakers_own_words_is_no_speaker(line: str) -> None:

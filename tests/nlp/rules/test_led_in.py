@@ -93,6 +93,11 @@ OWN = [
     "我爸生日：5月1日。{}",
     "有一段时间了，{}",
 ]
+BESIDE = [
+    "Heron got Alder & Co as its biggest customer when we set it up.",
+    "Heron (biggest customer: Alder) is what I work on.",
+    "The song of the bird at the pond is what we hear since we moved.",
+]
 
 
 @pytest.mark.parametrize("around", BROUGHT)
@@ -107,3 +112,8 @@ def test_ones_own_words_are_not(around: str) -> None:
     said = EN if around.isascii() else ZH
     text = around.format(said)
     assert not is_led_in(text, text.index(said))
+
+
+@pytest.mark.parametrize("text", BESIDE)
+def test_a_clause_beside_a_statement_begins_nobody_elses_words(text: str) -> None:
+    assert not is_led_in(text, 0)

@@ -10,6 +10,7 @@ from kimi_memory.nlp.rules.question_framing import (
     asks_for_several,
     asks_over_time,
     without_introduction,
+    without_request,
 )
 
 
@@ -250,3 +251,21 @@ def test_questions_about_the_course_of_things_are_told_apart(question: str) -> N
 @pytest.mark.parametrize("question", AT_ONCE)
 def test_other_questions_ask_for_no_course_of_things(question: str) -> None:
     assert not asks_over_time(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        (
+            "I live in Ghent and run a shop, so I want to know about the tram.",
+            "I live in Ghent and run a shop",
+        ),
+        ("I enjoy sailing, so please recommend a lake.", "I enjoy sailing"),
+        ("I really enjoy sailing, please suggest a lake.", "I really enjoy sailing"),
+        ("我住在苏州，开了家面馆，所以想了解一下怎么做外卖。", "我住在苏州，开了家面馆"),
+        ("我每天练琴，想从下周开始换老师。", "我每天练琴，想从下周开始换老师。"),
+        ("我想听听你的看法。", "我想听听你的看法。"),
+    ],
+)
+def test_what_a_statement_asks_for_at_its_end_is_cut_off(text: str, stated: str) -> None:
+    assert without_request(text) == stated

@@ -8,6 +8,7 @@ from kimi_memory.nlp.rules.stands_alone import (
     asks_for_edit,
     gives_own_value,
     is_reported,
+    joins_value,
     names_agent,
     only_names_habit,
     points_at_talk,
@@ -26,6 +27,7 @@ from kimi_memory.nlp.rules.stands_alone import (
         "日报以后都要这样写",
         "标题要像这样居中",
         "我就喜欢这种安静",
+        "先从小样开始，这个顺序我喜欢",
     ],
 )
 def test_what_only_the_talk_shows_is_seen(text: str) -> None:
@@ -48,12 +50,30 @@ def test_what_names_its_matter_stands(text: str) -> None:
     assert not points_at_talk(text)
 
 
-@pytest.mark.parametrize("text", ["这样一来，我的偏好就更清楚了。", "按我的习惯，还要再看一遍。"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "这样一来，我的偏好就更清楚了。",
+        "按我的习惯，还要再看一遍。",
+        "效果不错，用的都是我喜欢的颜色和我喜欢的元素。",
+        "我想奶奶一定会很喜欢。",
+        "怎么让老顾客也喜欢",
+    ],
+)
 def test_a_habit_that_is_not_named_is_none(text: str) -> None:
     assert only_names_habit(text)
 
 
-@pytest.mark.parametrize("text", ["我习惯早上跑步", "我还有个习惯，睡前看书", "我的习惯是先写提纲"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我习惯早上跑步",
+        "我还有个习惯，睡前看书",
+        "我的习惯是先写提纲",
+        "鱼我也喜欢",
+        "奶奶也喜欢听戏",
+    ],
+)
 def test_a_habit_that_is_named_is_one(text: str) -> None:
     assert not only_names_habit(text)
 
@@ -97,6 +117,7 @@ def test_a_value_of_ones_own_is_given(text: str) -> None:
         "Last night there was a long call with my sister",
         "Now that it is clear I can talk to my dad",
         "we all went out for a walk",
+        "和我的一个潜在顾虑很像",
     ],
 )
 def test_what_is_only_named_has_no_value(text: str) -> None:
@@ -162,3 +183,19 @@ def test_how_somebody_is_called_is_known(text: str) -> None:
 )
 def test_who_is_sent_for_is_not_named(text: str) -> None:
     assert not names_agent(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "joins"),
+    [
+        ("We switched to Postgres.", True),
+        ("we now use Zig", True),
+        ("我们团队用 pnpm", True),
+        ("use Postgres for the report", False),
+        ("我想用这个", False),
+    ],
+)
+def test_who_says_what_they_use_gives_a_value_and_who_asks_for_it_does_not(
+    text: str, joins: bool
+) -> None:
+    assert joins_value(text) is joins
