@@ -82,10 +82,11 @@ class Privacy:
     @hookimpl
     def screen_text(self, text: str) -> list[Span]:
         """Return what is secret or private in a text; spans may overlap."""
-        # Half a surrogate pair cannot be UTF-8, which RE2 reads; a question mark is as long.
-        text = text.encode("utf-8", "replace").decode("utf-8")
-        if _WIDE.search(text):
-            text = text.translate(_NARROW)
+        if not text.isascii():
+            # Half a surrogate pair cannot be UTF-8, which RE2 reads; a question mark is as long.
+            text = text.encode("utf-8", "replace").decode("utf-8")
+            if _WIDE.search(text):
+                text = text.translate(_NARROW)
         # Most turns hold few digits, and counting them spares the rules for cards and accounts.
         digits = sum(map(text.count, "0123456789"))
         rules = [rule for rule in self._select_rules(text.lower()) if rule.digits <= digits]
@@ -139,8 +140,10 @@ def _make_user_rule(name: str, pattern: object) -> Rule:
 
 def _find_spans(rule: Rule, text: str) -> list[Span]:
     spans = []
+    # In bytes of ASCII, places are those of the text: RE2 need not count them.
+    read = text.encode() if text.isascii() else text
     most = len(text) // rule.apart + _MOST_AT_ONCE if rule.apart else None
-    for match in islice(_compile_pattern(rule.pattern).finditer(text), most):
+    for match in islice(_compile_pattern(rule.pattern).finditer(read), most):
         if rule.scan is not None:
             spans += [Span(*place, rule.name) for place in rule.scan(text, *match.span())]
             continue

@@ -6,8 +6,8 @@ Its view is a derived file that follows at a short distance.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -215,22 +215,20 @@ class SessionLog:
         """
         captured: list[Captured] = []
         lines: list[bytes] = []
-        self._split_joined_sessions()
-        with self._lock_session_file():
-            self._reload_if_changed()
+        with self._lock_known_file():
             # Whatever fails below, the next call reads the file again.
             size, self._size = self._size, -1
-            turns = list(self._seen.turns)
+            turns: Sequence[Turn] = self._seen.turns
             for one in said:
                 made = self._screen_turn(one, turns)
                 if made is not None:
                     captured.append(made)
                     lines.append(turn_line(made.turn))
                     # Only the last rounds: a session of months must not be held in memory whole.
-                    turns = [*last_rounds(turns), made.turn]
+                    turns = last_rounds([*turns, made.turn])
                     self._track_turn(made.turn, lines[-1])
             self._size = size
-            self._append_lines(lines, replace(self._seen, turns=tuple(last_rounds(turns))))
+            self._append_lines(lines, replace(self._seen, turns=tuple(turns)))
         self._update_view()
         return captured
 
@@ -272,6 +270,22 @@ class SessionLog:
 
     def _lock_session_file(self) -> AbstractContextManager[object]:
         return self._store.holding(self.path)
+
+    @contextmanager
+    def _lock_known_file(self) -> Iterator[None]:
+        """Hold the file as we know it; what others wrote to it is split and read before."""
+        with self._lock_session_file():
+            if self._is_known():
+                yield
+                return
+        self._split_joined_sessions()
+        with self._lock_session_file():
+            self._reload_if_changed()
+            yield
+
+    def _is_known(self) -> bool:
+        # A file that grows has changed if its size has; a purge puts another in its place.
+        return self._store.extent(self.path) == (self._size, self._inode)
 
     def _screen_turn(self, said: Said, turns: Sequence[Turn]) -> Captured | None:
         ref = self._screen.pass_name(said.ref)
@@ -317,10 +331,9 @@ class SessionLog:
 
     def _reload_if_changed(self) -> None:
         """Catch up with the file if another process wrote to it since we did."""
-        size, inode = self._store.extent(self.path)
-        # A file that grows has changed if its size has; a purge puts another in its place.
-        if (size, inode) == (self._size, self._inode):
+        if self._is_known():
             return
+        size, inode = self._store.extent(self.path)
         content = self._store.read(self.path)
         seen = sessions.parse(content, self.path)
         if seen.ended is not None:

@@ -170,11 +170,11 @@ def last_rounds(turns: Sequence[Turn]) -> Sequence[Turn]:
     """Return the turns of the last rounds; a round begins where a person speaks after another."""
     # Bounded before it is looked through: a session of an agent may have ten thousand turns.
     begin = max(0, len(turns) - ROUND_TURNS)
-    rounds = 0
+    rounds, user = 0, Role.USER  # Python asks a class for its member each time anew.
     for n in range(len(turns) - 1, begin - 1, -1):
-        if turns[n].role is Role.USER and (n == 0 or turns[n - 1].role is not Role.USER):
+        if turns[n].role is user and (n == 0 or turns[n - 1].role is not user):
             rounds += 1
-            if rounds == ROUNDS and any(turn.role is Role.USER for turn in islice(turns, n)):
+            if rounds == ROUNDS and any(turn.role is user for turn in islice(turns, n)):
                 return turns[n:]
     return turns[begin:]
 

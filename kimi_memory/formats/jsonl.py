@@ -210,11 +210,16 @@ def turn_line(turn: Turn) -> bytes:
         # Written even where it is the default: trust is never a matter of omission.
         "origin": str(turn.origin),
         "importance": float(turn.importance),
-        **drop_empty({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
-        **drop_empty({"masked": turn.masked, "stripped": turn.stripped}),
-        **drop_empty({"tool_calls": list(turn.tool_calls)}),
     }
-    return seal(record)
+    further: dict[str, Json] = {
+        "tags": list(turn.tags),
+        "context": turn.context,
+        "ref": turn.ref,
+        "masked": turn.masked,
+        "stripped": turn.stripped,
+        "tool_calls": list(turn.tool_calls),
+    }
+    return seal({**record, **drop_empty(further)})
 
 
 def state_line(

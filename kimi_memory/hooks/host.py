@@ -104,20 +104,20 @@ class Host:
         Raises:
             PluginError: a plugin failed; it is named.
         """
-        with self._blame_plugin(hook):
-            return list(getattr(self._manager.hook, hook)(**arguments))
+        return self.gather_each(hook, [arguments])[0]
 
     def gather_each(self, hook: str, /, calls: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
-        """Return what `gather` returns for each of many calls, without what one costs alone.
+        """Return what `gather` returns for each of many calls.
 
         Raises:
             PluginError: a plugin failed; it is named.
         """
-        found = getattr(self._manager.hook, hook).get_hookimpls()
-        # A wrapper must see each call by itself.
-        if any(each.wrapper or each.hookwrapper for each in found):
-            return [self.gather(hook, **arguments) for arguments in calls]
+        caller = getattr(self._manager.hook, hook)
+        found = caller.get_hookimpls()
         with self._blame_plugin(hook):
+            if any(each.wrapper or each.hookwrapper for each in found):
+                return [list(caller(**arguments)) for arguments in calls]
+            # What pluggy does to ask many costs more than most answers.
             asked = [_find_function(each) for each in reversed(found)]
             told = ([ask(*[call[n] for n in names]) for ask, names in asked] for call in calls)
             return [[answer for answer in each if answer is not None] for each in told]

@@ -474,6 +474,7 @@ HOSTILE = {
     "eyj": "eyJaaaaaaaaa.",
     "twilio": "twilio cloudflare heroku ",
     "密码": "密码是密码：",
+    "登录": "登录后台看第 1 页。",
     "plus": "+1 2 3 ",
     "curl": "curl -u mysql ",
 }

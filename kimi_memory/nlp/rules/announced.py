@@ -46,6 +46,8 @@ _LONGEST = 70
 """Characters between a word and the value that it announces, at most."""
 _SHORTEST = 6
 """Signs of a value, at least."""
+_LONGEST_RUN = 200
+"""Signs of a run in which a value stands, at most."""
 _BEFORE = 80
 """Characters before a word that tell whether a key is a public one."""
 _WIDEST = 1000
@@ -64,7 +66,8 @@ _OF_NAMES = regex(
 """Words behind which a name stands first, and a password only later."""
 _ODD = regex(r"\S[!#$&*@^?+]")
 _STOPS = regex(r"[\n。！？；]|[.!?;](?:\s|$)")
-_RUN = regex(r"(?=[^\s\d]{0,199}\d)[!#-&*-+.-:=?-Z^_a-z~-]{6,200}")
+_SIGN = "[!#-&*-+.-:=?-Z^_a-z~-]"
+_RUN = regex(rf"(?={_SIGN}{{6}})(?=[^\s\d]{{0,199}}\d){_SIGN}{{6,{_LONGEST_RUN}}}")
 """Signs of a value, a digit among them: no quotes, brackets, commas and bars, which stand between values."""
 _OPENING, _CLOSING = "\"'`([{<=:,;|*>", "\"'`)]}>,;:.?|*"
 _PAIR = regex(r"[\w.@+-]{2,40}[/:]([^/:]{6,40})")
@@ -224,7 +227,7 @@ def _opens(text: str, start: int, end: int, gap: str) -> bool:
 def _find_candidates(text: str, end: int) -> Iterator[tuple[int, int, str]]:
     """Yield the runs of signs with a digit behind a word, each with what stands between."""
     stop = _find_stop(text, end)
-    for run in _RUN.finditer(text, end):
+    for run in _RUN.finditer(text, end, stop + _LONGEST_RUN):
         if run.start() >= stop:
             return
         value = run[0]

@@ -39,18 +39,26 @@ _LONGEST = 80
 """Characters between a word and the value that it announces, at most."""
 _BACK = 48
 """Characters between a value and a word behind it that says what it is, at most."""
+_FURTHEST_BACK = 88
+"""Characters before a word in which such a value begins, at most."""
+_WIDEST = 200
+"""Characters of a candidate, at most."""
 _MOST = 5
 """Candidates that are looked at behind one word."""
 _STOPS = regex(r"[。！；]|[.!;](?:\s|$)|\n\s*\n|\n[^\n]{0,200}\n")
 _BACK_STOPS = regex(r"[\n。！？；]|[.!?;]\s")
+_SIGN = r"[^\s\"'`“”「」『』，。；、：（）【】《》！？⟦⟧|]"
+# Most words end at the first look: how a word for a digit begins.
+_SPELLED = r"(?i:\b(?=[zotfsend]|[a-z]\b)(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|double|triple|[a-z])\b[ ,-]{0,2}){3,16})|[零〇一二三四五六七八九幺]{4,12}"
 _CANDIDATE = regex(
     r"\"(?P<double>[^\"\n]{3,120})\"|'(?P<single>[^'\n]{3,120})'|`(?P<tick>[^`\n]{3,120})`|[“「『](?P<curled>[^”」』\n]{3,60})[”」』]"
-    r"|(?P<spelled>(?i:\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|double|triple|[a-z])\b[ ,-]{0,2}){3,16})|[零〇一二三四五六七八九幺]{4,12})"
+    rf"|(?P<spelled>{_SPELLED})"
     r"|\$\{\w{1,40}:?[-=](?P<default>[^}\s]{3,60})\}"
     r"|(?P<bytes>(?i:(?:0x[0-9a-f]{2}|\d{1,3})(?:\s?,\s?(?:0x[0-9a-f]{2}|\d{1,3})){7,63}))"
     r"|(?P<number>(?<![\w.,:/#-])[*#]?\d{1,6}(?:[ -]\d{1,6}){1,7}[*#]?(?![\w.:/-]))"
-    r"|(?P<run>[^\s\"'`“”「」『』，。；、：（）【】《》！？⟦⟧|]{3,200})"
+    rf"|(?P<word>[A-Za-z]{{3,199}}(?!{_SIGN}))|(?P<run>{_SIGN}{{3,200}})"
 )
+_NUMBER_WORDS = regex(_SPELLED)
 _HAN = regex(r"[\u3400-\u9fff]")
 _HAN_RUN = regex(r"[\u3400-\u9fff]{3,12}")
 _ASCII_RUN = regex(r"[!-~\u00c0-\u024f]{3,200}")
@@ -85,6 +93,8 @@ def find_candidates(text: str, start: int, end: int) -> Iterator[tuple[Candidate
     if _COUNTED.search(text, *name):
         return
     label = Label(family, name, (start, end))
+    if family in _NUMBERED and not (_takes_phrases(text, label) or _tells_number(text, *name)):
+        return  # The code of the parser: nothing that it announces is near.
     labels: list[str] = []
     behind = islice(_find_behind(text, name[1]), _MOST)
     for value in chain(behind, _find_before(text, name[0])):
@@ -93,6 +103,12 @@ def find_candidates(text: str, start: int, end: int) -> Iterator[tuple[Candidate
             labels = labels or list(signs_of_label(text, label))
             seen = value._replace(looks=looks)
             yield seen, list(signs_of_value(text, label, labels, seen))
+
+
+def _tells_number(text: str, begins: int, ends: int) -> bool:
+    """Whether digits, or words for them, stand where a name may announce a value."""
+    first, last = max(0, begins - _FURTHEST_BACK), ends + _LONGEST + _WIDEST
+    return has_digit(text, first, last) or bool(_NUMBER_WORDS.search(text, first, last))
 
 
 def _find_name(text: str, start: int, end: int) -> Place:
@@ -119,10 +135,14 @@ def _find_behind(text: str, ends: int) -> Iterator[Candidate]:
     if halt:
         stop = halt.start()
     yield from _find_line(text, ends)
-    for found in _CANDIDATE.finditer(text, ends, min(len(text), stop + 200)):
+    for found in _CANDIDATE.finditer(text, ends, min(len(text), stop + _WIDEST)):
         if found.start() >= stop:
             return
         sort = found.lastgroup or "run"
+        if sort == "word":
+            if ENDS.match(text, found.end()):
+                yield Candidate(*found.span(), "run")
+            continue
         for one in _cut_candidate(text, sort, *found.span(sort)):
             if (
                 one.sort != "run"
@@ -144,12 +164,14 @@ def _find_line(text: str, ends: int) -> Iterator[Candidate]:
 
 
 def _find_before(text: str, begins: int) -> Iterator[Candidate]:
-    first = max(0, begins - _BACK - 40)
+    first = max(0, begins - _FURTHEST_BACK)
     for halt in _BACK_STOPS.finditer(text, first, begins):
         first = halt.end()
     kept = []
     for found in _CANDIDATE.finditer(text, first, begins):
         name = found.lastgroup or "run"
+        if name == "word":
+            continue
         kept += [
             one
             for one in _cut_candidate(text, name, *found.span(name))
@@ -160,7 +182,7 @@ def _find_before(text: str, begins: int) -> Iterator[Candidate]:
 
 def _cut_candidate(text: str, sort: str, first: int, last: int) -> Iterator[Candidate]:
     """Yield a candidate without the signs around it, in its parts when it has some."""
-    if last - first >= 200:
+    if last - first >= _WIDEST:
         return  # A piece of a file, not a value.
     if sort == "run":
         run = text[first:last]
@@ -234,12 +256,11 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
     """Return what a value looks like; nothing for what can be no secret."""
     said = text[value.start : value.end]
     if " " in said.strip() and value.sort not in ("number", "spelled", "bytes"):
-        is_of_words = (
-            label.family in ("pass", "seed") or "secret" in text[slice(*label.word)].lower()
-        )
-        return looks_of_phrase(said) if is_of_words else ()
-    looks = tuple(looks_of(said))
-    if looks[0] in _NEVER or _OF_ID.search(text, max(0, value.start - 12), value.start):
+        return looks_of_phrase(said) if _takes_phrases(text, label) else ()
+    looks = looks_of(said)
+    form = next(looks)
+    is_of_id = _OF_ID.search(text, max(0, value.start - 12), value.start)
+    if form in _NEVER or is_of_id or not _fits(text, label, value, form):
         return ()
     if label.family not in _WITH_WORDS and _DOTTED.fullmatch(said):
         return ()
@@ -247,12 +268,16 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
         return ()
     if "\n" in text[label.name[1] : value.start] and not _ALONE.match(text, value.end):
         return ()
-    return looks if _fits(text, label, value._replace(looks=looks)) else ()
+    return (form, *looks)
 
 
-def _fits(text: str, label: Label, value: Candidate) -> bool:
+def _takes_phrases(text: str, label: Label) -> bool:
+    """Whether words can be what a word announces."""
+    return label.family in _WITH_WORDS or "secret" in text[slice(*label.word)].lower()
+
+
+def _fits(text: str, label: Label, value: Candidate, form: str) -> bool:
     """Whether the word announces such values: numbers, words or drawn ones."""
-    form = value.looks[0]
     if form in _WORDS and label.family not in _WITH_WORDS:
         return False  # The secret is patience.
     if form in _NUMBERS:

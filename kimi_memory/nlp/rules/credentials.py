@@ -139,7 +139,7 @@ def is_any(text: str, start: int, end: int) -> bool:
 
 def has_digit(text: str, start: int, end: int) -> bool:
     """Whether a digit stands in it."""
-    return any(sign.isdigit() for sign in text[start:end])
+    return any(map(str.isdigit, text[start:end]))
 
 
 def is_real(text: str, start: int, end: int) -> bool:
@@ -271,12 +271,13 @@ def is_drawn_alone(text: str, start: int, end: int) -> bool:
     manuals, chats and code there are 30 such tokens, half of them passwords.
     """
     value = text[start:end]
+    # The words of a text, which are asked first, end here.
+    if not (_is_mixed(value) and 0 < len(_INSIDE.findall(value)) <= len(value) // 4):
+        return False
     if _JOINED_BEFORE.search(text[max(0, start - 8) : start]) or _JOINED_AFTER.match(text, end):
         return False
     return (
         is_real(text, start, end)
-        and _is_mixed(value)
-        and 0 < len(_INSIDE.findall(value)) <= len(value) // 4
         and not (_NAMES.fullmatch(value) or _EXPRESSION.fullmatch(value))
         and value.count("*") < 2
         and not _ESCAPED.search(value)

@@ -29,8 +29,8 @@ class Rule(NamedTuple):
 def make_rule(
     name: str, pattern: str, keys: str = "", check: Check = is_real, digits: int = 0
 ) -> Rule:
-    """Make a rule; the keys stand in one text."""
-    return Rule(name, pattern, tuple(keys.split()), check, digits)
+    """Make a rule; the keys stand in one text, with ␣ for a blank in them."""
+    return Rule(name, pattern, tuple(key.replace("␣", " ") for key in keys.split()), check, digits)
 
 
 def make_scan(name: str, pattern: str, keys: str, scan: Scan, digits: int) -> Rule:

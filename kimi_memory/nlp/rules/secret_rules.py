@@ -74,6 +74,10 @@ _PHRASE = (
     r"(?:[a-z0-9_.-]*(?:password|passw?rd|passwd|psswd|pass ?phrase|pass ?code|pwd|psk|pre-?shared[ _-]?key)|\bpw|(?:[a-z0-9]+[_-])+pass"
     r"|\b(?:sudo|root|admin|wi-?fi|database|ssh|vpn|ftp) pass)"
 )
+_PHRASE_KEYS = (
+    "passw passrd passp pass␣p passc pass␣c pwd psk pw psswd shared _pass -pass sudo␣pass root␣pass admin␣pass"
+    " fi␣pass database␣pass ssh␣pass vpn␣pass ftp␣pass"
+)
 _IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
 _SET = rf"{_IN_BRACKETS}[\"'*]{{0,2}}\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\*{{0,2}}\s{{0,4}}(?:[bru]{{1,2}}[\"']|[\"'*]{{0,2}})"
 _SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-zÀ-ÖØ-öø-ÿ0-9-]"
@@ -100,6 +104,12 @@ _LEFT = r"(?:left|right|左|右)(?:转到?|边| to)?\s?\d{1,3}"
 _THEN = r"[\s,，、]{0,2}(?:再|then|and|然后)?\s{0,2}"
 
 _DIGITS = "0 1 2 3 4 5 6 7 8 9"
+
+
+def _followed_by_hex(start: str) -> str:
+    """Return the keys of a token that goes on with hexadecimal digits."""
+    return " ".join(f"{start}{sign}" for sign in "0123456789abcdef")
+
 
 # fmt: off
 RULES: tuple[Rule, ...] = (
@@ -158,9 +168,9 @@ RULES: tuple[Rule, ...] = (
     make_rule("slack-app-token", r"\b(xapp-\d-[\w-]{20,})", "xapp-"),
     make_rule("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+]{30,})", "hooks.slack.com"),
     make_rule("telegram-bot-token", r"\b(?:bot)?(\d{8,10}:AA[\w-]{33})", ":aa"),
-    make_rule("discord-token", r"\b([MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38})", _DIGITS, is_real_with_digit),
+    make_rule("discord-token", r"\b([MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38})", ".", is_real_with_digit, 1),
     make_rule("discord-webhook", r"discord(?:app)?\.com/api/webhooks/(\d{17,20}/[\w-]{40,})", "api/webhooks"),
-    make_rule("twilio-key", r"\b(SK[0-9a-f]{32})\b", "sk"),
+    make_rule("twilio-key", r"\b(SK[0-9a-f]{32})\b", _followed_by_hex("sk")),
     make_rule("twilio-auth-token", r"(?i)twilio.{0,40}?[\s:=\"'：是]([0-9a-f]{32})\b", "twilio"),
     make_rule("sendgrid-key", r"\b(SG\.[\w-]{16,32}\.[\w-]{30,64})", "sg."),
     make_rule("mailgun-key", r"\b((?:key|pubkey)-[0-9a-f]{32})\b", "key-"),
@@ -182,7 +192,7 @@ RULES: tuple[Rule, ...] = (
     make_rule("nvidia-key", r"\b(nvapi-[\w-]{40,})", "nvapi-"),
     make_rule("tavily-key", r"\b(tvly-(?:dev-|prod-)?[A-Za-z0-9]{24,})", "tvly-"),
     make_rule("langsmith-key", r"\b(lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10})", "lsv2_"),
-    make_rule("zhipu-key", r"\b([0-9a-f]{32}\.[A-Za-z0-9]{16})\b", _DIGITS, is_real_with_digit),
+    make_rule("zhipu-key", r"\b([0-9a-f]{32}\.[A-Za-z0-9]{16})\b", ".", is_real_with_digit, 1),
     # Shops, notes and design
     make_rule("stripe-key", r"\b((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,})", "_live_ _test_ _prod_"),
     make_rule("stripe-webhook-secret", r"\b(whsec_[A-Za-z0-9+/=]{24,})", "whsec_"),
@@ -195,8 +205,8 @@ RULES: tuple[Rule, ...] = (
     make_rule("dropbox-token", r"\b(sl\.[\w-]{100,})", "sl."),
     make_rule("facebook-token", r"\b(EAA[A-Za-z0-9]{80,})", "eaa"),
     # Forms that no single vendor owns
-    make_rule("private-key", r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,.\s\\>#|*-]{0,80}?)[A-Za-z0-9+/=\s\\>#|*]{40,}(?:-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----)?", "private key", is_any),
-    make_rule("private-key", r"((?:[A-Za-z0-9+/=]{16,}\s{1,3})+)-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY", "private key", is_any),
+    make_rule("private-key", r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,.\s\\>#|*-]{0,80}?)[A-Za-z0-9+/=\s\\>#|*]{40,}(?:-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----)?", "private␣key", is_any),
+    make_rule("private-key", r"((?:[A-Za-z0-9+/=]{16,}\s{1,3})+)-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY", "private␣key", is_any),
     make_rule("age-secret-key", r"\b(AGE-SECRET-KEY-1[0-9A-Z]{58})", "age-secret-key"),
     make_rule("jwt", r"\b(eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,})", "eyj"),
     make_rule("bearer-token", r"(?i)\bbearer\s+[\"']?([\w.~+/=-]{16,})", "bearer", is_real_with_digit),
@@ -215,25 +225,25 @@ RULES: tuple[Rule, ...] = (
     make_rule("sql-password", r"(?i)\bidentified\s{1,3}(?:with\s{1,3}\S{1,60}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3})?[\"'`]([^\"'`\n]{3,})[\"'`]", "identified", is_credential),
     make_rule("sql-password", r"(?i)\b(?:set\s{1,3})?password(?:\s{1,3}|(?:\s{1,3}for\s{1,3}\S{1,80})?\s{0,3}=\s{0,3})(?:password\()?[\"']([^\"'\n]{4,})[\"']", "password", is_password),
     make_rule("xml-password", r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|pwd|secret|token|apikey|api-key|passphrase)>\s{0,20}([^<>\s]{3,})\s{0,20}</", "password passwd pwd secret token apikey api-key passphrase", is_password),
-    make_rule("xml-password", r"(?i)\b(?:name|key|id)\s?=\s?[\"'][\w.:-]*(?:password|passwd|pwd|secret|token|api[_-]?key|pass)[\"'][^<>]{0,80}?(?:\bvalue\s?=\s?[\"']([^\"'<>\s]{4,})[\"']|>\s{0,20}([^<>\s]{4,})\s{0,20}</)", "pass pwd secret token api", is_password),
+    make_rule("xml-password", r"(?i)\b(?:name|key|id)\s?=\s?[\"'][\w.:-]*(?:password|passwd|pwd|secret|token|api[_-]?key|pass)[\"'][^<>]{0,80}?(?:\bvalue\s?=\s?[\"']([^\"'<>\s]{4,})[\"']|>\s{0,20}([^<>\s]{4,})\s{0,20}</)", "word\" word' wd\" wd' secret\" secret' token\" token' key\" key' pass\" pass'", is_password),
     make_rule("wallet-key", r"(?i)(?:private[ _-]?key|wallet key|私钥)[^\n]{0,20}?(?:0x)?\b(?:0x)?([0-9a-f]{64})\b", "private wallet 私钥", is_real_with_digit, 1),
-    make_rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?((?:{_SIGN}|[()]){{4,}})", "pass pwd pw psswd psk shared", is_password),
+    make_rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?((?:{_SIGN}|[()]){{4,}})", _PHRASE_KEYS, is_password),
     make_rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", is_strong),
     make_rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?[ \t]{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
-    make_rule("bare-key", rf"(?i)\b(?:(?:api|access|wlan|wi-?fi|network)[ _-]?key|(?:api|access|auth|client|bot|shared|t?otp|2fa) (?:token|secret|seed))(?:\s?[:=])?\s{{1,4}}{_QUOTE}({_SIGN}{{8,}})", "key token secret seed", is_random),
+    make_rule("bare-key", rf"(?i)\b(?:(?:api|access|wlan|wi-?fi|network)[ _-]?key|(?:api|access|auth|client|bot|shared|t?otp|2fa) (?:token|secret|seed))(?:\s?[:=])?\s{{1,4}}{_QUOTE}({_SIGN}{{8,}})", "key token secret seed", is_random, 1),
     make_rule("bare-key", rf"(?i)\b(?:t?otp|2fa|mfa|authenticator)\s(?:secret|seed|key)(?:\sis|\s?[:=])?\s{{1,4}}{_QUOTE}(?-i:([A-Z2-7]{{16,64}}))\b", "otp 2fa mfa authenticator", is_real),
-    make_rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong),
+    make_rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong, 1),
     make_rule("spoken-password", rf"(?i)\b[\w-]*(?:password|passphrase|passcode)(?:\s(?:for|to|of|on|at|in)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?\s{{1,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "password passphrase passcode", is_password),
-    make_rule("spoken-password", rf"(?i)\b(?:(?:pass|pw|pwd|passwd|login)\s?[:=]|(?:pass|pw|pwd|passwd|login|key)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{5,}}{_SIGN})", "pass pw login key", is_strong),
-    make_rule("spoken-password", rf"(?i)\b(?:use|enter|type|try|take)\s{_QUOTE}({_SIGN}{{4,}}?)[\"'`”]?\s(?:as|for)\s(?:the|my|your|our|a|its)?\s?(?:[\w-]{{1,20}}\s){{0,2}}(?:password|passphrase|passcode|pass|pwd|pw)\b", "passw passp passc pass pw", is_strong),
-    make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}(?:{_ARROW}|(?:, it)?['’]s\s)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "pass pwd pw psswd psk shared", is_password, 1),
+    make_rule("spoken-password", rf"(?i)\b(?:(?:pass|pw|pwd|passwd|login)\s?[:=]|(?:pass|pw|pwd|passwd|login|key)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{5,}}{_SIGN})", "pass pw login key", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)\b(?:use|enter|type|try|take)\s{_QUOTE}({_SIGN}{{4,}}?)[\"'`”]?\s(?:as|for)\s(?:the|my|your|our|a|its)?\s?(?:[\w-]{{1,20}}\s){{0,2}}(?:password|passphrase|passcode|pass|pwd|pw)\b", "passw passp passc pass pw", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}(?:{_ARROW}|(?:, it)?['’]s\s)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", _PHRASE_KEYS, is_password, 1),
     make_rule("spoken-password", rf"(?i)\b{_PHRASE}{_ABOUT}{_ARROW}\s{{1,4}}{_QUOTE}([a-z]{{4,30}})", "pass pwd pw psswd psk", is_plain_password),
-    make_rule("spoken-password", rf"(?i)\b(?:password|passwd|passphrase|pass ?code|pwd)(?:(?:\s(?:for|to|of|on)\s[^\n]{{1,40}}?)?\sis|['’]s)(?: now| still)?\s{_QUOTE}([a-z]{{5,30}})", "pass pwd", is_plain_password),
-    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\bfrom\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
-    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\b(?:changed|reset|updated|rotated|switched)\b[^\n]{{0,60}}?\bto\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
-    make_rule("spoken-password", rf"(?i)({_SIGN}{{5,}}{_SIGN})[\"'`”]?[,;]?\s{{1,3}}(?:is|was|that['’]?s|that is|this is)\s{_OWNED}\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:password|passphrase|passcode|pwd|pw)\b", "pass pwd pw", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)\b(?:password|passwd|passphrase|pass ?code|pwd)(?:(?:\s(?:for|to|of|on)\s[^\n]{{1,40}}?)?\sis|['’]s)(?: now| still)?\s{_QUOTE}([a-z]{{5,30}})", "passw passp passc pass␣c pwd", is_plain_password),
+    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\bfrom\s{_QUOTE}({_SIGN}{{5,}})", "passw passp passc pwd pw", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,40}}?\b(?:changed|reset|updated|rotated|switched)\b[^\n]{{0,60}}?\bto\s{_QUOTE}({_SIGN}{{5,}})", "passw passp passc pwd pw", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)({_SIGN}{{5,}}{_SIGN})[\"'`”]?[,;]?\s{{1,3}}(?:is|was|that['’]?s|that is|this is)\s{_OWNED}\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:password|passphrase|passcode|pwd|pw)\b", "passw passp passc pwd pw", is_strong, 1),
     make_rule("login-pair", rf"(?i)\b[\w.@+-]{{1,60}}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{{6,}})\s(?:is|are)\s(?:{_OWNED}\s)?(?:[\w-]{{1,20}}\s){{0,2}}?(?:credentials|creds|login)\b", "cred login", is_strong, 1),
-    make_rule("login-pair", r"(?i)\b(?:basic auth(?:entication)?|credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "auth cred login log account fi wlan ssid hotspot", is_strong, 1),
+    make_rule("login-pair", r"(?i)\b(?:basic auth(?:entication)?|credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "basic cred log account wifi wi-fi wlan ssid hotspot", is_strong, 1),
     make_rule("login-pair", r"(?i)\b(?:password|passwd|pwd|pw)\s(?:for|to|of|on|at)\s[^\n]{1,60}?[:=]\s{0,2}[\w.@+-]{1,60}\s/\s([^\s\"'`<>⟦⟧]{6,})", "passw pwd pw", is_strong),
     make_rule("login-pair", r"(?i)(?:[账帐]号|用户名?|管理员|登录|无线网?|热点)[^\n]{0,10}?(?:密码|口令)[是为\s:：]{1,4}[\w.@-]{1,60}\s?[/／|:：，,]\s?([!-~]{4,})", "密码 口令", is_password),
     make_rule("passphrase", rf"(?i)(?:pass(?:phrase|word|code){_ABOUT}(?:\s(?:is|was)\b|\s?=|{_ARROW})|口令(?:短语)?{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}[\"'“「]?([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{2,11}})", "passphrase password 口令 密码", is_phrase),
@@ -276,15 +286,15 @@ RULES: tuple[Rule, ...] = (
     make_rule("unlock-with", rf"(?i)\b(?:unlock|decrypt|unzip|extract|open|unseal)(?:s|ed|ing)?\b[^\n]{{0,40}}?\b(?:with|using|by)\s{_QUOTE}([^\s\"'`<>⟦⟧]{{6,}})", "lock decrypt zip extract open unseal", is_drawn, 1),
     make_rule("unlock-with", r"解[压锁密]码?[是为\s:：]{1,3}([!-~]{6,})", "解压 解锁 解密", is_drawn, 1),
     make_rule("wifi-key", r"\bWIFI:[^\n]{0,80}?\bP:([^;\n]{4,63})", "wifi:", is_credential),
-    make_rule("wifi-key", r"(?i)\b(?:wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,40}?\b(?:key|psk|pass|pw)\b[\s:=]{1,3}([^\s\"'`<>⟦⟧]{6,})", "fi wlan ssid hotspot", is_strong),
+    make_rule("wifi-key", r"(?i)\b(?:wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,40}?\b(?:key|psk|pass|pw)\b[\s:=]{1,3}([^\s\"'`<>⟦⟧]{6,})", "wifi wi-fi wlan ssid hotspot", is_strong),
     make_rule("secret-assignment", r"\b[A-Z0-9_]{1,40}_(?:PAT|SK|AK|PW|PWD|PASS)\s?=\s?[\"']?([^\s\"']{6,})", "_pat _sk _ak _pw _pass", is_value),
-    make_rule("secret-assignment", r"(?i)[\"'](?:pass|pw|pin|otp|cvv|pincode|passcode)[\"']\s?:\s?[\"']((?:[^\s\"']{6,}|\d{3,8}))[\"']", "pass pw pin otp cvv", is_password_with_digit, 1),
+    make_rule("secret-assignment", r"(?i)[\"'](?:pass|pw|pin|otp|cvv|pincode|passcode)[\"']\s?:\s?[\"']((?:[^\s\"']{6,}|\d{3,8}))[\"']", "pass\" pass' pw\" pw' pin\" pin' otp\" otp' cvv\" cvv' code\" code'", is_password_with_digit, 1),
     make_rule("code-password", r"(?i)\b(?:networkcredential|basicauth|basic_auth|auth|credentials?)\s?=?\s?(?:new\s)?\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"']([^\"'\n]{4,})[\"']", "credential auth", is_password),
-    make_rule("command-line-password", r"\becho\s(?:-n\s)?[\"']?([^\s\"'|]{4,})[\"']?\s?\|\s?sudo\s-S\b|\bhtpasswd\s{1,2}-\w{0,4}b\w{0,4}\s{1,2}\S{1,200}\s{1,2}\S{1,80}\s{1,2}([^\s\"']{4,})|\bnet use\b[^\n]{1,120}?/user:\S{1,60}\s([^\s\"'/]{4,})|\s-(?:storepass|keypass|srcstorepass|deststorepass|passin pass:|passout pass:|pass pass:)\s?([^\s\"']{4,})", "sudo htpasswd /user: pass", is_credential),
+    make_rule("command-line-password", r"\becho\s(?:-n\s)?[\"']?([^\s\"'|]{4,})[\"']?\s?\|\s?sudo\s-S\b|\bhtpasswd\s{1,2}-\w{0,4}b\w{0,4}\s{1,2}\S{1,200}\s{1,2}\S{1,80}\s{1,2}([^\s\"']{4,})|\bnet use\b[^\n]{1,120}?/user:\S{1,60}\s([^\s\"'/]{4,})|\s-(?:storepass|keypass|srcstorepass|deststorepass|passin pass:|passout pass:|pass pass:)\s?([^\s\"']{4,})", "sudo htpasswd /user: storepass keypass pass:", is_credential),
     make_rule("command-line-password", r"\b(?:mongo(?:sh|dump|restore|import|export)?|mariadb|clickhouse-client|influx|smbclient|ldapsearch|openssl|7za?|zip|unzip|rar)\b[^\n]{0,120}?\s-[pPwk]\s?[\"']?([^\s\"'-][^\s\"']{5,})", "mongo mariadb clickhouse influx smb ldap openssl 7z zip rar", is_drawn, 1),
-    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\s(?:stays|remains|ist|lautet|reads|goes)(?: like)?:?\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
-    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,30}}?\b(?:enter|type|give|put|try)(?: in)?\s{_QUOTE}({_SIGN}{{5,}})", "pass pwd pw", is_strong, 1),
-    make_rule("spoken-password", rf"(?i)\b(?:enter|type|use|give|put|try)\s{_QUOTE}({_SIGN}{{5,}})[\"'`”]?,?\s(?:when|if|where|once|at|in)\b[^\n]{{0,40}}?\b(?:password|passphrase|passcode|pwd|pw)\b", "pass pwd pw", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\s(?:stays|remains|ist|lautet|reads|goes)(?: like)?:?\s{_QUOTE}({_SIGN}{{5,}})", "passw passp passc pwd pw", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)\b(?:password|passphrase|passcode|pwd|pw)\b[^\n]{{0,30}}?\b(?:enter|type|give|put|try)(?: in)?\s{_QUOTE}({_SIGN}{{5,}})", "passw passp passc pwd pw", is_strong, 1),
+    make_rule("spoken-password", rf"(?i)\b(?:enter|type|use|give|put|try)\s{_QUOTE}({_SIGN}{{5,}})[\"'`”]?,?\s(?:when|if|where|once|at|in)\b[^\n]{{0,40}}?\b(?:password|passphrase|passcode|pwd|pw)\b", "passw passp passc pwd pw", is_strong, 1),
     make_rule("access-code", r"(?i)\b(?:code|combination|combo|pin)\s(?:to|of|for)\s(?:(?:the|my|our|your)\s)?(?:\w{1,12}\s)?(?:safe|lock|gate|door|locker|vault|alarm|garage|key ?pad|building|house|flat)\s?(?:is(?: now)?|:|=)\s{0,2}([\d-]{4,11})\b", "code comb pin", is_any, 4),
     make_rule("access-code", r"门禁[^\n\d]{0,6}?(\d{4,8})(?:[#＃*]|[\s，。；]|$)", "门禁", is_any, 4),
     make_rule("spoken-token", r"(?i)\b(?:token|secret|csrf|sk|ak|pat|session[ _-]?id)(?:\sis)?[ \t:=：]{1,3}[\"'`]?([a-z0-9]{20,128})\b", "token secret csrf sk ak pat session", is_token, 3),
@@ -305,14 +315,14 @@ RULES: tuple[Rule, ...] = (
     make_rule("verification-code-zh", r"提取码\s?[:：]\s?([0-9A-Za-z]{4})\b", "提取码", is_any),
     make_rule("password-zh", r"解压(?:密码|码)[是为\s:：]{0,3}([!-~]{4,})", "解压", is_credential),
     # Spoken in sentences, and numbers that open something
-    make_rule("told-password", rf"(?i)\b(?:pass ?word|pass ?phrase|pass ?code|passwd|pwd|pw|login word|secret word)\b[^\n.;!]{{0,60}}?(?:\b(?:is|was|are|be)|[:?=])\s{{1,3}}{_QUOTE}({_SIGN}{{6,}})", "pass pwd pw word", is_told, 1),
-    make_rule("told-password", rf"(?i)\b(?:sudo|root|admin|login|laptop|phone|pc|computer|pdf|zip|file|archive|account|portal|disk|drive)\b[^\n.;!]{{0,40}}?\b(?:needs|wants|takes|asks for|opens with|unlocks with)\s{_QUOTE}({_SIGN}{{6,}})", "need want take ask with", is_told, 1),
+    make_rule("told-password", rf"(?i)\b(?:pass ?word|pass ?phrase|pass ?code|passwd|pwd|pw|login word|secret word)\b[^\n.;!]{{0,60}}?(?:\b(?:is|was|are|be)|[:?=])\s{{1,3}}{_QUOTE}({_SIGN}{{6,}})", "passw passp passc pass␣p pass␣c pwd pw word", is_told, 1),
+    make_rule("told-password", rf"(?i)\b(?:sudo|root|admin|login|laptop|phone|pc|computer|pdf|zip|file|archive|account|portal|disk|drive)\b[^\n.;!]{{0,40}}?\b(?:needs|wants|takes|asks for|opens with|unlocks with)\s{_QUOTE}({_SIGN}{{6,}})", "needs wants takes asks␣for opens␣with unlocks␣with", is_told, 1),
     make_rule("told-password", r"(?:密码|口令|暗号)(?:[^\n。！？!?学管模（(][^\n。！？!?A-Za-z]{0,23}?)?(?:[,，：:]|是|成|为|叫)\s{0,2}([!-~]{6,})", "密码 口令 暗号", is_told, 1),
     make_rule("told-password", r"(?:密码|口令|暗号)\s{0,2}[是为:：]\s{0,2}[“「\"]?([\x{4e00}-\x{9fff}]{2,12}\d{2,8})", "密码 口令 暗号", is_told_zh, 2),
     make_rule("told-password", r"(?:密码|口令)[^\n。！？!?]{0,16}?[,，]\s{0,2}(?:全?小写|全?大写|拼音)(?:的|是)?\s{0,2}([A-Za-z.]{4,30})", "密码 口令", is_plain_password),
     make_rule("told-number", rf"密码锁[^\n。！？!?A-Za-z]{{0,12}}?[,，：:\s是]\s{{0,2}}{_NUMBER}|(?:密码|口令)[^\n。！？!?A-Za-z`]{{0,24}}?(?:[,，：:\s]|是|成|为)\s{{0,2}}(\d(?:[ -]\d){{3,11}}|\d{{1,6}}(?:-\d{{1,6}}){{1,4}}|\d{{4,12}})", "密码 口令", is_lock_number, 3),
     make_rule("told-number", rf"(?:密码|口令)\s{{0,2}}\d{{3,12}}\s{{0,2}}{_ZH_MADE}\s{{0,2}}(\d{{3,12}})", "密码 口令", is_lock_number, 6),
-    make_rule("told-number", rf"(?i)\b(?:otp|m?tan|pin|puk|cvc2?|cvv2?|pass ?code|(?:voicemail|one[- ]time|sms|login|security|verification) code|apple id verification)\b[^\n.;!?\d-]{{0,40}}?(?:\b(?:is|was|are)|:)\s{{0,2}}{_NUMBER}", "otp tan pin puk cvc cvv pass code verification", is_lock_number, 3),
+    make_rule("told-number", rf"(?i)\b(?:otp|m?tan|pin|puk|cvc2?|cvv2?|pass ?code|(?:voicemail|one[- ]time|sms|login|security|verification) code|apple id verification)\b[^\n.;!?\d-]{{0,40}}?(?:\b(?:is|was|are)|:)\s{{0,2}}{_NUMBER}", "otp tan pin puk cvc cvv code verification", is_lock_number, 3),
     make_rule("told-number", rf"(?i)\b(?:otp|m?tan|puk)\b[^\n.;!?\d]{{0,20}}?\s{_NUMBER}", "otp tan puk", is_lock_number, 3),
     make_rule("told-number", r"(?:验证码|校验码|动态码|取件码|开柜码|取餐码|提取码|兑换码|兑换口令|核销码)(?:是|为|就是|[\s：:]){0,4}(\d{1,4}(?:[ -]\d{1,4}){1,4}|[A-Z0-9]{2,8}(?:-[A-Z0-9]{2,8}){1,4}|\d{4,8})", "验证码 校验码 动态码 取件码 开柜码 取餐码 提取码 兑换 核销码", is_lock_number, 3),
     make_rule("access-code", rf"(?i)\b{_LOCK}\b[^\n.;!]{{0,60}}?(?:\b(?:takes|wants|needs|accepts|expects|opens (?:with|on|to)|unlocks (?:with|at|on)|(?:is )?set to|(?:unlock )?sequence|key|code|pin|type|enter|press|dial|punch(?: in)?)[:,]?|:)\s{_NUMBER}", "pad lock safe vault garage gate barrier alarm intercom buzzer door elevator bike suitcase luggage voicemail", is_lock_number, 3),
@@ -323,7 +333,7 @@ RULES: tuple[Rule, ...] = (
     make_rule("login-pair", r"(?i)(?:^|[\s(:：])(?:admin(?:istrator)?|root|guest|postgres|ubuntu|sa)\s/\s([!#-&*-~]{6,})", "admin root guest postgres ubuntu sa", is_drawn, 1),
     make_rule("told-token", r"(?i)(?:\w{0,40}(?:key|secret|token|seed)\b|\b[as]k\b|密钥|种子|令牌|私钥)[^\n]{0,30}?[ \t:：=是为\"'`](\w[\w+/-]{15,127}={0,2})", "key secret token seed ak sk 密钥 种子 令牌 私钥", is_drawn_token, 1),
     make_rule("told-token", r"(?i)(?:key|secret|token|seed|\b[as]k\b)[^\n]{0,30}?[ \t:：=是为\"'`]\w{16,128}(?:\s?(?:和|and|[,，、/])\s?)(\w{16,128})", "key secret token seed ak sk", is_drawn_token, 3),
-    make_rule("dingtalk-secret", r"\b(SEC[0-9a-f]{64})\b", "sec", is_any),
+    make_rule("dingtalk-secret", r"\b(SEC[0-9a-f]{64})\b", _followed_by_hex("sec"), is_any),
     make_rule("app-password", r"授权码[是为:：\s]{0,3}([a-z]{16})\b", "授权码", is_any),
     make_rule("docker-auth", r"\"auth\"\s?:\s?\"([A-Za-z0-9+/]{12,}={0,2})\"", "auth", is_random),
     make_rule("code-password", r"(?i)[\"']\w*(?:password|passwd|pwd|secret|token|api_?key|_salt|_pass)[\"']\s?(?:,|=>)\s?[\"']([^\"'\s]{6,})[\"']", "passw pwd secret token key _salt _pass", is_told, 1),
@@ -350,7 +360,7 @@ RULES: tuple[Rule, ...] = (
     make_rule("wallet-key", r"\b([xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}|nsec1[02-9ac-hj-np-z]{58})\b", "prv nsec1"),
     make_rule("serverchan-key", r"\b(SCT\d{3,8}T[A-Za-z0-9]{20,40})\b", "sct"),
     make_rule("mapbox-token", r"\b(sk\.eyJ[\w-]{8,}\.[\w-]{16,})", "sk.eyj"),
-    make_rule("secret-assignment", r"(?im)^\s{0,12}[\w.]{1,40}[_.](?:password|passphrase|passwd|pass)\s?[:=]\s?[\"']?((?:[a-z0-9]{1,12} ){2,8}[a-z0-9]{2,12})[\"']?$", "pass", is_phrase, 1),
+    make_rule("secret-assignment", r"(?im)^\s{0,12}[\w.]{1,40}[_.](?:password|passphrase|passwd|pass)\s?[:=]\s?[\"']?((?:[a-z0-9]{1,12} ){2,8}[a-z0-9]{2,12})[\"']?$", "_pass .pass", is_phrase, 1),
     make_rule("deepl-key", r"\b([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}:fx)\b", ":fx"),
     make_rule("card-number", r"(?i)(?:\b(?:card|visa|master ?card|amex|debit|credit)\b|卡)[^\n\d]{0,30}?(\d{4}(?:[ -]\d{4}){3}(?:[ -]\d{1,3})?)\b", "card visa amex debit credit 卡", is_any, 16),
     make_rule("licence-number", r"(?:驾驶证|行驶证|护照|档案|社保|公积金|医保)[^\n\d]{0,8}?(?:编号|号码?)[是为:：\s]{0,3}(\d{8,18})\b", "编号 号", is_any, 8),
@@ -373,7 +383,7 @@ RULES: tuple[Rule, ...] = (
     make_rule("bank-card", r"\b(\d(?:[ -]?\d){12,18})\b", _DIGITS, is_card_number, 13),
     make_rule("passport", r"(?i)(?:护照号?码?[\s:：#是为]{0,6}|(?:通行证|台胞证|回乡证|居住证)号?码?[\s:：#是为]{0,6}|passport(?: no\.?| number| num)?[\s:：#]{1,6}(?:is )?)([A-Z]{1,2}\d{7,8}|\d{8,9}|[A-Z][A-Z0-9]{8})\b", "护照 通行证 台胞证 回乡证 居住证 passport", has_digit, 1),
     make_rule("driving-licence", r"(?i)\bdriv(?:er['’]?s?|ing) licen[cs]e(?: number| no\.?)?(?: is|:)?\s{1,3}([A-Z0-9-]{6,18})\b", "driv", has_digit, 4),
-    make_rule("iban", r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b", _DIGITS, is_iban),
+    make_rule("iban", r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b", _DIGITS, is_iban, 2),
     make_rule("us-ssn", r"(?i)(?:\bssn\b|social security|\bmy social\b)[^\d\n]{0,30}(\d{3}[- ]?\d{2}[- ]?\d{4})\b", "ssn social", is_any, 9),
     make_rule("phone", r"(\+[1-9][\d ().-]{7,18}\d)\b", "+", is_phone),
     make_rule("phone", r"(?i)(?:\b(?:(?:tele)?phone|mobile|cell|tel|(?:call|text|ring|reach|whatsapp) me (?:at|on)|contact number)\b(?: (?:number|no\.?|is|at|on)){0,2}|(?:电话|手机|座机|联系方式)(?:号码?|是|为){0,2})[\s.:：#(（]{0,4}(\d{3,4}[)）]?[ .-]?\d{3,4}[ .-]?\d{3,4})\b", "phone mobile cell tel call text me ring me reach whatsapp contact 电话 手机 座机 联系", is_any, 9),

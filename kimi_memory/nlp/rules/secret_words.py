@@ -30,10 +30,11 @@ _KEYS = {
     "code": "pin puk otp cv code comb serial voucher gift authenticator 码 位",
     "lock": "lock safe vault gate door garage alarm pad intercom barrier buzzer suitcase voice "
     "pair press dial punch enter type open 锁 柜 门 闸 箱 输 按",
-    "login": "user log sign account admin root ssid fi wlan hotspot network portal vpn 账 帐 用户 登 后台 "
-    "无线",
+    "login": "user log sign account admin root ssid wifi wi-fi wlan hotspot network portal vpn 账 帐 "
+    "用户 登 后台 无线",
     "flag": "/p -p -w -k -a -x <<< securestring decrypt echo sudo bcrypt",
-    "number": "number no nr # nummer ssn ein vat iban passport visa master amex card nino bsn cpf "
+    "number": "account member licen permit insurance social tax identity national entry patient "
+    "medicare residence employer nummer ssn ein vat iban passport visa master amex card nino bsn cpf "
     "nif pesel aadhaar nie dni dsk 身份 护照 驾 证 社保 医保 公积金 卡号 编号 账 帐 代码 税号 发动机号 车架号",
 }
 """Pieces in small letters, one of which every word of a family holds."""
