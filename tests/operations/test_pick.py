@@ -186,6 +186,39 @@ def test_a_part_is_merged_and_the_rest_comes_later_without_a_loss(pair: Pair, cl
     assert tree(memory) == tree(other)
 
 
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("went_on", [False, True])
+def test_a_session_comes_alone_and_what_was_made_of_it_later(
+    pair: Pair, clock: Clock, ended: bool, went_on: bool
+) -> None:
+    memory, other = pair
+    memory.session("talk").turn("user", "We use PostgreSQL for the shop.")
+    memory.batch.flush()
+    merge_copy(other, str(memory.root))
+    clock.move(minutes=2)
+    other.session("talk").turn("user", "Remember: the shop closes at five.")
+    if ended:
+        other.end("talk")
+        other.distil_waiting()
+    other.batch.flush()
+    if went_on:
+        memory.session("talk").turn("user", "Remember: the shop opens at nine.")
+        memory.batch.flush()
+    spoken = {*said(memory)}
+    done = merge_parts(memory, str(other.root), ["session:talk"])
+    assert {*said(memory)} == {*spoken, "Remember: the shop closes at five."}
+    assert "closes" not in cards(memory, "when does the shop close?")
+    assert errors(memory) == []
+    assert not merge_parts(memory, str(other.root), ["session:talk"]).paths
+    merge_copy(memory, str(other.root))
+    merge_copy(other, str(memory.root))
+    assert "closes" in cards(memory, "when does the shop close?") or not ended
+    assert len(said(memory)) == len({*said(memory)})
+    assert errors(memory) == errors(other) == []
+    assert tree(memory) == tree(other)
+    assert done.job
+
+
 def test_where_one_part_is_not_there_none_is_taken(
     pair: Pair, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
