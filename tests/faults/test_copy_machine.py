@@ -50,7 +50,8 @@ class Copies(RuleBasedStateMachine):
     def __init__(self, root: Path, opening: Opening) -> None:
         super().__init__()
         root.mkdir()
-        self.life = Life(root, opening, 0)
+        # To go far back takes most notes away, which a merge would ask a person about.
+        self.life = Life(root, opening, 0, "\n[gates]\nmax_loss = 1.0\n")
         self.barred: dict[str, set[str]] = {"a": set(), "b": set()}
         """What was forgotten, by the copies that know of it."""
 
