@@ -118,6 +118,11 @@ LAWS: dict[str, tuple[str, ...]] = {
         "jobs/test_vouching.py::"
         "test_nothing_of_a_stranger_counts_also_where_the_owner_signed_upon_it",
     ),
+    "L21: what is merged of a part changes nothing else, and the rest comes later without a loss": (
+        f"{TREES}::test_a_part_first_and_the_rest_later_is_no_loss",
+        "operations/test_pick.py::test_a_part_is_merged_and_the_rest_comes_later_without_a_loss",
+        MACHINE,
+    ),
     "D1: two copies that remembered on one day are readable after a plain pull": (
         "test_copies.py::test_two_copies_that_remembered_on_one_day_are_joined_by_a_plain_pull",
         "test_copies.py::test_a_file_in_which_git_joined_two_sessions_is_read_and_repaired",

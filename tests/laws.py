@@ -273,7 +273,7 @@ def _picked(world: World, *, dry_run: bool = False) -> object:
     theirs = world.memory.history.names()["theirs"]
     if not dry_run:
         return pick(world.memory, "key.spare", theirs)
-    return world.memory.run(Pick(world.memory, Taken(theirs, "key.spare")), dry_run=True)
+    return world.memory.run(Pick(world.memory, Taken(theirs, ("key.spare",))), dry_run=True)
 
 
 def _changed_mind(world: World) -> None:

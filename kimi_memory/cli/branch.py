@@ -10,7 +10,13 @@ from kimi_memory.cli.diff import format_beliefs
 from kimi_memory.cli.merge import print_report
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result
 from kimi_memory.cli.terminal import pad, say
-from kimi_memory.operations.branches import diff_beliefs, diff_files, list_branches, remove_branch
+from kimi_memory.operations.branches import (
+    diff_beliefs,
+    diff_files,
+    list_branches,
+    place_branch,
+    remove_branch,
+)
 from kimi_memory.operations.code_branches import (
     fold_code,
     follow_code,
@@ -97,8 +103,7 @@ def _remove_branch(memory: Memory, arguments: Namespace) -> None:
 
 
 def _add_branch(memory: Memory, arguments: Namespace) -> None:
-    beside = memory.root.parent / f"{memory.root.name}-{arguments.name}"
-    folder = (arguments.dir or beside).expanduser()
+    folder = (arguments.dir or place_branch(memory, arguments.name)).expanduser()
     point = make_branch(memory, arguments.name, folder, arguments.at)
     made = {"name": arguments.name, "folder": folder, "point": point}
     name = f"v{point.version} ({point.short})" if point.version else point.short

@@ -11,12 +11,14 @@ from kimi_memory.cli.shared import PERSON, open_memory, show, show_json, show_re
 from kimi_memory.cli.terminal import say
 from kimi_memory.config import MARKER
 from kimi_memory.errors import TranscriptError, UsageError
+from kimi_memory.operations.branches import place_branch
 from kimi_memory.operations.bundles import Imported as BundleImport
-from kimi_memory.operations.bundles import import_bundle, unpack_copy
+from kimi_memory.operations.bundles import import_as_branch, import_bundle, unpack_copy
 from kimi_memory.operations.foreign_stores import SYSTEMS
 from kimi_memory.operations.import_memories import Imported, import_store
 
 _BUNDLE = "bundle"
+_USAGE = "Write 'import bundle FILE [FOLDER]', or one PATH of another system."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,6 +37,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=Path,
         nargs="?",
         help="after 'bundle' and the file: another copy of the memory, or a new folder for one",
+    )
+    parser.add_argument(
+        "--as",
+        dest="branch",
+        default="",
+        metavar="NAME",
+        help="merge a bundle into a new branch of this memory, which lies beside it or in the "
+        "new folder",
     )
     parser.add_argument(
         "--from",
@@ -59,6 +69,8 @@ def run(arguments: Namespace) -> int:
     """Import what is new and changed at the source, as jobs that undo can take back."""
     if arguments.file is not None:
         return _import_bundle(arguments)
+    if arguments.branch:
+        raise UsageError("--as is for a bundle. Write 'import bundle FILE --as NAME'.")
     system = "" if arguments.system == "auto" else arguments.system
     name = arguments.name or _source_name(arguments.path)
     with open_memory(arguments) as memory:
@@ -77,10 +89,16 @@ def run(arguments: Namespace) -> int:
 def _import_bundle(arguments: Namespace) -> int:
     """Merge a bundle into a copy of its memory, or make a new copy of it."""
     if str(arguments.path) != _BUNDLE or arguments.system != "auto" or arguments.name:
-        raise UsageError("Write 'import bundle FILE [FOLDER]', or one PATH of another system.")
+        raise UsageError(_USAGE)
     path, dry_run, identity = arguments.file.expanduser(), arguments.dry_run, arguments.identity
-    folder = arguments.folder and arguments.folder.expanduser()
-    if folder is None or (folder / MARKER).is_file():
+    folder, branch = arguments.folder and arguments.folder.expanduser(), arguments.branch
+    if branch:
+        with open_memory(arguments) as memory:
+            place = folder or place_branch(memory, branch)
+            found = import_as_branch(
+                memory, path, branch, place, identity=identity, dry_run=dry_run
+            )
+    elif folder is None or (folder / MARKER).is_file():
         arguments.memory = folder or arguments.memory
         with open_memory(arguments) as memory:
             found = import_bundle(memory, path, identity=identity, dry_run=dry_run)
@@ -90,6 +108,8 @@ def _import_bundle(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
+        if branch and not dry_run:
+            show(say("{name} is a branch now: {folder}", name=branch, folder=found.folder))
         _print_bundle(found, dry_run=dry_run)
     return 0
 

@@ -4,22 +4,45 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import contextmanager
 
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.pick import show_pick
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.adopt_memory import adopt_memory
+from kimi_memory.operations.branches import open_branch
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
+from kimi_memory.operations.pick import merge_parts
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "source", nargs="?", default="", help="a branch, a commit, or the folder of another copy"
+        "source",
+        nargs="?",
+        default="",
+        help="a branch, a commit, or the folder of another copy; with --into by default this "
+        "memory",
     )
     parser.add_argument(
         "--continue", action="store_true", dest="begun", help="finish a merge that git began"
+    )
+    parser.add_argument(
+        "--into",
+        default="",
+        metavar="NAME",
+        help="merge into this branch on this machine, not into the memory here",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="of all that is there only what is said under a key, a note by its id, or a "
+        "session:ID; may be repeated. The rest can be merged later",
     )
     parser.add_argument(
         "--strict",
@@ -39,26 +62,50 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Merge, or show what would be merged."""
-    if bool(arguments.source) == arguments.begun or (
-        arguments.begun and (arguments.dry_run or arguments.strict or arguments.adopt)
-    ):
-        raise UsageError("Say what to merge, with or without --dry-run; or --continue alone.")
-    if arguments.adopt and arguments.strict:
-        raise UsageError("--adopt lets all wait for review. Leave --strict out.")
-    with open_memory(arguments) as memory:
+    _check(arguments)
+    dry_run, only = arguments.dry_run, arguments.only
+    with _open_target(arguments) as (memory, source):
+        if only:
+            picked = merge_parts(memory, source, only, dry_run=dry_run)
+            show_pick(arguments, picked, say(", ").join(only))
+            return 0
         if arguments.adopt:
-            report = adopt_memory(memory, arguments.source, dry_run=arguments.dry_run)
+            report = adopt_memory(memory, source, dry_run=dry_run)
         elif arguments.begun:
             report = continue_merge(memory)
         else:
-            report = merge_copy(
-                memory, arguments.source, strict=arguments.strict, dry_run=arguments.dry_run
-            )
+            report = merge_copy(memory, source, strict=arguments.strict, dry_run=dry_run)
     if arguments.json:
         show_json(report)
     else:
-        print_report(report, dry_run=arguments.dry_run)
+        print_report(report, dry_run=dry_run)
     return 0
+
+
+@contextmanager
+def _open_target(arguments: Namespace) -> Iterator[tuple[Memory, str]]:
+    """Give the memory that something is merged into, and what that is."""
+    with open_memory(arguments) as memory:
+        if not arguments.into:
+            yield memory, arguments.source
+            return
+        memory.batch.flush()
+        with open_branch(memory, arguments.into) as branch:
+            yield branch, arguments.source or str(memory.root)
+
+
+def _check(arguments: Namespace) -> None:
+    """Refuse options that each leave the other out."""
+    whole = bool(arguments.source or arguments.into)
+    others = (arguments.dry_run, arguments.strict, arguments.adopt, arguments.only)
+    if whole == arguments.begun or (arguments.begun and any(others)):
+        raise UsageError("Say what to merge, with or without --dry-run; or --continue alone.")
+    if arguments.adopt and (arguments.strict or arguments.only):
+        raise UsageError("--adopt takes over all and lets it wait. Leave --strict and --only out.")
+    if arguments.adopt and not arguments.source:
+        raise UsageError("--adopt wants the folder of the other memory. Name it.")
+    if arguments.strict and arguments.only:
+        raise UsageError("--strict is for a merge of all. Leave --only or --strict out.")
 
 
 def print_report(report: MergeReport, *, dry_run: bool) -> None:

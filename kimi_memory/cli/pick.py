@@ -28,19 +28,20 @@ def run(arguments: Namespace) -> int:
     """Pick, or show what would be taken."""
     with open_memory(arguments) as memory:
         report = pick(memory, arguments.what, arguments.source, dry_run=arguments.dry_run)
-    if arguments.json:
-        show_json(report)
-    else:
-        _print_report(report, arguments.what, dry_run=arguments.dry_run)
+    show_pick(arguments, report, arguments.what)
     return 0
 
 
-def _print_report(report: PickReport, what: str, *, dry_run: bool) -> None:
+def show_pick(arguments: Namespace, report: PickReport, what: str) -> None:
+    """Print what was taken over of another copy."""
+    if arguments.json:
+        show_json(report)
+        return
     if not report.paths:
         show(say("Nothing to pick: {what} of {source} is here.", what=what, source=report.source))
         return
     text = "Would pick {what} of {source}: {count} files"
-    text = text if dry_run else "Picked {what} of {source}: {count} files"
+    text = text if arguments.dry_run else "Picked {what} of {source}: {count} files"
     source = f"{report.source} ({report.theirs[:10]})"
     show(say(text, what=what, source=source, count=len(report.paths)))
     for path in report.paths:

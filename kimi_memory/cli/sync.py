@@ -20,6 +20,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--pull", action="store_true", help="only merge what others sent")
     parser.add_argument("--push", action="store_true", help="only send what is here")
     parser.add_argument(
+        "--since",
+        default="",
+        metavar="POINT",
+        help="of a folder of bundles: all copies have what was known at this point, so the first "
+        "bundle has only what came after",
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="say what would change, write nothing"
     )
     parser.add_argument(
@@ -42,6 +49,8 @@ def run(arguments: Namespace) -> int:
     """Sync once, or again and again until interrupted, which is a clean end."""
     if arguments.pull and arguments.push:
         raise UsageError("--pull and --push each leave the other out. Give one of them, or none.")
+    if arguments.pull and arguments.since:
+        raise UsageError("--since is of what is sent. Leave --pull or --since out.")
     if arguments.every is None:
         return _sync(arguments)
     if arguments.every <= 0:
@@ -74,6 +83,7 @@ def _sync(arguments: Namespace) -> int:
     options = SyncOptions(
         pull=not arguments.push,
         push=not arguments.pull,
+        since=arguments.since,
         dry_run=arguments.dry_run,
         seconds=arguments.timeout,
         accept_forced=arguments.accept_forced,

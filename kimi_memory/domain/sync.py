@@ -64,6 +64,8 @@ class SyncOptions:
     """Whether what is here is sent."""
     dry_run: bool = False
     """Report, and write nothing but objects that git does not show."""
+    since: str = ""
+    """A point that all copies have: a first bundle in a drop folder has only what came after."""
     seconds: float = SECONDS
     """How long each remote may take."""
     accept_forced: bool = False

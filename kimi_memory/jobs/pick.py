@@ -1,4 +1,4 @@
-"""Picking: one change of another copy, or what it says of one thing, without the rest."""
+"""Picking: one change of another copy, or what it says of some things, without the rest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kimi_memory.domain.job import Operation, Plan, replaced
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
+from kimi_memory.errors import NotFoundError
 from kimi_memory.formats.page_lines import sign_of
 from kimi_memory.jobs.merging import join_files, list_changes, name_changes, read_trees
 from kimi_memory.jobs.planner import JobContext
@@ -22,10 +23,10 @@ class Choice(NamedTuple):
 
     theirs: str
     """The commit of the other copy that has it."""
-    name: str
-    """The job, the commit, the key or the id that a person named."""
+    names: tuple[str, ...]
+    """The job or the commit that a person named; or keys, ids and sessions (``session:ID``)."""
     before: str = ""
-    """The commit before, where one change is taken; empty for a key or an id."""
+    """The commit before, where one change is taken; empty for a part."""
 
 
 class Pick:
@@ -40,13 +41,15 @@ class Pick:
 
     def __init__(self, context: JobContext, choice: Choice) -> None:
         self._context, self._choice = context, choice
-        self.found = False
-        """Whether the other copy has it at all, once it was planned."""
         self.files: Tree = {}
         """What becomes of the files, with those that follow from others."""
 
     def plan(self, shelf: Shelf) -> Plan:
-        """Return the plan over the files as they are."""
+        """Return the plan over the files as they are.
+
+        Raises:
+            NotFoundError: the other copy has something of it not at all.
+        """
         merger, theirs = self._context.history.merger(), self._choice.theirs
         before = self._choice.before
         bases = merger.bases(theirs)
@@ -55,8 +58,7 @@ class Pick:
         if not before:
             old = shared
         picked = self._pick_change(old, new) if before else self._pick_notes(old, new)
-        self.found = bool(picked)
-        talk = _list_sessions(new, picked)
+        talk = set(map(_session_of, self._choice.names)) | _list_sessions(new, picked)
         base = _files_at(shared, _sessions_at(shared, talk)) | _files_at(old, picked)
         side = _files_at(new, picked | _sessions_at(new, talk))
         # All notes of ours: one of them may be the same elsewhere, or rest on turns that move.
@@ -68,7 +70,7 @@ class Pick:
         changes = list_changes(there, merged.files)
         return Plan(
             kind=self.kind,
-            subject=self._choice.name,
+            subject=", ".join(self._choice.names),
             inputs=name_changes(store, self.kind, changes),
             changes=tuple(changes),
             decided=tuple(list_operations(there, merged.files, "as another copy has it")),
@@ -79,14 +81,20 @@ class Pick:
     def _pick_change(self, old: Tree, new: Tree) -> set[str]:
         """Return the paths that the change is about; pages follow from the cards."""
         paths = {path for path in {*old, *new} if old.get(path) != new.get(path)}
-        return {path for path in paths if not (is_view(path) or is_page(path, old, new))}
+        found = {path for path in paths if not (is_view(path) or is_page(path, old, new))}
+        if not found:
+            raise NotFoundError("change or note", *self._choice.names)
+        return found
 
     def _pick_notes(self, old: Tree, new: Tree) -> set[str]:
         """Return where the notes lie that the other copy changed, and that are meant."""
-        name, found = self._choice.name, set[str]()
-        for tree in (old, new):
-            notes = read_notes(_list_pages(tree), {}, {}).values()
-            found |= {one.path for one in notes if name in {one.note.id, _key_of(one.note)}}
+        notes = [n for tree in (old, new) for n in read_notes(_list_pages(tree), {}, {}).values()]
+        found = set[str]()
+        for name in self._choice.names:
+            at = {one.path for one in notes if name and name in {one.note.id, _key_of(one.note)}}
+            if not at and not _sessions_at({**old, **new}, {_session_of(name)}):
+                raise NotFoundError("change or note", name)
+            found |= at
         return found
 
 
@@ -111,6 +119,12 @@ def _list_pages(tree: Tree) -> dict[str, bytes]:
     """Return the files that may be notes."""
     pages = {path: content for path, content in tree.items() if path.endswith(".md")}
     return {path: pages[path] for path in pages if not (is_view(path) or is_page(path, pages))}
+
+
+def _session_of(name: str) -> str:
+    """Return the id of a session that is named; empty where it is something else."""
+    start, _, id = name.partition(":")
+    return id if start == "session" else ""
 
 
 def _key_of(note: Note) -> str:

@@ -86,6 +86,24 @@ def check_name(memory: Memory, name: str) -> None:
         raise UsageError(f"{taken} is the branch {name!r} already. Choose another name.")
 
 
+def place_branch(memory: Memory, name: str) -> Path:
+    """Return where a new branch lies unless somebody says otherwise: beside the memory."""
+    return memory.root.parent / f"{memory.root.name}-{name}"
+
+
+def find_branch(memory: Memory, name: str) -> Path:
+    """Return the folder of a branch on this machine; NotFoundError where there is none."""
+    found = find_branches(memory)
+    if name not in found:
+        raise NotFoundError("branch", name)
+    return found[name]
+
+
+def open_branch(memory: Memory, name: str) -> Memory:
+    """Open a branch on this machine; NotFoundError where there is none."""
+    return _open_branch(memory, find_branch(memory, name))
+
+
 def flush_branch(memory: Memory, folder: Path) -> str:
     """Make what was written in a branch a version; return its commit, empty if there is none."""
     with _open_branch(memory, folder) as branch:
@@ -153,11 +171,9 @@ def diff_beliefs(memory: Memory, name: str) -> BeliefDiff:
 
 def _find_versions(memory: Memory, name: str) -> tuple[str, str]:
     """Return the last commit here and that of a branch; what was written is committed first."""
-    found = find_branches(memory)
-    if name not in found:
-        raise NotFoundError("branch", name)
+    folder = find_branch(memory, name)
     memory.batch.flush()
-    flush_branch(memory, found[name])
+    flush_branch(memory, folder)
     merger = memory.history.merger()
     purged = bool(find_purged_heads(memory))
-    return merger.ours, merger.fetch(found[name], purged=purged)
+    return merger.ours, merger.fetch(folder, purged=purged)

@@ -14,6 +14,7 @@ from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, MovedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.operations.branches import check_name, open_branch
 from kimi_memory.operations.bundle_signatures import (
     FileSignature,
     find_file_signer,
@@ -29,6 +30,7 @@ from kimi_memory.operations.encryption import (
 )
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.operations.new_folders import (
     File,
     begin_copy,
@@ -46,7 +48,7 @@ from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.incoming import fill_repository
 from kimi_memory.store.git.signers import Signers
 
-__all__ = ["Compression", "export_bundle", "import_bundle", "unpack_copy"]
+__all__ = ["Compression", "export_bundle", "import_as_branch", "import_bundle", "unpack_copy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,35 @@ def import_bundle(
 
 def _name_signer(found: Imported, told: FileSignature | None) -> Imported:
     return replace(found, signed=True, signer=told.principal) if told is not None else found
+
+
+def import_as_branch(
+    memory: Memory,
+    path: Path,
+    name: str,
+    folder: Path,
+    *,
+    identity: Path | None = None,
+    dry_run: bool = False,
+) -> Imported:
+    """Merge what a bundle brings into a new branch of this memory, as `import_bundle` does.
+
+    Args:
+        memory: opened for writing; only the branch changes.
+        path: the file.
+        name: of the branch.
+        folder: of the branch, new or empty.
+        identity: a file with the key that it is encrypted for.
+        dry_run: report, and write nothing but objects that git does not show.
+    """
+    check_name(memory, name)
+    # What would be refused is refused before there is a branch.
+    tried = import_bundle(memory, path, identity=identity, dry_run=True)
+    if dry_run:
+        return tried
+    make_branch(memory, name, folder)
+    with open_branch(memory, name) as branch:
+        return import_bundle(branch, path, identity=identity)
 
 
 @contextmanager

@@ -30,7 +30,13 @@ class Met:
 
 
 def meet_in_folder(
-    memory: Memory, folder: Path, *, pull: bool = True, push: bool = True, dry_run: bool = False
+    memory: Memory,
+    folder: Path,
+    *,
+    pull: bool = True,
+    push: bool = True,
+    since: str = "",
+    dry_run: bool = False,
 ) -> Met:
     """Drop what is new here, then merge what others dropped and arrived whole.
 
@@ -39,6 +45,7 @@ def meet_in_folder(
         folder: the drop folder, the same for all copies or carried between them.
         pull: whether what others dropped is merged.
         push: whether what is here is dropped.
+        since: a point: a first bundle has only what came after it.
         dry_run: report what would be merged; nothing is dropped.
 
     Raises:
@@ -49,7 +56,7 @@ def meet_in_folder(
         memory.repair_merges()
     push = push and not dry_run
     # First of all, so that what is only here is in two places before anything is merged.
-    sent = [drop_news(memory, folder)] if push else []
+    sent = [drop_news(memory, folder, since)] if push else []
     merged, waiting = list[MergeReport](), list[str]()
     for one in take_arrivals(memory, folder) if pull else ():
         waiting += [f"{one.copy}: {one.waiting}"] if one.waiting else []
@@ -60,17 +67,25 @@ def meet_in_folder(
             take_names(memory, one.names, dry_run=dry_run)
         except KimiMemoryError as error:  # One copy keeps the others from nothing.
             waiting.append(f"{one.copy}: {error}")
-    sent += [drop_news(memory, folder)] if push and pull else []
+    sent += [drop_news(memory, folder, since)] if push and pull else []
     return Met(tuple(path for path in sent if path), tuple(merged), tuple(waiting))
 
 
-def drop_news(memory: Memory, folder: Path) -> Path | None:
-    """Drop what is new since this copy's last bundle; return the file, None where nothing is."""
+def drop_news(memory: Memory, folder: Path, since: str = "") -> Path | None:
+    """Drop what is new since this copy's last bundle; return the file, None where nothing is.
+
+    Args:
+        memory: opened for writing.
+        folder: the drop folder.
+        since: a point that all who read there have: a first bundle has only what came after it.
+    """
     envelope = find_envelope(memory, folder)
     memory.batch.flush()
     memory.sign_last()
     with memory.store.lock("job"):
         merger, manifest = memory.history.merger(), describe_memory(memory)
+        base = memory.points.find(since).commit if since else ""
+        manifest = replace(manifest, base=base)
         return write_drop(merger, folder, manifest, envelope, list_ids(memory.store)[:-1])
 
 

@@ -14,7 +14,7 @@ from kimi_memory.domain.change import Change, Create, Delete, Update
 from kimi_memory.domain.job import Operation
 from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import MergeReport
-from kimi_memory.errors import GateError, HistoryError, NotFoundError, UsageError
+from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
@@ -30,7 +30,7 @@ from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.operations.branches import find_branches, flush_branch
+from kimi_memory.operations.branches import find_branch, find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.head import note_examined
@@ -112,8 +112,7 @@ def merge_branch(memory: Memory, name: str) -> MergeReport:
     Raises:
         NotFoundError: there is no such branch.
     """
-    if name not in find_branches(memory):
-        raise NotFoundError("branch", name)
+    find_branch(memory, name)
     return merge_copy(memory, name)
 
 

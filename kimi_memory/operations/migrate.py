@@ -89,7 +89,7 @@ def migrate(
         written = export_bundle(memory, path, since=since)
         if drop and isinstance(place, Path):
             checked = _carry(memory, path, work / "copy", dry_run=False) if not since else ()
-            dropped = None if dry_run else drop_news(memory, place)
+            dropped = None if dry_run else drop_news(memory, place, since)
             if dropped and check_dropped(memory, place, dropped):
                 checked = (*checked, f"{dropped} is whole")
         else:

@@ -1,12 +1,12 @@
-"""Taking one change of another copy, or what it says of one thing."""
+"""Taking one change of another copy, or what it says of some things."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job import Operation
-from kimi_memory.errors import NotFoundError
 from kimi_memory.jobs.merging import write_views
 from kimi_memory.jobs.pick import Choice, Pick
 from kimi_memory.jobs.settle import Brought, Settle
@@ -45,6 +45,31 @@ def pick(memory: Memory, what: str, source: str, *, dry_run: bool = False) -> Pi
         HistoryError: it is another memory, has no common history, or the change is a merge.
         NotFoundError: the other copy has no such thing, or it is as it was when they parted.
     """
+    return _take_over(memory, source, (what,), changes=True, dry_run=dry_run)
+
+
+def merge_parts(
+    memory: Memory, source: str, names: Sequence[str], *, dry_run: bool = False
+) -> PickReport:
+    """Take over what another copy says of some things; a later merge brings the rest.
+
+    Args:
+        memory: opened for writing.
+        source: a branch, a commit, or the folder of another copy.
+        names: keys, ids of notes, or sessions as ``session:ID``.
+        dry_run: report, and write nothing but objects that git does not show.
+
+    Raises:
+        HistoryError: it is another memory, or has no common history.
+        NotFoundError: the other copy has no such thing, or it is as it was when they parted.
+    """
+    return _take_over(memory, source, tuple(names), changes=False, dry_run=dry_run)
+
+
+def _take_over(
+    memory: Memory, source: str, names: tuple[str, ...], *, changes: bool, dry_run: bool
+) -> PickReport:
+    """Take over a part; with `changes`, the only name may be that of a job or a commit."""
     # No job may run between the look at both histories and what follows from it.
     with nullcontext() if dry_run else memory.store.lock("job"):
         if not dry_run:
@@ -53,14 +78,12 @@ def pick(memory: Memory, what: str, source: str, *, dry_run: bool = False) -> Pi
         merger = memory.history.merger()
         theirs = find_source(memory, merger, source, flush=not dry_run)
         find_bases(merger, theirs, source)
-        commit, before = merger.find_change(theirs, what)
+        commit, before = merger.find_change(theirs, *names) if changes else ("", "")
         # A merge brought it before.
         if commit and merger.has(commit):
             return PickReport(source, commit)
-        job = Pick(memory, Choice(commit or theirs, what, before))
+        job = Pick(memory, Choice(commit or theirs, names, before))
         report = memory.run(job, dry_run=dry_run)
-        if not job.found:
-            raise NotFoundError("change or note", what)
         if dry_run or not report.id:
             return PickReport(source, commit or theirs, paths=report.paths)
         write_views(memory, job.files)

@@ -105,6 +105,10 @@ class Sync:
         """
         if self._remote.drop:
             return self._meet_in_folder()
+        if self._options.since:
+            raise UsageError(
+                f"{self._remote.name} is asked what it lacks. Give --since for drop folders alone."
+            )
         for number in range(_TRIES):
             # Copies that met once would meet again and again.
             pause = random.uniform(0, _PAUSE_SECONDS * number)  # noqa: S311  no secret
@@ -128,11 +132,13 @@ class Sync:
             Path(self._remote.url),
             pull=how.pull,
             push=how.push,
+            since=how.since,
             dry_run=how.dry_run,
         )
         merger = self._memory.history.merger()
         # Nobody answers in a folder: what was put there counts as sent.
-        sent = merger.count_since(self._seen(merger)) if met.sent else 0
+        known = self._memory.points.find(how.since).commit if how.since else ""
+        sent = merger.count_since(self._seen(merger) or known) if met.sent else 0
         if met.sent:
             self._note_seen(merger, merger.ours)
         theirs = [one.theirs for one in met.merged]

@@ -88,6 +88,11 @@ MUTANTS = {
         "kimi_memory.store.git.command.Git", "run", _without_textconv_guard,
         "tests/past/test_table.py::test_no_program_of_the_repository_is_run",
     ),
+    "a part taken for the whole": Mutant(
+        "kimi_memory.jobs.pick.Pick", "_pick_notes", lambda _: lambda self, old, new: {*new},
+        "tests/operations/test_pick.py::"
+        "test_a_part_is_merged_and_the_rest_comes_later_without_a_loss",
+    ),
     "scan of purge proof off": Mutant(
         "kimi_memory.operations.forget", "places", lambda _: lambda root, wash: [],
         "tests/operations/test_forget.py::"

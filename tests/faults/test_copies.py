@@ -33,9 +33,16 @@ SECRETS = ("Abernathy", "白鹭")
 
 
 class Life:
-    """Two copies of one owner, and what was said in them."""
+    """Two copies of one owner, and what was said in them.
 
-    def __init__(self, root: Path, opening: Opening, seed: int) -> None:
+    Args:
+        root: a folder.
+        opening: how memories are opened.
+        seed: of what happens by chance.
+        more: further settings.
+    """
+
+    def __init__(self, root: Path, opening: Opening, seed: int, more: str = "") -> None:
         self.root, self.chance, self.clock = root, random.Random(seed), opening.clock
         self.names = ("a", "b")
         homes = {name: Home(root / f"config-{name}", root / f"state-{name}") for name in self.names}
@@ -45,7 +52,7 @@ class Life:
         with Memory.create(root / "a", opening=self.openings["a"]) as memory:
             path = memory.root / "memory.toml"
             trust = '\n[consolidation]\nexternal_edits = "trust"\n'
-            path.write_text(path.read_text(encoding="utf-8") + trust, encoding="utf-8")
+            path.write_text(path.read_text(encoding="utf-8") + trust + more, encoding="utf-8")
             memory.batch.note()
             memory.batch.flush()
         git(root, "clone", "-q", "a", "b")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.note import Card
+from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.pick import merge_parts
 from kimi_memory.operations.rollback import roll_back
 from kimi_memory.store.files.paths import TOMBSTONES
 from tests.conftest import Clock
@@ -30,6 +33,12 @@ KEPT = ("short-term/session", "episodic/sessions/", "mid-term/jobs/", TOMBSTONES
 COPY = st.sampled_from(("a", "b"))
 
 
+def _values_but(memory: Memory, key: str) -> set[str]:
+    """Return what is held under all keys but one."""
+    cards = (card for card in live_cards(memory) if isinstance(card, Card))
+    return {card.value for card in cards if card.key != key}
+
+
 class Copies(RuleBasedStateMachine):
     """Two copies of one owner.
 
@@ -41,7 +50,8 @@ class Copies(RuleBasedStateMachine):
     def __init__(self, root: Path, opening: Opening) -> None:
         super().__init__()
         root.mkdir()
-        self.life = Life(root, opening, 0)
+        # To go far back takes most notes away, which a merge would ask a person about.
+        self.life = Life(root, opening, 0, "\n[gates]\nmax_loss = 1.0\n")
         self.barred: dict[str, set[str]] = {"a": set(), "b": set()}
         """What was forgotten, by the copies that know of it."""
 
@@ -86,6 +96,19 @@ class Copies(RuleBasedStateMachine):
         with self.open(here) as memory:
             merge_copy(memory, str(self.life.root / there))
         self.barred[here] |= self.barred[there]
+
+    @rule(here=COPY, thing=st.sampled_from(THINGS))
+    def merge_part(self, here: str, thing: str) -> None:
+        """Take over one thing: nothing else changes here, and no turn is lost."""
+        there, key = "b" if here == "a" else "a", f"shop.{thing}"
+        with self.open(there):
+            pass
+        with self.open(here) as memory:
+            spoken, others = said(memory), _values_but(memory, key)
+            with suppress(NotFoundError):
+                merge_parts(memory, str(self.life.root / there), [key])
+            assert Counter(spoken) <= Counter(said(memory))
+            assert _values_but(memory, key) == others
 
     @rule(name=COPY, back=st.integers(1, 12), undo=st.booleans())
     def go_back(self, name: str, back: int, undo: bool) -> None:

@@ -576,6 +576,25 @@ def statements(tree: Tree) -> set[tuple[str, object, object]]:
     return {(note.id, note.body_texts, note.status) for note in notes}
 
 
+@given(memories(), st.integers(0, 3))
+@examples(80)
+def test_a_part_first_and_the_rest_later_is_no_loss(trees: list[Tree], which: int) -> None:
+    base, ours, theirs = trees
+    ids = sorted({note.id for tree in trees for note in notes_of(tree)}) or [""]
+    part = ids[which % len(ids)]
+
+    def taken(tree: Tree) -> Tree:
+        notes = ((path, notes_of({path: tree[path]})) for path in tree)
+        lies = {path for path, found in notes if part in [note.id for note in found]}
+        return {path: tree[path] for path in tree if path in lies or "session_" in path}
+
+    first = join(taken(base), ours, taken(theirs)).files
+    assert statements(ours) - statements(first) <= statements(taken(ours))
+    whole, straight = join(base, first, theirs).files, join(base, ours, theirs).files
+    assert turns_of(whole) == turns_of(straight)
+    assert statements(whole) == statements(straight)
+
+
 @given(st.permutations([f"card-01m828{n}-z7peq2d8g" for n in ("aa9e", "a95s", "b7tq")]))
 @examples(6)
 def test_cards_that_want_one_name_have_a_file_each_in_any_order(ids: list[str]) -> None:

@@ -226,7 +226,7 @@ def test_the_command_says_what_came_and_a_dry_run_writes_nothing(
     assert capsys.readouterr().out.startswith(f"Would merge {other.root} (")
     assert (files_of(memory), memory.history.head()) == (before, head)
     assert run([*adopt, "--strict"]) == 2
-    assert "Leave --strict out" in capsys.readouterr().err
+    assert "Leave --strict and --only out" in capsys.readouterr().err
     assert run(adopt) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"Adopted {other.root} (")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
 from kimi_memory.cli import run
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError, UsageError
@@ -25,6 +27,7 @@ from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.operations.pick import pick
 from tests.conftest import Clock
 from tests.operations.test_merge_copy import values
+from tests.operations.test_rollback import said
 from tests.test_copies import errors, git
 
 
@@ -103,6 +106,34 @@ def test_a_branch_is_merged_and_removed_in_one_go(
     assert removed == f"Removed exp: {place}"
     assert not place.exists()
     assert "bob.drink" in str([*(memory.root / "semantic").rglob("*.md")])
+
+
+def test_what_is_known_here_goes_into_a_branch_that_is_named(
+    memory: Memory, place: Path, opening: Opening, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where, third = ["--memory", str(memory.root)], place.with_name("other")
+    for name, folder in (("exp", place), ("other", third)):
+        assert run(["branch", "add", name, "--dir", str(folder), *where]) == 0
+    there = ["--memory", str(third)]
+    assert run(["remember", "Bob likes coffee.", "--key", "bob.drink", *there]) == 0
+    memory.remember("Ann likes tea.", key="ann.tea")
+    head = memory.history.head()
+    memory.session("talk").turn("user", "Dan came by.")
+    assert run(["merge", "--into", "none", *where]) != 0
+    assert run(["merge", "--into", "exp", "--continue", *where]) == 2
+    assert run(["merge", "--into", "exp", "--adopt", *where]) == 2
+    assert run(["merge", "--into", "exp", "--dry-run", *where]) == 0
+    capsys.readouterr()
+    assert run(["merge", "--into", "exp", *where]) == 0
+    assert f"Merged {memory.root} (" in capsys.readouterr().out
+    assert run(["merge", "other", "--into", "exp", *where]) == 0
+    with Memory.open(place, replace(opening, home=Home.of_user())) as branch:
+        assert {"Ann likes tea.", "Bob likes coffee.", "Dan came by."} == {*said(branch)}
+        assert errors(branch) == []
+    assert {*said(memory)} == {"Ann likes tea.", "Dan came by."}
+    assert memory.history.head() != head, "what was not committed yet becomes a version"
+    assert run(["merge", "--into", "exp", *where]) == 0
+    assert "Nothing to merge" in capsys.readouterr().out
 
 
 def test_what_a_person_wrote_in_a_file_there_is_not_removed_unasked(

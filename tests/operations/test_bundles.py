@@ -29,6 +29,7 @@ from kimi_memory.operations.review_queue import review
 from kimi_memory.store.git import incoming
 from tests.conftest import Clock
 from tests.operations.test_merge_copy import merge, tree, values
+from tests.operations.test_rollback import said
 from tests.test_copies import clone, errors, git
 
 __all__ = ["clone"]
@@ -497,6 +498,39 @@ def test_a_person_exports_and_imports(
     assert run(["import", "elsewhere", part]) == 2
     assert run(["import", "bundle", part, "--name", "x"]) == 2
     assert review(memory)
+
+
+def test_a_bundle_is_looked_at_in_a_branch_of_its_own(
+    memory: Memory, tmp_path: Path, opening: Opening, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.batch.flush()
+    path, new = str(tmp_path / "x.bundle"), tmp_path / "new"
+    other = ["--memory", str(tmp_path / "b")]
+    git(tmp_path, "clone", "-q", str(memory.root), "b")
+    for command in (["init", str(tmp_path / "b")], ["remember", "Bob likes coffee.", *other]):
+        assert run(command) == 0
+    assert run(["export", "bundle", path, "--since", "v2", *other]) == 0
+    head, here = memory.history.head(), ["--memory", str(memory.root)]
+    assert run(["import", path, "--as", "news", *here]) == 2
+    assert run(["import", "bundle", path, "--as", "HEAD", *here]) == 2
+    assert run(["import", "bundle", path, "--as", "news", "--dry-run", *here]) == 0
+    assert not [*tmp_path.glob("*-news")]
+    capsys.readouterr()
+    assert run(["import", "bundle", path, "--as", "news", *here]) == 0
+    place = memory.root.with_name(f"{memory.root.name}-news")
+    assert capsys.readouterr().out.startswith(f"news is a branch now: {place}\nMerged")
+    assert run(["import", "bundle", path, "--as", "news", *here]) == 2
+    assert run(["import", "bundle", path, str(new), "--as", "more", *here]) == 0
+    assert memory.history.head() == head
+    with Memory.open(place, replace(opening, home=Home.of_user())) as branch:
+        assert any("coffee" in turn for turn in said(branch))
+        assert waiting_files(branch), "what a bundle brings is nobody's word there either"
+    capsys.readouterr()
+    assert run(["branch", "diff", "news", "--beliefs", *here]) == 0
+    assert "coffee" in capsys.readouterr().out
+    assert run(["merge", "news", *here]) == 0
+    assert any("coffee" in turn for turn in said(memory))
 
 
 def _pose_as_the_owner(work: Path) -> None:

@@ -143,6 +143,30 @@ def test_copies_that_share_a_folder_know_what_the_other_said(
     assert len(list(part.parent.glob("*.bundle"))) == len(met.sent) + 1
 
 
+def test_what_all_copies_have_need_not_be_dropped(
+    memory: Memory, clone: Clone, tmp_path: Path
+) -> None:
+    folder = tmp_path / "drop"
+    folder.mkdir()
+    memory.remember("Ann likes tea.", key="ann.drink")
+    other, base = clone("b"), memory.history.head()
+    assert meet_in_folder(memory, folder, since="HEAD").sent == ()
+    memory.remember("Bob likes coffee.", key="bob.drink")
+    [path] = meet_in_folder(memory, folder, since=base).sent
+    assert read_bundle(path).manifest.base == base
+    assert len(meet_in_folder(other, folder, since=base).merged) == 1
+    assert "coffee" in values(other, "what does Bob like?")
+    memory.remember("Cleo likes water.", key="cleo.drink")
+    [later] = meet_in_folder(memory, folder, since=base).sent
+    assert read_bundle(later).manifest.base[:12] == path.name[7:19], "no gap, and nothing twice"
+    assert errors(other) == []
+    # What is lost there cannot be built upon: the next one is whole unless somebody says again.
+    path.unlink()
+    memory.remember("Dan likes milk.", key="dan.drink")
+    [whole] = meet_in_folder(memory, folder).sent
+    assert read_bundle(whole).manifest.base == ""
+
+
 def test_what_is_not_whole_or_not_what_it_says_waits(
     memory: Memory, clone: Clone, tmp_path: Path
 ) -> None:

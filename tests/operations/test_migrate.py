@@ -26,6 +26,7 @@ from kimi_memory.operations.migrate_ssh import read_place
 from kimi_memory.operations.remotes import add_remote
 from kimi_memory.operations.sync_remotes import sync_memory
 from kimi_memory.store.files.paths import RECEIPTS
+from kimi_memory.store.git.bundle import read_bundle
 from tests.operations.test_bundles import TEXTS, same
 from tests.operations.test_merge_copy import values
 from tests.test_copies import clone, errors, git
@@ -270,6 +271,18 @@ def test_a_memory_moves_by_way_of_a_drop_folder(
     assert len(meet_in_folder(other, folder).merged) == 1
     assert "PostgreSQL" in values(other, "which database has the shop?")
     assert other.settings.memory.moved == ""
+
+
+def test_by_way_of_a_drop_folder_only_what_came_after_a_point_is_carried(
+    memory: Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    folder, base = tmp_path / "drop", memory.history.head()
+    folder.mkdir()
+    memory.remember("Bob likes coffee.", key="bob.drink")
+    migrate(memory, folder, since=base, drop=True, keep_source=True)
+    [path] = folder.rglob("*.bundle")
+    assert read_bundle(path).manifest.base == base
 
 
 def test_a_person_moves_a_memory_and_takes_it_back(

@@ -12,7 +12,7 @@ from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError
 from kimi_memory.operations.merge_copy import merge_copy
-from kimi_memory.operations.pick import pick
+from kimi_memory.operations.pick import merge_parts, pick
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.operations.rollback import roll_back
 from tests.conftest import Clock
@@ -153,6 +153,90 @@ def test_a_dry_run_writes_nothing_and_what_is_not_there_is_said(
     assert run(["pick", tea, *root]) == 0
     assert run(["pick", tea, *root]) == 0
     assert "is here" in capsys.readouterr().out
+
+
+def test_a_part_is_merged_and_the_rest_comes_later_without_a_loss(pair: Pair, clock: Clock) -> None:
+    memory, other = pair
+    memory.remember("Ann likes tea.", key="ann.drink")
+    memory.batch.flush()
+    merge_copy(other, str(memory.root))
+    live(other, clock)
+    other.remember("Ann likes juice now.", key="ann.drink")
+    other.session("talk").turn("user", "Dan came by at noon.")
+    other.batch.flush()
+    memory.remember("Eve likes milk.", key="eve.drink")
+    before, spoken = files_of(memory), said(memory)
+    done = merge_parts(memory, str(other.root), ["deploy.port", "session:talk"])
+    assert "8443" in cards(memory, "which deploy port?")
+    assert {*spoken, "Dan came by at noon.", "The deploy port is 8443 now."} <= {*said(memory)}
+    pages = {path for path in before if path.endswith(".md") and b"\nid: " in before[path]}
+    assert {path for path in pages if memory.store.read(path) != before[path]} == set()
+    assert "juice" not in cards(memory, "what does Ann like?")
+    assert errors(memory) == []
+    memory.undo(done.job)
+    assert files_of(memory) == before
+    merge_parts(memory, str(other.root), ["deploy.port", "session:talk"])
+    merge_copy(memory, str(other.root))
+    merge_copy(other, str(memory.root))
+    for thing in ("coffee", "juice", "8443", "milk"):
+        assert thing in cards(memory, f"who likes {thing}?") + cards(memory, "which deploy port?")
+    assert sorted(said(memory)) == sorted(said(other))
+    assert len(said(memory)) == len({*said(memory)})
+    assert errors(memory) == errors(other) == []
+    assert tree(memory) == tree(other)
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("went_on", [False, True])
+def test_a_session_comes_alone_and_what_was_made_of_it_later(
+    pair: Pair, clock: Clock, ended: bool, went_on: bool
+) -> None:
+    memory, other = pair
+    memory.session("talk").turn("user", "We use PostgreSQL for the shop.")
+    memory.batch.flush()
+    merge_copy(other, str(memory.root))
+    clock.move(minutes=2)
+    other.session("talk").turn("user", "Remember: the shop closes at five.")
+    if ended:
+        other.end("talk")
+        other.distil_waiting()
+    other.batch.flush()
+    if went_on:
+        memory.session("talk").turn("user", "Remember: the shop opens at nine.")
+        memory.batch.flush()
+    spoken = {*said(memory)}
+    done = merge_parts(memory, str(other.root), ["session:talk"])
+    assert {*said(memory)} == {*spoken, "Remember: the shop closes at five."}
+    assert "closes" not in cards(memory, "when does the shop close?")
+    assert errors(memory) == []
+    assert not merge_parts(memory, str(other.root), ["session:talk"]).paths
+    merge_copy(memory, str(other.root))
+    merge_copy(other, str(memory.root))
+    assert "closes" in cards(memory, "when does the shop close?") or not ended
+    assert len(said(memory)) == len({*said(memory)})
+    assert errors(memory) == errors(other) == []
+    assert tree(memory) == tree(other)
+    assert done.job
+
+
+def test_where_one_part_is_not_there_none_is_taken(
+    pair: Pair, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, other = pair
+    tea, _ = live(other, clock)
+    before, source = files_of(memory), str(other.root)
+    root = ["--memory", str(memory.root)]
+    for wrong in ("no.such.key", "", "session:none", "session:", tea):
+        with pytest.raises(NotFoundError):
+            merge_parts(memory, source, ["deploy.port", wrong])
+    for more in (["--strict"], ["--adopt"]):
+        assert run(["merge", source, "--only", "deploy.port", *more, *root]) == 2
+    assert run(["merge", "--continue", "--only", "deploy.port", *root]) == 2
+    assert run(["merge", source, "--only", "bob.drink", "--dry-run", *root]) == 0
+    assert "Would pick bob.drink" in capsys.readouterr().out
+    assert files_of(memory) == before
+    assert run(["merge", source, "--only", "deploy.port", "--only", "bob.drink", *root]) == 0
+    assert capsys.readouterr().out.startswith(f"Picked deploy.port, bob.drink of {source} (")
 
 
 def test_a_merge_and_a_beginning_are_no_change(pair: Pair, clock: Clock) -> None:

@@ -38,6 +38,7 @@ from kimi_memory.operations.migrate import migrate
 from kimi_memory.operations.remotes import add_remote, check_remote, list_remotes
 from kimi_memory.operations.review_queue import review
 from kimi_memory.operations.sync_remotes import SyncOptions, SyncReport, sync_memory
+from kimi_memory.store.git.bundle import read_bundle
 from kimi_memory.store.git.remote_copy import RemoteCopy, Sent
 from tests.conftest import Clock
 from tests.operations.test_merge_copy import values
@@ -544,6 +545,24 @@ def test_one_remote_out_of_reach_keeps_no_other_waiting(
     away, here = sync_memory(desk)
     assert (away.name, away.code) == ("away", RemoteError.exit_code)
     assert here.sent
+
+
+def test_since_when_is_said_of_folders_of_bundles_alone(
+    desk: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "drop").mkdir()
+    add_remote(desk, "stick", str(tmp_path / "drop"), drop=True)
+    desk.batch.flush()
+    base = desk.history.head()
+    desk.remember("Bob likes coffee.", key="bob.drink")
+    found = {one.name: one for one in sync_memory(desk, (), SyncOptions(since=base))}
+    assert "is asked what it lacks" in found["hub"].failed
+    assert found["hub"].code == UsageError.exit_code
+    assert found["stick"].sent == desk.history.merger().count_since(base)
+    [path] = (tmp_path / "drop").rglob("*.bundle")
+    assert read_bundle(path).manifest.base == base
+    assert run(["sync", "--pull", "--since", base, "--memory", str(desk.root)]) == 2
+    assert "Leave --pull or --since out." in capsys.readouterr().err
 
 
 def test_copies_meet_in_a_folder_of_bundles(desk: Memory, clone: Clone, tmp_path: Path) -> None:

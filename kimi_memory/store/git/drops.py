@@ -92,7 +92,7 @@ def write_drop(
     Args:
         merger: of the memory; its lock of jobs is held.
         folder: the drop folder, which is there.
-        manifest: of the memory as it is, with the copy that drops.
+        manifest: of the memory as it is, with the copy that drops; a first bundle has its base.
         envelope: how its bundles are encrypted.
         was: the ids that the copy had before a purge: what it dropped then goes.
 
@@ -113,7 +113,7 @@ def write_drop(
     # Who may read the next one reads them all, and nobody else.
     before = before if mark == envelope.mark else []
     lost = [one for one in before if there.get(one.file) != one.bytes]
-    if before and not lost and before[-1].tip == manifest.head:
+    if manifest.head in (manifest.base, before[-1].tip if before and not lost else ""):
         return None
     too_many = len(before) >= _MOST_BUNDLES or sum(one.bytes for one in before) >= _MOST_BYTES
     # A purge writes history anew: what was dropped before is not part of it any more.
@@ -121,7 +121,7 @@ def write_drop(
         before = []
     known = [int(found[1]) for name in there if (found := _BUNDLE.fullmatch(name))]
     path = place / f"{max(known, default=0) + 1:06d}-{manifest.head[:12]}.bundle"
-    base = before[-1].tip if before else ""
+    base = before[-1].tip if before else manifest.base
     made = _write_bundle(merger, path, replace(manifest, base=base), envelope)
     listed = [*before, made]
     said = {"memory": manifest.memory, "copy": manifest.copy, "bundles": list(map(asdict, listed))}
