@@ -80,6 +80,27 @@ def test_a_node_follows_to_the_same_bytes_and_the_same_commit(
     assert [one.hash for one in a.history.log()] == [one.hash for one in b.history.log()]
 
 
+def test_for_whom_something_was_written_is_known_on_every_node(
+    opened: Callable[..., Memory],
+) -> None:
+    a, b = opened("a"), opened("b")
+    asker = Actor("member:lin", Origin.AGENT, sub="lin", run="run-01m8")
+    a.store.apply([Create("semantic/x.md", b"one\n")], asker)
+    a.store.append("mid-term/x.jsonl", [b"{}\n"], asker)
+    relay_of(b).follow()
+    for body in records_of(a)[-2:]:
+        record = json.loads(body)
+        # An earlier version reads an actor of four, and nothing beside it.
+        assert record["actor"] == ["member:lin", "agent", "", ""]
+        assert record["for"] == ["lin", "run-01m8"]
+    for memory in (a, b):
+        of = {one["path"]: one for one in memory.store.journal.records()}
+        for path in ("semantic/x.md", "mid-term/x.jsonl"):
+            found = of[path]
+            assert (found["actor"], found["sub"], found["run"]) == ("member:lin", "lin", "run-01m8")
+    assert all("for" not in json.loads(body) for body in records_of(a)[:-2])
+
+
 def test_every_record_has_its_place_and_names_the_one_before(
     opened: Callable[..., Memory], pair: Pair
 ) -> None:
