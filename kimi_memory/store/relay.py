@@ -217,6 +217,7 @@ class Relay:
         done = False
         try:
             made = place()
+            self.position.note_extent()
             done = True
         finally:
             if not done:

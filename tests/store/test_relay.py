@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -541,6 +542,22 @@ def test_the_folder_log_takes_a_record_once_and_of_the_present_epoch(tmp_path: P
     assert [(row.key, row.body) for row in log.rows("nodes")] == [("a/乙", b"{}")]
     log.drop_row("nodes", "a/乙")
     assert log.rows("nodes") == []
+
+
+def test_what_a_process_does_not_know_of_is_not_made_again_in_part(
+    opened: Callable[..., Memory],
+) -> None:
+    """It keeps how far it got while another process is beyond it, and then reads on."""
+    a, twin = opened("a"), opened("a")
+    path, contents = "semantic/x.md", [b"one\n", b"two\n", b"three\n"]
+    a.store.apply([Create(path, contents[0])], ME)
+    for before, after in pairwise(contents):
+        twin.store.apply([Update(path, digest(before), after)], ME)
+        if after == contents[1]:
+            relay_of(a).position.save()
+    relay_of(a).follow()
+    assert a.store.read(path) == contents[-1]
+    assert not [*(a.root / ".kimi/lost+found").glob("*")]
 
 
 def test_the_clock_of_a_node_decides_nothing(
