@@ -42,6 +42,9 @@ CUT = (
     "cluster/test_audit_heads.py::"
     "test_a_log_that_was_cut_with_all_that_knew_of_it_is_found_by_the_change_log"
 )
+UNSEEN = "recall/test_filters.py::test_no_score_speaks_of_what_may_not_be_seen"
+TWICE = "runs/test_metering.py::test_a_record_that_stands_twice_counts_once"
+COPIES = "runs/test_metering.py::test_copies_and_forks_count_what_they_share_once"
 GUARD, EXECUTION = "server/test_guard.py", "runs/test_exec_node.py"
 
 
@@ -404,6 +407,49 @@ PROMISES: Mapping[str, Promise] = {
                     "test_the_engine_of_a_sealed_log_reads_nothing",
                 ),
             )
+        ),
+    ),
+    "C14": Promise(
+        (
+            UNSEEN,
+            "test_areas.py::test_recall_finds_what_is_shared_and_ones_own",
+            f"{GUARD}::test_a_member_finds_what_is_shared_and_what_is_its_own",
+        ),
+        defects=(
+            Defect(
+                "what may not be seen is left out after it was ranked, with all the others",
+                "kimi_memory/recall/filters.py",
+                "    if query.within is None:\n"
+                "        return np.broadcast_to(True, len(searcher))\n",
+                "    return np.broadcast_to(True, len(searcher))\n",
+                UNSEEN,
+            ),
+            Defect(
+                "how rare a word is, is counted over what may not be seen, too",
+                "kimi_memory/recall/engine.py",
+                "            view = restrict_to_caller(searcher, query)\n",
+                "            view = searcher\n",
+                UNSEEN,
+            ),
+        ),
+    ),
+    "C15": Promise(
+        (TWICE, COPIES),
+        defects=(
+            Defect(
+                "what was counted is added again",
+                "kimi_memory/runs/metering.py",
+                "        if key not in counted:\n",
+                "        if key:\n",
+                TWICE,
+            ),
+            Defect(
+                "each folder counts by itself",
+                "kimi_memory/runs/metering.py",
+                "    counted = set() if counted is None else counted\n",
+                "    counted = set()\n",
+                COPIES,
+            ),
         ),
     ),
 }
