@@ -12,6 +12,7 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cluster.audit_heads import FindHead, HeadCarrier
+from kimi_memory.cluster.forking import make_asked
 from kimi_memory.cluster.log_length import keep_short
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.proposals import Proposer, take_proposals
@@ -302,6 +303,8 @@ class Service:
                 try:
                     self._cluster.join()
                     self._start_new(ttl)
+                    for line in make_asked(self._cluster):
+                        self._say(line)
                 except Unreachable as error:
                     self._say(f"the log does not answer: {error}")
         finally:
