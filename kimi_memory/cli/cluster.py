@@ -13,8 +13,8 @@ from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.shared import find_person, show, show_result
 from kimi_memory.cli.signals import until_signal
 from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.checking import check_log, digest_tree
-from kimi_memory.cluster.forking import Forked, fork_on
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.purging import list_purged_nodes
 from kimi_memory.cluster.registry import DeploymentRow
@@ -41,10 +41,11 @@ def open_cluster(url: str = "") -> Cluster:
     return Cluster.open(url, opening)
 
 
-def make_fork_on(memory: str, arguments: Namespace) -> Forked:
+def make_fork_on(memory: str, arguments: Namespace) -> Made:
     """Have the machine that ``fork --on`` names make a fork; return it."""
     with open_cluster() as cluster:
-        return fork_on(cluster, memory, arguments.on, arguments.name, arguments.at)
+        other = OtherMachine(cluster, arguments.on, dry_run=arguments.dry_run)
+        return other.fork(memory, arguments.name, arguments.at)
 
 
 def run(arguments: Namespace) -> int:

@@ -27,7 +27,7 @@ _NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
 _PURGES, _REACHED = "purges", "purges-reached"
 _PROPOSALS, _ANSWERS = "proposals", "answers"
 _AUDITS = "audits"
-_FORKS, _FORKED = "forks", "forked"
+_ASKS, _REPLIES = "asks", "replies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,26 +209,26 @@ class Registry:
         """Write where the audit log of this node ends."""
         self._log.put_row(_AUDITS, f"{memory}/{head.node}", _to_json(head._asdict()))
 
-    def asked_forks(self, node: str) -> dict[str, Mapping[str, Any]]:
-        """Return what a node is asked to fork, by key: the memory, who asks, and an id."""
-        return {key: one for key, one in self._bodies(_FORKS, "").items() if one.get("on") == node}
+    def questions(self, node: str) -> dict[str, Mapping[str, Any]]:
+        """Return what a node is asked to do, by key: the memory, who asks, and an id."""
+        return {key: one for key, one in self._bodies(_ASKS, "").items() if one.get("on") == node}
 
-    def ask_fork(self, key: str, body: Mapping[str, Any]) -> None:
-        """Ask a node for a fork."""
-        self._log.put_row(_FORKS, key, _to_json(body))
+    def ask(self, key: str, body: Mapping[str, Any]) -> None:
+        """Ask a node to do something."""
+        self._log.put_row(_ASKS, key, _to_json(body))
 
-    def fork_answer(self, key: str, node: str) -> Mapping[str, Any]:
-        """Return what a node made of what it was asked for; nothing until it did."""
-        return self._body(_FORKED, _answer_key(key, node))
+    def reply(self, key: str, node: str) -> Mapping[str, Any]:
+        """Return what a node did as it was asked; nothing until it did."""
+        return self._body(_REPLIES, _reply_key(key, node))
 
-    def answer_fork(self, key: str, node: str, body: Mapping[str, Any]) -> None:
-        """Write what this node made of what it was asked for."""
-        self._log.put_row(_FORKED, _answer_key(key, node), _to_json(body))
+    def put_reply(self, key: str, node: str, body: Mapping[str, Any]) -> None:
+        """Write what this node did as it was asked."""
+        self._log.put_row(_REPLIES, _reply_key(key, node), _to_json(body))
 
-    def drop_fork(self, key: str, node: str) -> None:
-        """Remove a question, and its answer."""
-        self._log.drop_row(_FORKS, key)
-        self._log.drop_row(_FORKED, _answer_key(key, node))
+    def drop_question(self, key: str, node: str) -> None:
+        """Remove a question, and its reply."""
+        self._log.drop_row(_ASKS, key)
+        self._log.drop_row(_REPLIES, _reply_key(key, node))
 
     def find(self, name: str) -> str:
         """Return the id of a deployed memory by its name, its id, or the beginning of one.
@@ -274,8 +274,8 @@ def measure_load() -> int:
     return min(100, round(100 * os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
-def _answer_key(key: str, node: str) -> str:
-    """Return the key of an answer: it names who gives it, where that of the question has who asks.
+def _reply_key(key: str, node: str) -> str:
+    """Return the key of a reply: it names who gives it, where that of the question has who asks.
 
     So each is signed by the one that it names.
     """
