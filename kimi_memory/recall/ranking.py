@@ -81,7 +81,8 @@ def candidates(
     # Where words alone decide, rows that cannot be among the best need no score.
     few = room if probe is None and not listed.any() else 0
     lexical = rank(searcher, question, mask, few)
-    near, cosine = nearness(searcher, probe, mask, visible_rows(searcher, query))
+    seen = None if probe is None else visible_rows(searcher, query)
+    near, cosine = nearness(searcher, probe, mask, seen)
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
     factors = _compute_factors(searcher, question, lexical)
     factors |= {"previous": favour_previous(searcher)} if previous else {}
