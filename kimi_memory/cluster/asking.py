@@ -165,11 +165,13 @@ def _make(
 ) -> Mapping[str, Any]:
     """Make a fork or a copy where this machine says: a question names no folder."""
     if asked["what"] == "add":
-        if not folder:
-            raise UsageError('it has no folder = "…" for copies under [cluster] of its config.toml')
+        if not Path(folder).is_absolute():
+            raise UsageError(
+                'it has no folder = "/…" for copies under [cluster] of its config.toml'
+            )
         name = cluster.registry.deployments(memory)[0].name
         role, keep = cast("Role", str(asked["role"])), [str(one) for one in asked["keep"]]
-        row, count = cluster.add(memory, Path(folder).expanduser() / slug(name), role, keep=keep)
+        row, count = cluster.add(memory, Path(folder) / slug(name), role, keep=keep)
         return {"folder": row.folder, "records": count}
     name = str(asked["name"])
     with cluster.memory(memory, after=int(asked["seq"])) as here:

@@ -228,8 +228,7 @@ class AuditLog:
         return [] if self._is_linked() else sorted(self.folder.glob("*.jsonl"))
 
     def _is_linked(self) -> bool:
-        above, own = self._folders
-        return os.path.islink(above) or os.path.islink(own)  # noqa: PTH114  as below
+        return any(os.path.islink(one) for one in self._folders)  # noqa: PTH114  as below
 
     def _find_strange_files(self) -> Iterator[Fault]:
         for path in (self.folder.parent, self.folder):
