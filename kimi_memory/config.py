@@ -255,8 +255,8 @@ class UserConfig(NamedTuple):
     """``[agents.<name>]``: the program of an agent, its `command` and how it is run."""
     cluster: ClusterTable = ClusterTable()
     """``[cluster]``: `url` of the log; `registry`, if that lies elsewhere; `node`, our name;
-    `address`, of our HTTP server; `ttl` until another may lead; `wait_seconds`, of a write;
-    `keep_days`, `snapshot_records` of a log."""
+    `address`, of our HTTP server; `folder`, for copies that others ask for; `ttl` until another may
+    lead; `wait_seconds`, of a write; `keep_days`, `snapshot_records` of a log."""
 
 
 _LEAST = 32

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.services import Parts
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.change import of_job
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport, TokenBound
 from kimi_memory.errors import KimiMemoryError, StoreError
@@ -55,7 +55,7 @@ class JobRuns:
 
     def carry_out(self, job: Planner, *, dry_run: bool = False) -> JobReport:
         """Run a job that is part of another act."""
-        actor = Actor(f"job:{job.kind}", self._parts.actor.origin, job=job.kind)
+        actor = of_job(self._parts.actor, job.kind)
         return self.jobs.run(job.plan, actor, dry_run=dry_run)
 
     def keep_wanted(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> None:

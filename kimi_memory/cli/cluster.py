@@ -10,9 +10,10 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.cli.shared import PERSON, show, show_result
+from kimi_memory.cli.shared import find_person, show, show_result
 from kimi_memory.cli.signals import until_signal
 from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.purging import list_purged_nodes
@@ -36,8 +37,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 def open_cluster(url: str = "") -> Cluster:
     """Open the cluster of the user's settings for a command."""
     home = Home.of_user()
-    opening = Opening(home=home, actor=PERSON, background=False)
+    opening = Opening(home=home, actor=find_person(), background=False)
     return Cluster.open(url, opening)
+
+
+def make_fork_on(memory: str, arguments: Namespace) -> Made:
+    """Have the machine that ``fork --on`` names make a fork; return it."""
+    with open_cluster() as cluster:
+        other = OtherMachine(cluster, arguments.on, dry_run=arguments.dry_run)
+        return other.fork(memory, arguments.name, arguments.at)
 
 
 def run(arguments: Namespace) -> int:
@@ -59,7 +67,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _run(cluster: Cluster) -> int:
-    opening = Opening(home=Home.of_user(), actor=PERSON)
+    opening = Opening(home=Home.of_user(), actor=find_person())
     lock = threading.Lock()
 
     def tell(line: str) -> None:

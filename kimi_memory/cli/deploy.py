@@ -9,12 +9,14 @@ from typing import Any
 from kimi_memory.cli.cluster import format_deployments, open_cluster
 from kimi_memory.cli.shared import find_memory, show, show_result
 from kimi_memory.cli.terminal import say
+from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.moving import migrate, sync
 from kimi_memory.cluster.snapshots import find_snapshot
 from kimi_memory.cluster.trust import seal_log
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.profiles import check_room
+from kimi_memory.store.deployment import read_deployment
 
 _MOST_FILES = 20
 
@@ -73,6 +75,10 @@ def _declare_add(steps: Any) -> ArgumentParser:
     add.add_argument("name", nargs="?", default="", help="of a shared memory; else the one here")
     add.add_argument("--folder", type=Path, help="a new or empty folder for the copy")
     add.add_argument(
+        "--on", default="", metavar="NODE",
+        help="have that machine copy it, into the 'folder' of its [cluster] settings",
+    )  # fmt: skip
+    add.add_argument(
         "--role",
         choices=["replica", "cache"],
         default="replica",
@@ -106,12 +112,8 @@ def run(arguments: Namespace) -> int:
 
 def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     """Return what a step would do; what it would refuse, is refused."""
-    if arguments.step == "add" and arguments.folder is None:
-        root = find_memory(arguments)
-        cluster.check_deployable(root)
-        check_room(cluster)
-        line = "Would share {folder} over {log}; {node} would take the writes."
-        return say(line, folder=root, log=cluster.log.name, node=cluster.node)
+    if arguments.step == "add" and (arguments.on or arguments.folder is None):
+        return _foretell_sharing(cluster, arguments)
     memory = cluster.registry.find(arguments.name)
     state, rows = cluster.state(memory), cluster.registry.deployments(memory)
     leader = state.holder if state.held else say("nobody")
@@ -147,6 +149,18 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     )  # fmt: skip
 
 
+def _foretell_sharing(cluster: Cluster, arguments: Namespace) -> str:
+    """Return what would be shared, or which machine would copy it."""
+    if arguments.on:
+        made = _add_elsewhere(cluster, arguments, dry_run=True)
+        return say("Would have {node} copy {name}.", node=made.node, name=made.name)
+    root = find_memory(arguments)
+    cluster.check_deployable(root)
+    check_room(cluster)
+    line = "Would share {folder} over {log}; {node} would take the writes."
+    return say(line, folder=root, log=cluster.log.name, node=cluster.node)
+
+
 def _foretell_leader(cluster: Cluster, arguments: Namespace, leader: str) -> str:
     """Return who would lead, or not any more."""
     named = {"name": arguments.name, "leader": leader}
@@ -162,6 +176,15 @@ def _foretell_leader(cluster: Cluster, arguments: Namespace, leader: str) -> str
 
 
 def _add(cluster: Cluster, arguments: Namespace) -> None:
+    if arguments.on:
+        made = _add_elsewhere(cluster, arguments)
+        line = say(
+            "{name} is in {folder} on {node}, a {role}: a snapshot and {count} records after it.",
+            name=made.name, folder=made.folder, node=made.node, role=say(arguments.role),
+            count=made.records,
+        )  # fmt: skip
+        show_result(arguments, made, line)
+        return
     check_room(cluster)
     if arguments.folder is None:
         row = cluster.deploy(find_memory(arguments), sealed=arguments.sealed)
@@ -171,8 +194,7 @@ def _add(cluster: Cluster, arguments: Namespace) -> None:
             name=row.name, node=row.node,
         )  # fmt: skip
     else:
-        keep = [one.strip() for one in arguments.keep.split(",") if one.strip()]
-        folder = arguments.folder.expanduser()
+        keep, folder = _list_tiers(arguments), arguments.folder.expanduser()
         row, count = cluster.add(arguments.name, folder, arguments.role, keep=keep)
         line = say(
             "{name} is in {folder}, a {role}: a snapshot and {count} records after it. Run "
@@ -180,6 +202,22 @@ def _add(cluster: Cluster, arguments: Namespace) -> None:
             name=row.name, folder=row.folder, role=say(row.role), count=count,
         )  # fmt: skip
     show_result(arguments, row, line)
+
+
+def _list_tiers(arguments: Namespace) -> list[str]:
+    return [one.strip() for one in arguments.keep.split(",") if one.strip()]
+
+
+def _add_elsewhere(cluster: Cluster, arguments: Namespace, *, dry_run: bool = False) -> Made:
+    """Have another machine copy the memory that is named, or the one here."""
+    if arguments.folder or arguments.sealed:
+        raise UsageError("With --on, that machine says where: leave --folder and --sealed out.")
+    place = None if arguments.name else read_deployment(find_memory(arguments))
+    name = arguments.name or (place.memory if place else "")
+    if not name:
+        raise UsageError("The memory here is not shared. Run 'kimi-memory deploy add' before.")
+    other = OtherMachine(cluster, arguments.on, dry_run=dry_run)
+    return other.copy(name, arguments.role, _list_tiers(arguments))
 
 
 def _seal(cluster: Cluster, arguments: Namespace) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import PERSON, open_memory, show, show_json, show_report
+from kimi_memory.cli.shared import find_person, open_memory, show, show_json, show_report
 from kimi_memory.cli.terminal import say
 from kimi_memory.config import MARKER
 from kimi_memory.errors import TranscriptError, UsageError
@@ -103,7 +103,7 @@ def _import_bundle(arguments: Namespace) -> int:
         with open_memory(arguments) as memory:
             found = import_bundle(memory, path, identity=identity, dry_run=dry_run)
     else:
-        opening = Opening(home=Home.of_user(), actor=PERSON, background=False)
+        opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
         found = unpack_copy(path, folder, opening, identity=identity, dry_run=dry_run)
     if arguments.json:
         show_json(found)

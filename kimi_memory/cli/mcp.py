@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.namespace import add_space, space_of
 from kimi_memory.cli.shared import find_memory, follow_code
-from kimi_memory.domain.agent_run import RUN_VARIABLE
+from kimi_memory.domain.change import read_run
 from kimi_memory.errors import UsageError
 from kimi_memory.mcp.server import serve
 
@@ -48,6 +48,6 @@ def run(arguments: Namespace) -> int:
         graph=arguments.compat == GRAPH,
         space=space_of(arguments),
         member=arguments.member,
-        run=os.environ.get(RUN_VARIABLE, ""),
+        run=read_run(os.environ),
     )
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.cli.shared import PERSON, open_memory, show_result
+from kimi_memory.cli.shared import find_person, open_memory, show_result
 from kimi_memory.cli.terminal import say
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
@@ -100,7 +100,7 @@ def _read_place(memory: Memory, arguments: Namespace) -> tuple[Place, bool]:
 
 def _receive(folder: Path, *, dry_run: bool) -> int:
     """Take in what comes on standard input, and print in one line what lies there then."""
-    opening = Opening(home=Home.of_user(), actor=PERSON, background=False)
+    opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
     with borrow_folder() as work:
         bundle = work / "memory.bundle"
         asked = read_stream(sys.stdin.buffer, bundle)

@@ -37,6 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--address", default="", metavar="URL",
         help="of the HTTP server here, as programs elsewhere reach it",
     )  # fmt: skip
+    join.add_argument("--dry-run", action="store_true", help="only say what would be done")
     steps.add_parser("list", help="list the machines of the cluster")
     steps.add_parser("key", help="show the public key of this machine, which signs its records")
     trust = steps.add_parser("trust", help="believe here what a key of a machine signs")
@@ -51,7 +52,8 @@ def run(arguments: Namespace) -> int:
     """Join, list or leave."""
     if arguments.step == "join":
         node, log = _join(arguments)
-        line = say(
+        line = say("Would join {log} as {node}.", log=log, node=node.name)
+        line = line if arguments.dry_run else say(
             "joined as {node} ({kind}) over {log}. Share a memory with 'kimi-memory deploy add', "
             "and keep 'kimi-memory cluster run' running.",
             node=node.name, kind=say(node.kind), log=log,
@@ -105,10 +107,12 @@ def _join(arguments: Namespace) -> tuple[Node, str]:
             f"{home.config / 'config.toml'} has {table.node or 'a node'} over {table.url}. Leave "
             "that cluster with 'kimi-memory node leave' and take [cluster] out of the file first."
         )
+    # Asked before it is written: an address that leads nowhere is kept nowhere.
+    with open_cluster(url) as cluster:
+        cluster.nodes()
+        if arguments.dry_run:
+            return Node(name, arguments.kind or "hybrid"), cluster.log.name
     if not table.url:
-        # Asked before it is written: an address that leads nowhere is kept nowhere.
-        with open_cluster(url) as cluster:
-            cluster.nodes()
         path = home.config / "config.toml"
         text = text_at(path)
         gap = "\n" if text and not text.endswith("\n\n") else ""

@@ -25,7 +25,7 @@ from kimi_memory.cli.terminal import (
     wrap,
 )
 from kimi_memory.config import MARKER, Settings
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.change import Actor, read_run
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
@@ -37,9 +37,11 @@ from kimi_memory.store.files.code_branch import find_working_copy
 if TYPE_CHECKING:
     from kimi_memory.domain.job import JobReport
 
-# Who types at a terminal is the owner; programs come in through hooks, MCP or HTTP and are named
-# there.
-PERSON = Actor("cli", Origin.HUMAN)
+
+def find_person() -> Actor:
+    """Return who types, and the run of an agent that a command was called in."""
+    # At a terminal that is the owner; programs come in by hooks, MCP or HTTP and are named there.
+    return Actor("cli", Origin.HUMAN, run=read_run(os.environ))
 
 
 def open_memory(arguments: Namespace, *, follow: bool = False) -> Memory:
@@ -55,7 +57,7 @@ def open_memory(arguments: Namespace, *, follow: bool = False) -> Memory:
     """
     root = find_memory(arguments)
     # No threads: a command ends at once, and what a thread still had to do would be cut off.
-    opening = Opening(actor=PERSON, background=False)
+    opening = Opening(actor=find_person(), background=False)
     memory = Memory.open(follow_code(root) if follow else root, opening)
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
@@ -76,7 +78,7 @@ def follow_code(root: Path) -> Path:
     if not name:
         return root
     if not (Path(place) / MARKER).is_file():
-        with Memory.open(root, Opening(actor=PERSON, background=False)) as memory:
+        with Memory.open(root, Opening(actor=find_person(), background=False)) as memory:
             memory.follow_code(Path.cwd())
     show_note(f"kimi-memory: note: this is {name}, the working copy for this branch of code")
     return Path(place)

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cli.keys import edit_text
-from kimi_memory.cli.shared import PERSON, find_memory
+from kimi_memory.cli.shared import find_memory, find_person
 from kimi_memory.cli.terminal import find_locale
 from kimi_memory.errors import UsageError
 
@@ -34,6 +34,6 @@ def run(arguments: Namespace) -> int:
             raise UsageError("It needs Textual. Run: pip install 'kimi-memory[tui]'") from error
         raise
     lang = arguments.lang or ("zh" if find_locale().startswith("zh") else "en")
-    with Memory.open(find_memory(arguments), Opening(actor=PERSON)) as memory:
+    with Memory.open(find_memory(arguments), Opening(actor=find_person())) as memory:
         panel.Panel(memory, lang, edit_text).run()
     return 0

@@ -27,6 +27,7 @@ _NODES, _DEPLOYMENTS, _WISHES = "nodes", "deployments", "wishes"
 _PURGES, _REACHED = "purges", "purges-reached"
 _PROPOSALS, _ANSWERS = "proposals", "answers"
 _AUDITS = "audits"
+_ASKS, _REPLIES = "asks", "replies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +209,27 @@ class Registry:
         """Write where the audit log of this node ends."""
         self._log.put_row(_AUDITS, f"{memory}/{head.node}", _to_json(head._asdict()))
 
+    def questions(self, node: str) -> dict[str, Mapping[str, Any]]:
+        """Return what a node is asked to do, by key: the memory, who asks, and an id."""
+        return {key: one for key, one in self._bodies(_ASKS, "").items() if one.get("on") == node}
+
+    def ask(self, key: str, body: Mapping[str, Any]) -> None:
+        """Ask a node to do something."""
+        self._log.put_row(_ASKS, key, _to_json(body))
+
+    def reply(self, key: str, node: str) -> Mapping[str, Any]:
+        """Return what a node did as it was asked; nothing until it did."""
+        return self._body(_REPLIES, _reply_key(key, node))
+
+    def put_reply(self, key: str, node: str, body: Mapping[str, Any]) -> None:
+        """Write what this node did as it was asked."""
+        self._log.put_row(_REPLIES, _reply_key(key, node), _to_json(body))
+
+    def drop_question(self, key: str, node: str) -> None:
+        """Remove a question, and its reply."""
+        self._log.drop_row(_ASKS, key)
+        self._log.drop_row(_REPLIES, _reply_key(key, node))
+
     def find(self, name: str) -> str:
         """Return the id of a deployed memory by its name, its id, or the beginning of one.
 
@@ -250,6 +272,15 @@ _ROW_FIELDS = (
 def measure_load() -> int:
     """Return how busy the processors of this machine were in the last minute, 0 to 100."""
     return min(100, round(100 * os.getloadavg()[0] / (os.cpu_count() or 1)))
+
+
+def _reply_key(key: str, node: str) -> str:
+    """Return the key of a reply: it names who gives it, where that of the question has who asks.
+
+    So each is signed by the one that it names.
+    """
+    memory, _, id = key.split("/")
+    return f"{memory}/{node}/{id}"
 
 
 def _to_json(body: Mapping[str, Any]) -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
+from kimi_memory.cluster.asking import answer_questions
 from kimi_memory.cluster.audit_heads import FindHead, HeadCarrier
 from kimi_memory.cluster.log_length import keep_short
 from kimi_memory.cluster.membership import Cluster
@@ -20,6 +21,7 @@ from kimi_memory.cluster.registry import DeploymentRow, Registry, Status
 from kimi_memory.cluster.renewal import find_put_aside, finish_renewal
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Unreachable
+from kimi_memory.domain.user_tables import ClusterTable
 from kimi_memory.errors import (
     DivergedError,
     KimiMemoryError,
@@ -295,13 +297,15 @@ class Service:
             stopped: waits so many seconds, and tells whether to end.
         """
         home = self._opening.home
-        ttl = home.settings().cluster.ttl if home is not None else 6.0
+        table = home.settings().cluster if home is not None else ClusterTable()
         self._say(f"{self._cluster.node} keeps its deployments over {self._cluster.log.name}")
         try:
-            while not stopped(min(1.0, ttl / 3)):
+            while not stopped(min(1.0, table.ttl / 3)):
                 try:
                     self._cluster.join()
-                    self._start_new(ttl)
+                    self._start_new(table.ttl)
+                    for line in answer_questions(self._cluster, table.folder):
+                        self._say(line)
                 except Unreachable as error:
                     self._say(f"the log does not answer: {error}")
         finally:

@@ -19,8 +19,6 @@ RunStatus = Literal["starting", "ready", "busy", "stopping", "stopped"]
 Outcome = Literal["", "done", "failed", "killed", "lost", "fenced"]
 Isolation = Literal["none", "low", "medium", "high"]
 Gives = Literal["stdin", "file", "env"]
-RUN_VARIABLE = "KIMI_RUN"
-"""The variable of an agent that holds the id of its run."""
 TASK_CLASSES: tuple[TaskClass, ...] = ("interactive", "batch", "deploy", "research")
 SECURITIES: tuple[Security, ...] = ("low", "normal", "high")
 

@@ -186,8 +186,8 @@ class LogRecord:
     """Made by the writer: put twice, it is one record."""
     at: str
     """The writer's clock, for people only; the order is `seq`."""
-    actor: tuple[str, str, str, str] = ("", "agent", "", "")
-    """Name, origin, session and job, as the journal of every copy has it."""
+    actor: Actor = Actor("")
+    """On whose behalf, as the journal of every copy has it."""
     prev: str = ""
     """SHA-256 of the record before."""
     steps: tuple[LoggedStep, ...] = ()

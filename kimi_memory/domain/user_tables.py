@@ -25,6 +25,8 @@ class ClusterTable(NamedTuple):
     """Where nodes and deployments are listed; beside the change log if empty."""
     address: str = ""
     """Of this machine's HTTP server, as programs elsewhere reach it; they are sent on there."""
+    folder: str = ""
+    """Where copies are laid that other machines of the cluster ask for; they get none if empty."""
     trust: Literal["first-seen", "listed"] = "first-seen"
     """Whether the key of a node counts that is seen first, or those in ``cluster_nodes`` alone."""
     ttl: float = 6.0

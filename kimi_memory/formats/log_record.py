@@ -8,9 +8,13 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import LoggedCommit, LoggedStep, LogRecord, RecordKind
+from kimi_memory.domain.note import Origin
 
 FORMAT = 1
+_ACTOR = 4
+"""So many fields of an actor stand together."""
 LONGEST_INLINE = 64 * 1024
 """Longer contents stand beside the log, under their SHA-256."""
 _PutBlob = Callable[[str, bytes], None]
@@ -54,7 +58,9 @@ def render_record(record: LogRecord, put_blob: _PutBlob) -> bytes:
         "kind": record.kind,
         "txn": record.txn,
         "at": record.at,
-        "actor": list(record.actor),
+        "actor": list(record.actor[:_ACTOR]),
+        # Apart: an earlier version reads an actor of four.
+        "for": [*record.actor[_ACTOR:]] if any(record.actor[_ACTOR:]) else None,
         "prev": record.prev,
         "steps": [_render_step(step, put_blob) for step in record.steps],
         "commit": _render_commit(record.commit, put_blob),
@@ -74,10 +80,11 @@ def parse_record(body: bytes, get_blob: _GetBlob) -> LogRecord:
         if found["v"] != FORMAT:
             raise ValueError(f"format {found['v']} is newer than this kimi_memory")
         name, origin, session, job = found["actor"]
+        actor = Actor(name, Origin(origin), session, job, *found.get("for", ()))
         return LogRecord(
             found["memory"], found["seq"], found["epoch"], found["node"],
             cast("RecordKind", found["kind"]), found["txn"], found["at"],
-            (name, origin, session, job), found.get("prev", ""),
+            actor, found.get("prev", ""),
             tuple(_parse_step(step, get_blob) for step in found.get("steps", ())),
             _parse_commit(found.get("commit"), get_blob),
             found.get("about"),

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kimi_memory.config import FORMAT, MARKER
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
+from kimi_memory.domain.change import Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.note import Origin
@@ -178,7 +178,7 @@ def write_merge(
         found = vetting.merged(changes, caps, strict) if vetting is not None else {}
         waiting = {path: one for path, one in found.items() if path not in own}
         # In the same transaction: after a crash between the two they would count at once.
-        actor = Actor("merge", context.actor.origin)
+        actor = context.actor._replace(name="merge")
         context.store.apply(changes, actor, subject="merge", waiting=waiting)
 
 

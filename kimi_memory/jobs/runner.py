@@ -260,7 +260,7 @@ class Jobs:
         with self._batch.hold():
             receipt = self._store.apply([*changes, record], actor, subject=job.id, waiting=waiting)
             written = [*(effect.path for effect in receipt.effects), *receipt.kept]
-            signed = {**trailers(job), **checkpoint(self._store)}
+            signed = {**trailers(job), **name_asker(actor), **checkpoint(self._store)}
             try:
                 # Only what the job wrote: what somebody saved meanwhile belongs into a commit of
                 # its own.
@@ -351,6 +351,11 @@ def trailers(job: Job) -> dict[str, str]:
         "Ops": ", ".join(f"{op} {count}" for op, count in sorted(counts.items())),
     }
     return {name: value for name, value in lines.items() if value}
+
+
+def name_asker(actor: Actor) -> dict[str, str]:
+    """Return the lines of a commit's message that say for whom it was made."""
+    return {"Member": actor.sub, "Run": actor.run}
 
 
 def _commit_subject(job: Job) -> str:

@@ -19,7 +19,7 @@ from kimi_memory.formats.job_file import job_path
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.session_page import view_json
 from kimi_memory.jobs.pages import is_page
-from kimi_memory.jobs.runner import Jobs
+from kimi_memory.jobs.runner import Jobs, name_asker
 from kimi_memory.merge.kinds import is_session
 from kimi_memory.merge.notes import keep_edit, standing_as
 from kimi_memory.merge.trees import join
@@ -78,7 +78,7 @@ class Undo:
                     self._rebuild_view(effect.path)
                 # Generated pages follow from the cards, which are other ones now.
                 self._jobs.refresh_pages(actor, left)
-                trailers = {"Undoes": job.id, "Kind": "undo"}
+                trailers = {"Undoes": job.id, "Kind": "undo", **name_asker(actor)}
                 return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
 
     def _merge_effects(self, amid: Sequence[Effect], made: str) -> list[Change]:

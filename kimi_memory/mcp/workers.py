@@ -62,7 +62,7 @@ class Desk:
     ) -> None:  # fmt: skip
         self._lock = threading.RLock()
         self._caller, self._space = Caller(client, space=space, member=member, run=run), space
-        actor = self._caller.actor if member else Actor(client, Origin.AGENT)
+        actor = self._caller.actor if member else Actor(client, Origin.AGENT, run=run)
         self.memory = Memory.open(root, Opening(actor=actor, background=True))
         """For what may be asked of it from any thread."""
         self._post = GuardPost(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, combinations_with_replacement
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor, Update, digest
+from kimi_memory.domain.change import Update, digest, of_job
 from kimi_memory.domain.ids import zulu
 from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.operation_types import Wanted
@@ -245,7 +245,7 @@ class _Purge:
         head = self._rewrite.head() if self._rewrite.present else ""
         follows = self._following.purges if self._following else ()
         id, receipt = self._purge.receipt(self._targets, removal, counts, head, follows)
-        actor = Actor("job:purge", self._memory.actor.origin, job="purge")
+        actor = of_job(self._memory.actor, "purge")
         self._store.apply([*removal.changes, *receipt], actor, subject=id)
         return id
 
@@ -286,7 +286,7 @@ class _Purge:
         path = job_path(id)
         content = self._store.read(path)
         change = Update(path, digest(content), add_member(content, "proof", proof))
-        self._store.apply([change], Actor("job:purge", job="purge"), subject=id)
+        self._store.apply([change], of_job(self._memory.actor, "purge"), subject=id)
         return self._commit_purge(id)
 
     def _verify_purged(self) -> Found:

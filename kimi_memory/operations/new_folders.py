@@ -75,6 +75,20 @@ def borrow_folder() -> Iterator[Path]:
         yield Path(name)
 
 
+def check_new(folder: Path, memory: Path | None = None) -> None:
+    """Refuse a folder that cannot be filled.
+
+    Raises:
+        UsageError: it is not empty, no folder, or in the one of the memory.
+    """
+    if memory is not None:
+        check_outside(memory, folder)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{folder} is no folder. Name a new one.")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty. Name a new folder.")
+
+
 @contextmanager
 def lay_folder(folder: Path, memory: Path | None = None, *, keep: bool = True) -> Iterator[Path]:
     """Give a folder to fill; it gets its name once it is whole.
@@ -87,12 +101,7 @@ def lay_folder(folder: Path, memory: Path | None = None, *, keep: bool = True) -
     Raises:
         UsageError: it cannot be used.
     """
-    if memory is not None:
-        check_outside(memory, folder)
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise UsageError(f"{folder} is no folder. Name a new one.")
-    if folder.is_dir() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty. Name a new folder.")
+    check_new(folder, memory)
     # Git is started in the folder: a relative name would mean another one there.
     place = folder.absolute()
     part = place.with_name(f".{place.name}.{secrets.token_hex(4)}")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import find_confirmed
-from kimi_memory.domain.change import Actor, Change, Delete, Update, digest
+from kimi_memory.domain.change import Change, Delete, Update, digest, of_job
 from kimi_memory.domain.job import JobReport, digest_of
 from kimi_memory.domain.note import Card, Note, Origin
 from kimi_memory.domain.operation_types import Said, Waiting, Wanted
@@ -63,7 +63,7 @@ def confirm(memory: Memory, files: Sequence[Unvetted], *, dry_run: bool = False)
         diff = "".join(difference(memory, file) for file in files)
         return JobReport("", KIND, ", ".join(paths), paths=paths, diff=diff)
     if paths:
-        actor = Actor(f"job:{KIND}", memory.actor.origin, job=KIND)
+        actor = of_job(memory.actor, KIND)
         # By what the person saw: a file that changed meanwhile is refused.
         memory.store.confirm({one.path: digest(one.content) for one in files}, actor)
         with suppress(StoreError):

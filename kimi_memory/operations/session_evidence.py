@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, Quote, Source
@@ -154,7 +153,7 @@ def split_sessions(memory: Memory) -> list[str]:
         changes = [change for made, _ in split for change in made]
         waiting = {path: one for _, found in split for path, one in found.items()}
         changes += Render(memory.store, shelf).changes(_repoint_notes(shelf, moved))
-        actor = Actor("doctor", memory.actor.origin)
+        actor = memory.actor._replace(name="doctor")
         memory.store.apply(changes, actor, subject="split sessions", waiting=waiting)
     memory.written()
     return list(joined)

@@ -79,9 +79,9 @@ def candidates(
         mask = mask & ~_turns_before(searcher, now - timedelta(days=query.turn_days))
     listed = marked(searcher, query, mask)
     # Where words alone decide, rows that cannot be among the best need no score.
-    few = room if probe is None and not listed.any() else 0
-    lexical = rank(searcher, question, mask, few)
-    near, cosine = nearness(searcher, probe, mask, visible_rows(searcher, query))
+    lexical = rank(searcher, question, mask, room if probe is None and not listed.any() else 0)
+    seen = None if probe is None else visible_rows(searcher, query)
+    near, cosine = nearness(searcher, probe, mask, seen)
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
     factors = _compute_factors(searcher, question, lexical)
     factors |= {"previous": favour_previous(searcher)} if previous else {}

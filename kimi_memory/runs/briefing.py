@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from kimi_memory.domain.agent_run import RUN_VARIABLE, Program, Task
+from kimi_memory.domain.agent_run import Program, Task
+from kimi_memory.domain.change import RUN_VARIABLE
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
 

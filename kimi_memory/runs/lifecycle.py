@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -95,7 +95,8 @@ class Runs:
             if pool and waiting:
                 otherwise.callback(waiting.drop, pool.runtime)
             run = self._make_run(task, program, attempt, waiting)
-            run, session = self._begin(run, task, program, runtime)
+            with self._writing_for(run):
+                run, session = self._begin(run, task, program, runtime)
             otherwise.pop_all()
         place = waiting.place if waiting else RunFolder.create(self._state, run, self._memory.root)
         work = waiting.work if waiting else folder or place.lend_folder()
@@ -103,10 +104,21 @@ class Runs:
         program = program._replace(limits=limits)
         try:
             chosen = _Chosen(task, program, runtime, session, work, folder is None, waiting)
-            return self._carry_out(run, chosen, place)
+            with self._writing_for(run):
+                return self._carry_out(run, chosen, place)
         finally:
             place.take_folder_back()
             place.unlock()
+
+    @contextmanager
+    def _writing_for(self, run: AgentRun) -> Iterator[None]:
+        """Have the journal name a run as the one for which the memory is written to."""
+        before = self._memory.actor
+        self._memory.actor = before._replace(run=run.id)
+        try:
+            yield
+        finally:
+            self._memory.actor = before
 
     def _begin(
         self, run: AgentRun, task: Task, program: Program, runtime: Runtime
@@ -279,9 +291,10 @@ class Runs:
                 if run.status == "ready":  # It waited, and never had a task.
                     place.drop()
                     continue
-                session = self._memory.session(run.id, agent=run.agent, host="run")
-                end = End("lost", "its runner was killed")
-                found.append(self._finish(run, Watch(session, place), place, end))
+                with self._writing_for(run):
+                    session = self._memory.session(run.id, agent=run.agent, host="run")
+                    end = End("lost", "its runner was killed")
+                    found.append(self._finish(run, Watch(session, place), place, end))
             finally:
                 place.unlock()
         return found

@@ -27,25 +27,34 @@ FIGURES = (
     *("stored_bytes", "log_bytes", "reads", "writes"),
 )
 _BATCH = 500
+_Record = tuple[str, Usage]
+"""What was used, and the id by which it counts once."""
 
 
 def list_usage(
-    memory: Memory, since: date | None = None, jobs: Iterable[Job] | None = None
+    memory: Memory,
+    since: date | None = None,
+    jobs: Iterable[Job] | None = None,
+    counted: set[str] | None = None,
 ) -> list[Usage]:
-    """Return what a memory used: a row for each job, each run, each answer, and for its size.
+    """Return what a memory used: a row for each job, each run, each answer, and its sizes.
 
     Args:
         memory: an open memory.
         since: the first day, on the clocks of the memory; all that is known if not given.
         jobs: their records, where they were read already.
+        counted: what was counted in other folders, such as copies and what a fork was made of; it
+            does not count again, and what counts here is added.
     """
     table = memory.settings.memory
     name = table.name or memory.root.name
-    rows = (
+    counted = set() if counted is None else counted
+    records = (
         *_list_jobs(memory, read_jobs(memory) if jobs is None else jobs),
         *_list_runs(memory),
-        *_list_reads(memory),
+        *_list_log(memory),
     )
+    rows = (*_list_new(records, counted), *_list_reads(memory))
     found = [replace(one, memory=name) for one in rows if since is None or one.day >= f"{since}"]
     return [*found, replace(_measure(memory), memory=name)]
 
@@ -65,15 +74,24 @@ def sum_usage(rows: Iterable[Usage], by: Sequence[str]) -> list[Usage]:
     ]
 
 
-def _list_jobs(memory: Memory, jobs: Iterable[Job]) -> Iterator[Usage]:
+def _list_new(records: Iterable[_Record], counted: set[str]) -> Iterator[Usage]:
+    """Yield the rows of those that were not counted yet, and take them down."""
+    for key, row in records:
+        if key not in counted:
+            counted.add(key)
+            yield row
+
+
+def _list_jobs(memory: Memory, jobs: Iterable[Job]) -> Iterator[_Record]:
     for job in jobs:
-        yield usage_of(job, memory.zone)
+        # The same was asked of the same at another time, where a job was undone and run again.
+        yield f"{job.id} {job.at}", usage_of(job, memory.zone)
 
 
-def _list_runs(memory: Memory) -> Iterator[Usage]:
-    # One that was recorded again after a crash counts once.
-    for run in {one.id: one for one in read_runs(memory)}.values():
-        yield usage_of_run(memory, run)
+def _list_runs(memory: Memory) -> Iterator[_Record]:
+    # Of one that was recorded again after a crash, the last record counts.
+    for run in reversed(read_runs(memory)):
+        yield run.id, usage_of_run(memory, run)
 
 
 def usage_of_run(memory: Memory, run: AgentRun) -> Usage:
@@ -89,15 +107,19 @@ def _list_reads(memory: Memory) -> Iterator[Usage]:
 
 
 def _measure(memory: Memory) -> Usage:
-    """Return how large a memory is now, and its change log where it has one."""
+    """Return how large a memory is now."""
     store = memory.store
     # What was written a moment ago has no look yet.
     size = sum(
         (look if look != UNKNOWN else state_of(memory.root, path) or UNKNOWN)[0]
         for path, look in store.folder_scan.look().files.items()
     )
-    day = f"{memory.now().date()}"
-    relay, logged, after = store.relay, 0, 0
+    return Usage(day=f"{memory.now().date()}", stored_bytes=size)
+
+
+def _list_log(memory: Memory) -> Iterator[_Record]:
+    """Yield how large the change log of a memory is, where it has one."""
+    relay, logged, after = memory.store.relay, 0, 0
     while relay is not None:
         place = relay.position
         rows = place.log.read(place.place.memory, after, _BATCH)
@@ -105,4 +127,6 @@ def _measure(memory: Memory) -> Usage:
             break
         logged += sum(len(body) for _, body in rows)
         after = rows[-1][0]
-    return Usage(day=day, stored_bytes=size, log_bytes=logged)
+    if logged:
+        day = f"{memory.now().date()}"
+        yield memory.settings.memory.id, Usage(day=day, log_bytes=logged)

@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -23,6 +23,7 @@ from starlette.routing import Route as Way
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
+from kimi_memory.domain.change import read_run
 from kimi_memory.errors import KimiMemoryError, NotPrimaryError, ServerError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.lazy_dataclass import dataclass
@@ -169,6 +170,7 @@ class App:
         else:
             try:
                 caller = await self._door.caller(request.headers.get("authorization", ""))
+                caller = replace(caller, run=read_run(request.headers, "kimi-run"))
             except ServerError:
                 self._pace.count_request(address)
                 raise

@@ -262,17 +262,18 @@ class Caller:
     """The member of a space that it is; empty where there is none."""
     groups: tuple[str, ...] = ()
     """Groups that the member is in, as an issuer of identities says."""
-    run: str = ""
-    """The run of an agent that asks, where it is known."""
+    run: str = field(default="", compare=False)
+    """The run of an agent that asks, as it says itself; it decides nothing."""
 
     @property
     def actor(self) -> Actor:
         """Who the journal names."""
+        name, origin = f"http:{self.name}", Origin.AGENT
         if self.person:
-            return Actor(f"web:{self.name}", Origin.HUMAN)
-        if self.member:
-            return Actor(f"member:{self.member}", Origin.AGENT)
-        return Actor(f"http:{self.name}", Origin.AGENT)
+            name, origin = f"web:{self.name}", Origin.HUMAN
+        elif self.member:
+            name = f"member:{self.member}"
+        return Actor(name, origin, sub=self.member, run=self.run)
 
     def may(self, scope: Scope) -> bool:
         """Whether a scope is granted."""

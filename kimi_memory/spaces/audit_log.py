@@ -40,7 +40,7 @@ _HEAD_BYTES = 128
 _FIELDS = tuple(one.name for one in fields(Audit))
 _values = attrgetter(*_FIELDS)
 # Made once: with these settings `json.dumps` makes one for each line.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 _UNSEALED = b'"mac":""}'
 
 
@@ -93,7 +93,8 @@ class AuditLog:
     """
 
     def __init__(self, root: Path, node: str, key: bytes, aside: Path) -> None:
-        self._root, self._aside, self.node = root, aside, node
+        self._root, self.node = root, node
+        self._head_path = f"{aside}.head"
         # Copied for each seal: to begin with the key costs five times as much.
         self._keyed = hmac.new(key, digestmod="sha256")
         self.folder = root / FOLDER / node
@@ -286,12 +287,11 @@ class AuditLog:
             os.close(descriptor)
 
     def _open_head(self) -> int:
-        path = f"{self._aside}.head"
         try:
-            return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            return os.open(self._head_path, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:
-            self._aside.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            Path(self._head_path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return os.open(self._head_path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def decision_record(

@@ -161,7 +161,8 @@ class PolicyFolders:
 
 def _mark_files(root: Path, files: Sequence[str]) -> tuple[Stat | None, ...]:
     # The folder changes with the names in it, a file with its text.
-    return tuple(state_of(root, name) for name in (ABOUT, SCHEMA, FOLDER, *files))
+    folder = str(root)
+    return tuple([state_of(folder, name) for name in (ABOUT, SCHEMA, FOLDER, *files)])
 
 
 def list_policies(root: Path) -> list[str]:

@@ -24,7 +24,7 @@ from kimi_memory.store.node_keys import NodeKeys, seal, unseal, verify
 _SIG = re.compile(rb',"sig":"([A-Za-z0-9+/=]{88})"\}\Z')
 _HEADER = ("v", "memory", "seq", "epoch", "node", "kind")
 """What of a sealed record stays readable."""
-_OWN = ("proposals", "purges-reached", "audits")
+_OWN = ("proposals", "purges-reached", "audits", "asks", "replies")
 """Tables in which the second part of a key is the node that signs the row."""
 _TABLES = (*_OWN, "answers", "purges", KEYS)
 """Tables whose rows are signed."""

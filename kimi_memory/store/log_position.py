@@ -127,7 +127,17 @@ class Position:
                 if not (reached or self.place.broken):
                     self.place = before
         self.seen_end = time.monotonic()
+        if count:
+            self.note_extent()
         return count
+
+    def note_extent(self) -> None:
+        """Record how far the journal goes, where the folder has all that the log has.
+
+        At no other moment: of what another process of this node did meanwhile, the journal would
+        count as read, and the log would not. The caller has held the turn since it knew that.
+        """
+        self.place = self.place._replace(extent=self._folder.journal.extent())
 
     def _carry_out_all(
         self, found: Sequence[tuple[int, bytes]], done: Mapping[str, set[str]]
@@ -178,7 +188,6 @@ class Position:
     def save(self) -> None:
         """Keep how far the folder got."""
         self._folder.settle()
-        self.place = self.place._replace(extent=self._folder.journal.extent())
         self._kept.save(self.place)
         self._saved_at, self._unsaved = time.monotonic(), 0
 

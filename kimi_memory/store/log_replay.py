@@ -15,7 +15,6 @@ from typing import NamedTuple
 from kimi_memory.domain.change import Actor, digest
 from kimi_memory.domain.change_log import LoggedCommit, LoggedStep, LogRecord
 from kimi_memory.domain.ids import new_session_id
-from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.cache_files import put
@@ -71,8 +70,7 @@ class Replayer:
         Raises:
             ValueError: the folder is not what the record was made for; it says why.
         """
-        name, origin, session, job = record.actor
-        actor = Actor(name, Origin(origin), session, job)
+        actor = record.actor
         steps = [step for step in record.steps if _noted_path(step, record.kind) not in done]
         if record.kind != "append":
             self.settle()

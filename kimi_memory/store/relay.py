@@ -217,6 +217,7 @@ class Relay:
         done = False
         try:
             made = place()
+            self.position.note_extent()
             done = True
         finally:
             if not done:
@@ -271,10 +272,10 @@ class Relay:
         return False
 
     def _number(self, draft: Draft, seq: int) -> LogRecord:
-        actor, place = draft.actor, self.position.place
+        place = self.position.place
         return LogRecord(
             place.memory, seq, self.epoch, place.node, draft.kind, draft.txn,
-            self._clock().isoformat(), (actor.name, str(actor.origin), actor.session, actor.job),
+            self._clock().isoformat(), draft.actor,
             place.prev, draft.steps, draft.commit, draft.about,
         )  # fmt: skip
 

@@ -76,6 +76,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         step.add_argument("id", help="of the run, or the beginning of it")
         if name == "logs":
             step.add_argument("--errors", action="store_true", help="standard error instead")
+        if name == "stop":
+            step.add_argument("--dry-run", action="store_true", help="only say what would be done")
     who = steps.add_parser("identity", help="show who the memory is, or change it")
     who.add_argument("--name", help="what people call it")
     who.add_argument("--description", help="what it is for, in a sentence")
@@ -245,6 +247,11 @@ def _show(memory: Memory, arguments: Namespace) -> int:
 
 
 def _stop(memory: Memory, arguments: Namespace) -> int:
+    if arguments.dry_run:
+        one = Runs(memory).show(arguments.id)
+        text = "{run} has ended." if one.status == "stopped" else "Would end {run} of {agent}."
+        show_result(arguments, one, say(text, run=one.id, agent=one.agent))
+        return 0
     one = Runs(memory).stop(arguments.id)
     line = "{run}: {outcome}; what it said is in {session}."
     said = say(line, run=one.id, outcome=say(one.outcome), session=one.session)

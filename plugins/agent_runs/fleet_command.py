@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kimi_memory import Opening
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.cli.shared import PERSON, on_terminal, show, show_json, show_note
+from kimi_memory.cli.shared import find_person, on_terminal, show, show_json, show_note
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster.fleet import consolidate_unit, find_memories, run_fleet
 from kimi_memory.cluster.membership import Cluster
@@ -115,7 +115,7 @@ def _list_units(arguments: Namespace, home: Home) -> Iterator[Unit]:
 
 def _list_deployed(arguments: Namespace, unit: Callable[..., Unit]) -> Iterator[Unit]:
     """Yield the memories of the cluster; on this machine alone, those that lie here."""
-    opening = Opening(home=Home.of_user(), actor=PERSON, background=False)
+    opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
     with Cluster.open("", opening) as cluster:
         rows = cluster.registry.deployments()
         for memory in dict.fromkeys(one.memory for one in rows):

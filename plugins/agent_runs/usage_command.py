@@ -45,10 +45,10 @@ def run(arguments: Namespace) -> int:
     by = [one.strip() for one in arguments.by.split(",") if one.strip()]
     if wrong := [one for one in by if one not in KEYS]:
         raise UsageError(f"{wrong[0]!r} is nothing to sum by. Use {', '.join(KEYS)}.")
-    rows: list[Usage] = []
-    for folder in _find_folders(arguments):
+    rows, counted = list[Usage](), set[str]()
+    for folder in dict.fromkeys(one.resolve() for one in _find_folders(arguments)):
         with Memory.open(folder, Opening(background=False)) as memory:
-            rows += list_usage(memory, _first_day(arguments.since))
+            rows += list_usage(memory, _first_day(arguments.since), counted=counted)
     if arguments.otlp:
         exporting = import_module("kimi_memory.plugins.agent_runs.usage_export")
         exporting.export_usage(sum_usage(rows, exporting.BY), arguments.otlp)

@@ -31,6 +31,9 @@ def test_a_machine_says_where_it_is_served(
 ) -> None:
     assert join(tmp_path, "a", monkeypatch, "--address", "edge.example") == 2
     assert "is no address" in capsys.readouterr().err
+    assert join(tmp_path, "a", monkeypatch, "--dry-run") == 0
+    assert capsys.readouterr().out == f"Would join folder://{tmp_path}/log as a.\n"
+    assert not (tmp_path / "log").exists() and not (tmp_path / "a" / "config").exists()
     assert join(tmp_path, "a", monkeypatch, "--address", "https://edge.example:8378") == 0
     path = tmp_path / "a" / "config" / "kimi_memory" / "config.toml"
     assert tomllib.loads(path.read_text())["cluster"]["address"] == "https://edge.example:8378"

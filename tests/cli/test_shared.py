@@ -36,6 +36,21 @@ def test_a_report_tells_which_model_took_part_and_what_it_cost(
     assert "left out     finding.x: proposed by the model" in shown
 
 
+def test_a_command_that_an_agent_calls_names_the_run_of_the_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "m"
+    assert not run(["init", str(root)])
+    for text, said in (("Tea is green.", "run-01m8qv9b7r"), ("Rum is brown.", "run 1\n")):
+        monkeypatch.setenv("KIMI_RUN", said)
+        assert not run(["remember", text, "--memory", str(root)])
+    with Memory.open(root) as memory:
+        assert {one.get("run") for one in memory.store.journal.records()} == {
+            None,
+            "run-01m8qv9b7r",
+        }
+
+
 def test_a_report_without_a_model_says_nothing_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     show_report(JobReport(id="distil-1", kind="distil", subject="s1"))
     assert "model" not in capsys.readouterr().out

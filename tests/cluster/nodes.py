@@ -34,6 +34,12 @@ from pathlib import Path
 from tests.cluster.nodes import write
 write(Path(sys.argv[1]), sys.argv[2])
 """
+SWAPPER = """
+import sys
+from pathlib import Path
+from tests.cluster.swaps import swap
+swap(Path(sys.argv[1]), sys.argv[2])
+"""
 ROOT = Path(__file__).parents[2]
 
 
@@ -142,6 +148,9 @@ class Node:
 
     def write(self, session: str, dies: str = "") -> None:
         self._start(session, WRITER, session, dies=dies)
+
+    def swap(self, name: str, dies: str = "") -> None:
+        self._start(name, SWAPPER, name, dies=dies)
 
     def _start(self, name: str, code: str, *arguments: str, dies: str = "") -> None:
         if name in self.processes:

@@ -23,6 +23,7 @@ from tests.cluster.histories import (
 )
 from tests.cluster.nodes import Node, opening_of
 from tests.cluster.postgres import Server
+from tests.cluster.swaps import check_swaps
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
@@ -67,6 +68,7 @@ def settle(nodes: list[Node]) -> None:
     with nodes[0].cluster() as cluster:
         history = read_history(nodes)
         problems = [*check(cluster, nodes), *check_real_time(cluster, history)]
+        problems += check_swaps(nodes)
     said = "\n".join(node.said()[-1500:] for node in nodes)
     assert not problems, "\n".join(problems) + "\n" + said
 

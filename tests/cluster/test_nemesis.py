@@ -61,6 +61,7 @@ class Nemesis:
         if "service" not in node.processes or node.processes["service"].poll() is not None:
             node.serve(dies if self.chance.random() < 0.5 else "")
         node.write(f"s-{node.name}-{self._sessions}", dies)
+        node.swap(f"w-{node.name}-{self._sessions}")
 
     def strike(self) -> None:
         """Do one of all kinds to the node that leads, or to the other one."""

@@ -20,6 +20,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.store.log_position import Position
 from kimi_memory.store.relay import Relay
 from kimi_memory.store.shipped_commits import CommitShipping
+from tests.cluster.swaps import Swap, is_explained, swap_card
 from tests.conftest import Clock
 from tests.store import test_relay as laws
 from tests.store.pair import Pair, files_of, relay_of
@@ -110,6 +111,26 @@ def taking_over(pair: Pair, opened: Callable[..., Memory], clock: Clock) -> None
     assert not [*check_log(log, pair.id)]
 
 
+def swapped(pair: Pair, opened: Callable[..., Memory], clock: Clock) -> None:
+    """A card that two nodes swap, of which one does not know yet that the other leads: A10."""
+    path, made = "semantic/x.md", list[Swap]()
+
+    def swap(memory: Memory, expected: str, wanted: str) -> None:
+        outcome, at = swap_card(memory, path, expected, wanted), float(len(made))
+        if outcome != "refused":
+            made.append(Swap(at, at, expected, wanted, outcome))
+
+    a, b = opened("a"), opened("b")
+    swap(a, "", "one")
+    log = relay_of(a).position.log
+    log.release(pair.id, "a", 1)
+    swap(b, "one", "two")
+    swap(a, "one", "three")
+    assert [one.outcome for one in made][:2] == ["ok", "ok"]
+    relay_of(a).follow()
+    assert is_explained(made, a.store.read(path).decode())
+
+
 def _put_over(self: FolderLog, memory: str, first: int, epoch: int, records: Any) -> None:
     with self._lock(memory) as folder:
         for seq, body in enumerate(records, first):
@@ -198,6 +219,15 @@ def test_a_guard_taken_away_is_noticed(
     monkeypatch.setattr(where, what, instead)
     with pytest.raises((AssertionError, pytest.fail.Exception, KimiMemoryError, ValueError)):
         lay(law, "mutant")
+
+
+def test_a_card_that_is_swapped_twice_is_noticed(
+    lay: Callable[[Law, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(swapped, "whole")
+    monkeypatch.setattr(FolderLog, "put", _put_over)
+    with pytest.raises((AssertionError, KimiMemoryError)):
+        lay(swapped, "mutant")
 
 
 def test_an_edit_that_is_not_looked_for_is_noticed(

@@ -104,6 +104,18 @@ def test_the_context_comes_as_it_was_chosen(memory: Memory, context: str, seen: 
     assert turns(memory, found)[1][1] == seen
 
 
+def test_the_journal_names_the_run_for_which_something_was_written(memory: Memory) -> None:
+    memory.remember("The staging server is called heron.")
+    found = run(memory, "given")
+    memory.remember("The live server is called egret.")
+    records = list(memory.store.journal.records())
+    of_run = [one for one in records if one.get("run")]
+    assert {one["run"] for one in of_run} == {found.id}
+    paths = {str(one["path"]) for one in of_run}
+    assert {f"short-term/session_{found.session}.jsonl", "mid-term/runs.jsonl"} <= paths
+    assert "run" not in records[-1] and memory.actor.run == ""
+
+
 def test_megabytes_become_one_turn_and_a_log(memory: Memory) -> None:
     found = run(memory, "megabytes", "60")
     said = turns(memory, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
@@ -61,6 +62,32 @@ def test_a_record_that_stands_twice_counts_once(memory: Memory) -> None:
     record_run(memory, read_runs(memory)[0])
     after = sum_usage(list_usage(memory), ("model",))
     assert [row.tokens_in for row in after] == [row.tokens_in for row in before]
+
+
+def test_copies_and_forks_count_what_they_share_once(memory: Memory, home: Home) -> None:
+    base = memory.root.parent
+    shutil.copytree(memory.root, base / "copy")
+    assert run(["fork", str(base / "fork"), "--name", "x", "--memory", str(memory.root)]) == 0
+    rows, counted = list[Usage](), set[str]()
+    for name in ("shop", "copy", "fork"):
+        with Memory.open(base / name, Opening(home=home, background=False)) as one_of_them:
+            rows += list_usage(one_of_them, counted=counted)
+    assert one(sum_usage(rows, ("model",)), model="qwen3").tokens_in == 1600
+
+
+def test_the_command_counts_what_its_folders_share_once(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = memory.root
+    shutil.copytree(root, root.parent / "copy")
+    for folders in ([root], [root, root.parent / "copy"], [root.parent]):
+        assert run(["usage", *map(str, folders), "--by", "model", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert {row["model"]: row["tokens_in"] for row in found}["qwen3"] == 1600
+    assert run(["usage", str(root), "--by", "", "--json"]) == 0
+    (once,) = json.loads(capsys.readouterr().out)
+    assert run(["usage", str(root), f"{root.parent}/./shop", "--by", "", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [once]
 
 
 def test_only_what_is_late_enough_counts(memory: Memory) -> None:

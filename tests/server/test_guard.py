@@ -211,6 +211,23 @@ def test_the_journal_names_the_member(team: Team) -> None:
     assert any("member:wen" in actor for actor in actors), actors
 
 
+def test_the_journal_the_history_and_the_log_name_the_run_of_an_agent(team: Team) -> None:
+    run = "run-01m8qv9b7rkx4t2n6c0d3f5g8h"
+    headers = {"authorization": f"Bearer {team.secrets['wen']}", "kimi-run": run}
+    given = {"text": "Spoons are steel.", "key": "spoons"}
+    assert team.pages.send("POST", "/v1/remember", headers=headers, json=given).is_success
+    line = team.lines()[-1]
+    assert (line.sub, line.run, line.action) == ("wen", run, "remember")
+    with Memory.open(team.root, Opening(home=team.home)) as memory:
+        found = [one for one in memory.store.journal.records() if one.get("run") == run]
+        assert {one["sub"] for one in found} == {"wen"}
+        assert {"member:wen", "job:remember"} <= {one["actor"] for one in found}
+        said = next(iter(memory.history.log())).trailers
+        assert (said["Kind"], said["Member"], said["Run"]) == ("remember", "wen", run)
+    team.pages.send("POST", "/v1/remember", headers={**headers, "kimi-run": "run 1"}, json=given)
+    assert team.lines()[-1].run == ""
+
+
 MESSAGES = [{"role": "user", "content": "x"}]
 TOOLS: dict[str, tuple[str, Callable[[Desk], Any]]] = {
     "search": ("recall", lambda desk: desk.search("Valparaiso 海燕 shop")),

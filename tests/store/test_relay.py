@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,27 @@ def test_a_node_follows_to_the_same_bytes_and_the_same_commit(
     assert same(a, b)
     assert b.recall("哪天部署？").hits[0].snippet == a.recall("哪天部署？").hits[0].snippet
     assert [one.hash for one in a.history.log()] == [one.hash for one in b.history.log()]
+
+
+def test_for_whom_something_was_written_is_known_on_every_node(
+    opened: Callable[..., Memory],
+) -> None:
+    a, b = opened("a"), opened("b")
+    asker = Actor("member:lin", Origin.AGENT, sub="lin", run="run-01m8")
+    a.store.apply([Create("semantic/x.md", b"one\n")], asker)
+    a.store.append("mid-term/x.jsonl", [b"{}\n"], asker)
+    relay_of(b).follow()
+    for body in records_of(a)[-2:]:
+        record = json.loads(body)
+        # An earlier version reads an actor of four, and nothing beside it.
+        assert record["actor"] == ["member:lin", "agent", "", ""]
+        assert record["for"] == ["lin", "run-01m8"]
+    for memory in (a, b):
+        of = {one["path"]: one for one in memory.store.journal.records()}
+        for path in ("semantic/x.md", "mid-term/x.jsonl"):
+            found = of[path]
+            assert (found["actor"], found["sub"], found["run"]) == ("member:lin", "lin", "run-01m8")
+    assert all("for" not in json.loads(body) for body in records_of(a)[:-2])
 
 
 def test_every_record_has_its_place_and_names_the_one_before(
@@ -520,6 +542,22 @@ def test_the_folder_log_takes_a_record_once_and_of_the_present_epoch(tmp_path: P
     assert [(row.key, row.body) for row in log.rows("nodes")] == [("a/乙", b"{}")]
     log.drop_row("nodes", "a/乙")
     assert log.rows("nodes") == []
+
+
+def test_what_a_process_does_not_know_of_is_not_made_again_in_part(
+    opened: Callable[..., Memory],
+) -> None:
+    """It keeps how far it got while another process is beyond it, and then reads on."""
+    a, twin = opened("a"), opened("a")
+    path, contents = "semantic/x.md", [b"one\n", b"two\n", b"three\n"]
+    a.store.apply([Create(path, contents[0])], ME)
+    for before, after in pairwise(contents):
+        twin.store.apply([Update(path, digest(before), after)], ME)
+        if after == contents[1]:
+            relay_of(a).position.save()
+    relay_of(a).follow()
+    assert a.store.read(path) == contents[-1]
+    assert not [*(a.root / ".kimi/lost+found").glob("*")]
 
 
 def test_the_clock_of_a_node_decides_nothing(

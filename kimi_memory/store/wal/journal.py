@@ -239,7 +239,7 @@ class Journal:
             "prev": at[1],
         }
         more = {"was": entry.was, "undo": entry.undo, "of": entry.of}
-        more |= {"why": entry.why, "vetted": entry.vetted}
+        more |= {"why": entry.why, "vetted": entry.vetted, "sub": actor.sub, "run": actor.run}
         body |= {name: value for name, value in more.items() if value}
         signed = encode(body)
         return seal_bytes(b'%b,"mac":"%b"}' % (signed[:-1], self._compute_mac(signed)))

@@ -243,10 +243,9 @@ class Transactions:
 
 
 def _render_intent(intent: Intent) -> bytes:
-    actor = intent.actor
     document = {
         "id": intent.id,
-        "actor": [actor.name, str(actor.origin), actor.session, actor.job],
+        "actor": [*intent.actor],
         "steps": [{name: getattr(step, name) for name in _WRITTEN} for step in intent.steps],
         "waiting": {path: [*one] for path, one in intent.waiting.items()},
     }
@@ -255,10 +254,10 @@ def _render_intent(intent: Intent) -> bytes:
 
 def _parse_intent(content: bytes) -> Intent:
     document = json.loads(content)
-    name, origin, session, job = document["actor"]
+    name, origin, *more = document["actor"]
     steps = tuple(Step(**step) for step in document["steps"])
     waiting = {path: Provenance(*one) for path, one in document.get("waiting", {}).items()}
-    return Intent(document["id"], steps, Actor(name, Origin(origin), session, job), waiting)
+    return Intent(document["id"], steps, Actor(name, Origin(origin), *more), waiting)
 
 
 def _note_provenance(

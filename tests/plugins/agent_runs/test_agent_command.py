@@ -32,6 +32,9 @@ def test_an_agent_is_run_listed_shown_and_its_log_read(memory: Memory, capsys) -
     assert "greeter" in capsys.readouterr().out
     assert run(["agent", "logs", found["id"], *place]) == 0
     assert capsys.readouterr().out == "你好 hello\n"
+    capsys.readouterr()
+    assert run(["agent", "stop", found["id"], "--dry-run", *place]) == 0
+    assert capsys.readouterr().out == f"{found['id']} has ended.\n"
     assert run(["agent", "stop", found["id"], *place]) == 0
 
 

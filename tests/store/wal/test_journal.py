@@ -54,6 +54,10 @@ def test_a_record_tells_who_did_what(store: Store, folder: Path) -> None:
         "at": "2026-03-01T09:30:00+00:00",
     }
     assert record | wanted == record
+    assert not {"sub", "run"} & record.keys()
+    store.apply([Create("b/a.md", b"x")], actor._replace(sub="lin", run="run-01m8"))
+    more = unseal(_segment(folder).read_bytes().splitlines()[-1])
+    assert (more["sub"], more["run"]) == ("lin", "run-01m8")
     assert store.journal.last("a.md").origin == "tool"
     assert store.journal.mark_of("a.md") == digest("你好".encode())
     assert store.journal.mark_of("b.md") is None
