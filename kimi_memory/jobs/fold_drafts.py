@@ -293,7 +293,8 @@ class Fold:
         """Give what was kept at once of a turn the sentences around it, as one card."""
         card, *rest = parts
         new = replace(card, type=draft.type, value=content_of(draft), title=draft.title)
-        new = replace(new, quotes=draft.quotes, updated=self._now)
+        sources = tuple(map(Source.from_quote, draft.quotes))
+        new = replace(new, sources=sources, quotes=draft.quotes, updated=self._now)
         self._record_operation(Op.REFINE, new, "with the sentences around it")
         for other in rest:
             old = replace(other, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
