@@ -19,7 +19,7 @@ _TELLS_AGENTS = regex(
 )
 _ASKED_FOR = "(?:permission|approval|consent|confirmation|authori[sz]ation)"
 _ASKED_FOR_ZH = "(?:确认|批准|审批|审查|复核|询问|同意|汇报|授权|许可|通知)"
-# Norms are told as facts, too: "Reviews are optional for bots."
+# Norms are stated as facts, too: "Reviews are optional for bots."
 _NORM = regex(
     r"\b(?:polic(?:y|ies) (?:is|says|\d)|(?:the|our|a) convention is\b|best practice|golden rule|house (?:style|rules?)|note to self|standing (?:wish|order|rule)"
     r"|the (?:proper|right|correct|only|usual) way (?:to|of)|it(?: is|'s) (?:agreed|understood|settled|customary|fine|ok(?:ay)?) (?:that|to)\b|from (?:here|now) on)\b"
