@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.domain.memory_identity import ModelTable, SkillsTable
-from kimi_memory.domain.memory_tables import IntrospectTable, TtlTable, parse_span
+from kimi_memory.domain.memory_tables import IntrospectTable, TtlTable, find_bounds, parse_span
 from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
@@ -395,3 +395,5 @@ def _check_value(type_name: str, value: object, key: str, file: _File) -> None:
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted) or odd:
         fits = "a list of texts" if list in wanted else f"a value of type {type_name}"
         raise file.error(key, f"{key} is {value!r}", f"Give {fits}")
+    if isinstance(value, int | float) and (fits := find_bounds(key, value)):
+        raise file.error(key, f"{key} is {value!r}", fits)

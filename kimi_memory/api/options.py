@@ -20,6 +20,7 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.note import Origin
+from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import HistoryError, KimiMemoryError, UnsafePathError, UsageError
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
@@ -229,6 +230,7 @@ def _in_user(path: Path, host: Host) -> Iterator[Finding]:
         if name not in _USER:
             near = [f"[plugins.{name}]"] if name in host.names else _find_nearest(name, _USER)
             yield _build_finding(path, find_line(text, name), _format_name(name, value), near)
+    yield from _in_user_tables(path, text, document)
     for name in document.get("disabled", ()):
         if name not in host.names:
             near = _find_nearest(name, host.names)
@@ -244,6 +246,13 @@ def _in_user(path: Path, host: Host) -> Iterator[Finding]:
             else find_line(text, f"plugins.{plugin}")
         )
         yield _build_finding(path, at, said, near)
+
+
+def _in_user_tables(path: Path, text: str, document: Mapping[str, Any]) -> Iterator[Finding]:
+    for table, of in (("signing", SigningTable), ("cluster", ClusterTable)):
+        for key in sorted({*document.get(table, ())}.difference(of._fields)):
+            near = _find_nearest(key, of._fields)
+            yield _build_finding(path, find_line(text, key, below=table), f"[{table}] {key}", near)
 
 
 def _build_finding(path: Path, line: int, name: str, near: Sequence[str]) -> Finding:

@@ -10,7 +10,7 @@ import keyword
 import re
 import sys
 from argparse import OPTIONAL, PARSER, SUPPRESS, Action, ArgumentParser, HelpFormatter, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
@@ -137,7 +137,12 @@ class Parser(ArgumentParser):
         chosen, rest = self.parse_known_args(args, namespace)
         if rest:
             of = f"{self.prog} {getattr(chosen, 'command', None) or ''}".strip()
-            raise UsageError(f"unrecognized arguments: {' '.join(rest)}. See '{of} --help'.")
+            slips = (word.partition("=")[0] for word in rest if word.startswith("--"))
+            options = [*_yield_options(self)]
+            near = difflib.get_close_matches(next(slips, ""), options, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            told = f"unrecognized arguments: {' '.join(rest)}."
+            raise UsageError(f"{told}{meant} See '{of} --help'.")
         return chosen
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
@@ -158,6 +163,15 @@ class Parser(ArgumentParser):
             return super().parse_known_intermixed_args(args, namespace)
         finally:
             self._is_mixing = False
+
+
+def _yield_options(parser: ArgumentParser) -> Iterator[str]:
+    """Yield the options of a parser and of its commands."""
+    for action in parser._actions:
+        yield from action.option_strings
+        if action.nargs == PARSER and isinstance(action.choices, dict):
+            for step in action.choices.values():
+                yield from _yield_options(step)
 
 
 def parser(only: str = "", *, overview: bool = False) -> ArgumentParser:

@@ -14,6 +14,7 @@ from kimi_memory.cli.shared import find_person, show, show_json
 from kimi_memory.cli.terminal import find_locale, say
 from kimi_memory.cli.wizard import AGENTS, ask_after, ask_before, asks, carry_out, machine_zone
 from kimi_memory.config import MARKER
+from kimi_memory.errors import UsageError
 from kimi_memory.operations.setting_list import change_memory, set_value
 
 
@@ -62,6 +63,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Make the folder, its pages and its history, and what else was asked for."""
+    if arguments.memory and arguments.folder != Path():
+        raise UsageError("Two folders are named. Leave --memory or the folder out.")
     folder = (arguments.memory or arguments.folder).expanduser()
     is_new, is_asking = not (folder / MARKER).is_file(), asks(arguments, folder)
     if is_asking:

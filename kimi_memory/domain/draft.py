@@ -111,7 +111,9 @@ def is_later(draft: Draft, card: Card) -> bool:
         return draft.at > since
     said, held = _last_turns(draft.quotes), _last_turns(card.quotes)
     both = said.keys() & held.keys()
-    return bool(both) and all(said[session] > held[session] for session in both)
+    # Who says in one turn that something is otherwise, says it last.
+    first = int(draft.reversal)
+    return bool(both) and all(said[session] + first > held[session] for session in both)
 
 
 def _last_turns(quotes: Iterable[Quote]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Tables of ``memory.toml`` about what leaves a memory, and when."""
+"""Tables of ``memory.toml`` about what leaves a memory, and when; bounds of all numbers there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ from typing import NamedTuple
 _SPAN = re.compile(r"(\d{1,5})([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _NEVER = "never"
+_LEAST = {
+    **{"recall.limit": 1, "capture.max_turn_bytes": 1024},
+    **{"temperature.recency_days": 0.01, "temperature.frequency_cap": 1},
+}
+"""Less would find or keep nothing, or divide by zero; of other numbers 0 is the least."""
+_MOST_DAYS, _MOST = 36_500, 10**12
+"""A date more than a hundred years back leaves the calendar."""
 
 
 class IntrospectTable(NamedTuple):
@@ -81,3 +88,11 @@ def parse_span(text: str) -> timedelta | None:
     if found is None or not int(found[1]):
         raise ValueError(f"{text!r} is no time")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def find_bounds(key: str, number: float) -> str:
+    """Return between what a setting has to lie where a number of it does not; else nothing."""
+    least = _LEAST.get(key, 0)
+    most = _MOST_DAYS if key.endswith("_days") else _MOST
+    # Of "nan" neither is true.
+    return "" if least <= number <= most else f"Give a number from {least} to {most}"

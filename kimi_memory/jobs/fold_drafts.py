@@ -295,7 +295,10 @@ class Fold:
     def _refine_card(self, card: Card, draft: Draft) -> None:
         new = self._with_evidence(card, draft, Rel.UPDATES)
         newer = draft.at >= (card.verified or card.created)
-        if newer and compare_statements(card.value, draft.value) is Relation.FINER:
+        finer = compare_statements(card.value, draft.value) is Relation.FINER
+        # "It is vim. No wait, it is emacs": a turn has one card, and its last word stands.
+        last = self._host.answer("judge_conflict", card=card, draft=draft) is Verdict.REPLACES
+        if newer and (finer or last):
             trust = least_trusted([card.trust, draft.origin])
             new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
         self._record_operation(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
@@ -304,7 +307,8 @@ class Fold:
         """Give what was kept at once of a turn the sentences around it, as one card."""
         card, *rest = parts
         new = replace(card, type=draft.type, value=content_of(draft), title=draft.title)
-        new = replace(new, quotes=draft.quotes, updated=self._now)
+        sources = tuple(map(Source.from_quote, draft.quotes))
+        new = replace(new, sources=sources, quotes=draft.quotes, updated=self._now)
         self._record_operation(Op.REFINE, new, "with the sentences around it")
         for other in rest:
             old = replace(other, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)

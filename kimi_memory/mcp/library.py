@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -31,6 +32,14 @@ def refuse_in_one_line(base: Any, refuse: type[Exception]) -> Any:
 
     class OneLineServer(base):  # type: ignore[misc]  # of either version
         async def call_tool(self, name: str, *given: Any, **named: Any) -> Any:
+            tools = [one.model_dump(by_alias=True) for one in await self.list_tools()]
+            taken = [
+                one["inputSchema"].get("properties", {}) for one in tools if one["name"] == name
+            ]
+            for key in (given[0] if given else named.get("arguments")) or {}:
+                # The library drops it, and the caller would believe that it was heeded.
+                if taken and key not in taken[0]:
+                    raise refuse(_describe_unknown(name, key, [*taken[0]]))
             try:
                 return await super().call_tool(name, *given, **named)
             except refuse as error:
@@ -39,6 +48,13 @@ def refuse_in_one_line(base: Any, refuse: type[Exception]) -> Any:
                 raise
 
     return OneLineServer
+
+
+def _describe_unknown(tool: str, key: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    meant = f"Did you mean '{near[0]}'? " if near else ""
+    place = " ".join(key.split())[:_LONGEST_PLACE]
+    return f"{tool}: '{place}' is no argument. {meant}It takes {', '.join(known) or 'none'}."
 
 
 def _describe_mistakes(tool: str, error: ValidationError) -> str:

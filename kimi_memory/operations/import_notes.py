@@ -238,7 +238,7 @@ class _Deal:
         if settled is not None:
             self._keys.add(settled.key)
             self._said[normalise(draft.value)] = settled.id
-            why = f"imported from {offer.memo.system} {offer.identity} {offer.hash}"
+            why = f"imported from {offer.memo.system} {offer.identity}"
             self._done[settled.id] = Step(Op.ADD, settled, why)
 
     def _resolve_conflict(self, offer: Offer, draft: Draft, card: Card, rival: Card) -> Card | None:
@@ -290,7 +290,7 @@ class _Deal:
                 verified=offer.at,
                 updated=self._now,
             )
-            self._done[card.id] = Step(Op.REFINE, new, f"changed at the source {offer.hash}")
+            self._done[card.id] = Step(Op.REFINE, new, "changed at the source")
 
     def _build_draft(self, offer: Offer, turn: Turn) -> Draft:
         memo = offer.memo

@@ -144,7 +144,8 @@ def write_value(one: Setting, text: str) -> str:
     if one.kind == "str" or one.kind.startswith('"'):
         return json.dumps(text, ensure_ascii=False)
     try:
-        tomllib.loads(f"x = {text}")
+        if (given := tomllib.loads(f"x = {text}")["x"]) != given:
+            raise tomllib.TOMLDecodeError("nan is no number")
     except tomllib.TOMLDecodeError as error:
         if one.kind == "any":
             return json.dumps(text, ensure_ascii=False)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.proxy import protocols
 from kimi_memory.proxy.chat import Reply, chat_of, is_aside
 from kimi_memory.proxy.conversation import Asker
@@ -41,7 +42,9 @@ MOST_BYTES = 64 * 1024 * 1024
 """The largest chat; images in it are counted as they are sent."""
 WHOLE_SECONDS = 120.0
 """So long a chat may take to arrive, however steadily it does."""
-_KEYS = (b"authorization", b"x-api-key", b"api-key")
+_TOKEN = regex(rf"{OUR_TOKEN}[\w-]{{43}}")
+"""A token of ours, wherever a client puts it; no model server gets one."""
+_KEYS = ("authorization", "api-key", "x-api-key")
 _WHOSE = ("user", "session")
 _CORS = b"access-control-"
 log = logging.getLogger("kimi_memory.proxy")
@@ -152,22 +155,24 @@ class Proxy:
         return True
 
     async def _forward_request(self, request: Request, answer: _Answer) -> None:
-        _, shown = await self._identify_caller(request)
+        await self._identify_caller(request)
         dialect = protocols.dialect_of(request.method, request.path)
         # A compressed request passes by unread, like any other that is no chat.
         plain = "content-encoding" not in request.headers and not _is_off(request)
-        headers = list(_yield_request_headers(request, shown, chat=bool(dialect and plain)))
-        url = self._upstream.address(request.path, request.query)
+        headers = list(_yield_request_headers(request, chat=bool(dialect and plain)))
+        url = self._upstream.address(request.path, _TOKEN.sub("", request.query))
         if dialect is None or not plain:
-            length = request.headers.get("content-length", "")
-            content = request.body() if _has_body(request, length) else b""
+            chunked = "transfer-encoding" in request.headers
+            # Chunks win over a length that comes with them; the two may differ.
+            length = "" if chunked else request.headers.get("content-length", "")
+            content = request.body() if chunked or length not in ("", "0") else b""
             # Without a length httpx would send chunks where the client did not.
             headers += [(b"content-length", length.encode())] if length else []
             await self._relay_answer(request, answer, (url, headers, content), None)
             return
         raw = await request.whole()
         # It may take its time: who was put out meanwhile is shown nothing, and heard no more.
-        known, _ = await self._identify_caller(request)
+        known = await self._identify_caller(request)
         caller = await asyncio.to_thread(self._admit, known)
         exchange = await self._chat_exchange(
             dialect, self._build_asker(request, caller, known), raw
@@ -176,11 +181,9 @@ class Proxy:
         listening = _Listening(self._companion, dialect, exchange) if exchange else None
         await self._relay_answer(request, answer, (url, headers, content), listening)
 
-    async def _identify_caller(self, request: Request) -> tuple[Caller, str]:
-        """Return the caller, and our token, which is sent in the place of a model server's key."""
-        authorization, shown = _find_token(request)
+    async def _identify_caller(self, request: Request) -> Caller:
         try:
-            return await self._door.caller(authorization), shown
+            return await self._door.caller(_find_token(request))
         except ServerError as error:
             if error.status != 401:
                 raise
@@ -207,8 +210,7 @@ class Proxy:
             raise ServerError(str(error), status=status, code="forbidden") from error
 
     def _build_asker(self, request: Request, caller: Caller, known: Caller) -> Asker:
-        authorization, _ = _find_token(request)
-        headers = request.headers
+        authorization, headers = _find_token(request), request.headers
         project = headers.get("x-kimi-memory-project", "") or self._space.project
         agent = headers.get("x-kimi-memory-agent", "") or self._space.agent
         user, session = (
@@ -264,13 +266,11 @@ class Proxy:
             log.warning("%s", error if isinstance(error, KimiMemoryError) else type(error).__name__)
 
 
-def _find_token(request: Request) -> tuple[str, str]:
-    """Return what a client shows to us, and a token of ours that stands where a key does."""
-    token, shown = request.headers.get("x-kimi-memory-token", ""), ""
-    for name in ("x-api-key", "api-key", "authorization"):
-        value = request.headers.get(name, "").removeprefix("Bearer ").strip()
-        shown = value if value.startswith(OUR_TOKEN) else shown
-    return f"Bearer {token or shown}", shown
+def _find_token(request: Request) -> str:
+    """Return what a client shows to us: a token, alone or in the place of a model server's key."""
+    shown = (_TOKEN.search(request.headers.get(name, "")) for name in _KEYS)
+    token = request.headers.get("x-kimi-memory-token") or next((one[0] for one in shown if one), "")
+    return f"Bearer {token}"
 
 
 class _Listening:
@@ -350,15 +350,13 @@ def _with_memory(dialect: Dialect, raw: bytes, exchange: Exchange) -> bytes:
     return json.dumps(placed, separators=(",", ":")).encode()
 
 
-def _yield_request_headers(
-    request: Request, shown: str, *, chat: bool
-) -> Iterator[tuple[bytes, bytes]]:
+def _yield_request_headers(request: Request, *, chat: bool) -> Iterator[tuple[bytes, bytes]]:
     """Yield the headers that go on; an answer that is listened to comes uncompressed."""
     # Host and length would be those of the request that came in.
     left_out = {b"host", b"content-length", *HOP, *([b"accept-encoding"] if chat else [])}
     for name, value in request.raw:
         low = name.lower()
-        ours = low.startswith(OURS) or (low in _KEYS and shown and shown.encode() in value)
+        ours = low.startswith(OURS) or _TOKEN.search(value.decode("latin-1"))
         if low not in left_out and not ours:
             yield name, value
     if chat:
@@ -370,10 +368,6 @@ def _yield_response_headers(found: httpx.Response, *, page: bool) -> Iterator[tu
         low = name.lower()
         if low not in HOP and not (page and low.startswith(_CORS)):
             yield low, value
-
-
-def _has_body(request: Request, length: str) -> bool:
-    return length not in ("", "0") or "transfer-encoding" in request.headers
 
 
 def _is_off(request: Request) -> bool:

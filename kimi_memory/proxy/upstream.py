@@ -6,14 +6,17 @@ Keys in them pass through; they are not kept, and no line of a log has them.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
 from kimi_memory.domain.addresses import is_local_url
 from kimi_memory.errors import ServerError, UsageError
+from kimi_memory.nlp.basic.patterns import regex
 
 Headers = Sequence[tuple[bytes, bytes]]
+
+_SLASH = regex(r"[/\\]")
 
 # Only to connect: an answer may rightly take minutes to begin.
 CONNECT_SECONDS = 20.0
@@ -58,12 +61,9 @@ class Upstream:
         Raises:
             ServerError: it is no path, and might name another server.
         """
-        if not path.startswith("/"):
-            raise ServerError(
-                "A request to this proxy names a path. Send one that begins with '/'.",
-                status=400,
-                code="no_path",
-            )
+        # Two dots lead above the path that the owner gave, to what others keep on that server.
+        if not path.startswith("/") or {".", ".."} & {*_SLASH.split(unquote(path))}:
+            raise _no_path_error("begins with '/' and has no '..'")
         base = self._base
         ends = (base[n:] for n in range(len(base)) if base[n] == "/")
         both = next((end for end in ends if f"{path}/".startswith(f"{end}/")), "")
@@ -79,10 +79,15 @@ class Upstream:
         Raises:
             ServerError: nobody answers there.
         """
-        request = self._client.build_request(method, url, headers=list(headers), content=content)
+        try:
+            request = self._client.build_request(
+                method, url, headers=list(headers), content=content
+            )
+        except httpx.InvalidURL as error:
+            raise _no_path_error("is shorter, of plain characters") from error
         try:
             return await self._client.send(request, stream=True)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except httpx.HTTPError as error:
             raise self._unreachable_error(error) from error
 
     def _unreachable_error(self, error: Exception) -> ServerError:
@@ -93,6 +98,14 @@ class Upstream:
             status=504 if late else 502,
             code="upstream_unreachable",
         )
+
+
+def _no_path_error(needed: str) -> ServerError:
+    return ServerError(
+        f"A request to this proxy names a path. Send one that {needed}.",
+        status=400,
+        code="no_path",
+    )
 
 
 async def pieces(answer: httpx.Response) -> AsyncIterator[bytes]:

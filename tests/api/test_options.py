@@ -137,8 +137,13 @@ def test_a_misspelt_name_in_a_memory(tmp_path: Path, text: str, where: str, near
         ("[ollama]\nmodel = 'x'\n", ":1: [ollama] ", "[plugins.ollama]?"),
         ("[plugins.ollama]\nmodle = 'x'\n", ":2: [plugins.ollama] modle ", "model?"),
         ("[plugins.demo]\nx = 1\n", ":2: [plugins.demo] x ", "See docs"),
+        ("[signing]\nkye = 'a'\n", ":2: [signing] kye ", "key?"),
+        ("[cluster]\nwait_second = 3\n", ":2: [cluster] wait_second ", "wait_seconds?"),
     ],
-    ids=["key", "disabled", "plugin", "no plugins table", "plugin's key", "a plugin without any"],
+    ids=[
+        *("key", "disabled", "plugin", "no plugins table", "plugin's key", "a plugin without any"),
+        *("a key of signing", "a key of a cluster"),
+    ],
 )
 def test_a_misspelt_name_of_the_user(tmp_path: Path, text: str, where: str, near: str) -> None:
     (line,) = found(tmp_path, user=text)

@@ -60,6 +60,8 @@ def test_a_change_keeps_the_rest_of_the_file(folder: Path, own: Path, capsys) ->
     "said",
     [
         ("recall.limt", "4", "Did you mean 'recall.limit'?"),
+        ("recall.min_score", "nan", "'nan' is no value of recall.min_score."),
+        ("recall.limit", "-5", "recall.limit is -5. Give a number from 1 to"),
         ("timezone", "UTC", "Did you mean 'memory.timezone'?"),
         ("recall.limit", "many", "Give a whole number"),
         ("recall.limit", "true", "type int"),

@@ -26,6 +26,12 @@ def test_init_makes_the_five_tiers_and_a_repository(folder: Path) -> None:
     assert "A new memory" in log.stdout
 
 
+def test_init_takes_one_folder(tmp_path: Path, capsys) -> None:
+    assert run(["init", str(tmp_path / "a"), "--memory", str(tmp_path / "b")]) == 2
+    assert "Two folders are named." in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+
+
 def test_init_twice_changes_nothing(folder: Path, capsys) -> None:
     before = (folder / "memory.toml").read_bytes()
     assert run(["init", str(folder), "--name", "other"]) == 0

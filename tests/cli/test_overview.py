@@ -70,6 +70,23 @@ def test_a_word_that_is_no_command_is_answered_with_what_was_meant(
     assert f"Did you mean 'kimi-memory {meant}'?" in line
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["recall", "port", "--limt", "3"], "--limit"),
+        (["recall", "port", "--memmory=a"], "--memory"),
+        (["session", "turn", "s", "x", "--rolle", "user"], "--role"),
+        (["undo", "--dryrun"], "--dry-run"),
+    ],
+)
+def test_an_option_that_is_none_is_answered_with_what_was_meant(
+    capsys, words: list[str], meant: str
+) -> None:
+    assert run(words) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"Did you mean '{meant}'? See 'kimi-memory {words[0]} --help'." in line
+
+
 def test_a_word_like_no_command_leads_to_the_list(capsys) -> None:
     assert run(["zzzzzz"]) == 2
     said = capsys.readouterr().err

@@ -216,6 +216,7 @@ def test_what_was_kept_at_once_of_a_note_becomes_one_card_with_its_context(
         folding.add(one, turn_text)
     kept = cards(folding.result().steps)
     assert [card.value for card in kept if card.status is Status.ACTIVE] == [told]
+    assert all([s.quote for s in card.sources] == [q.hash for q in card.quotes] for card in kept)
     assert sum(card.status is Status.SUPERSEDED for card in kept) == 1
 
 

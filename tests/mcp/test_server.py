@@ -171,6 +171,9 @@ MISTAKES = (
     ("memory_trace", {"id": "card-none"}, "card-none"),
     ("memory_forget", {}, "what to forget"),
     ("memory_search", {"query": "x", "limit": 9999}, "50"),
+    ("memory_search", {"query": "x", "limt": 3}, "'limt' is no argument. Did you mean 'limit'?"),
+    ("memory_remember", {"text": "x y", "trust": "human"}, "'trust' is no argument. It takes text"),
+    ("memory_status", {"a\nb": 1}, "'a b' is no argument. It takes none."),
 )
 
 

@@ -50,6 +50,15 @@ def test_a_changed_card_is_updated_with_its_links(memory: Memory, source: Path) 
     assert all(e.verified for e in memory.trace(new.id).evidence)
 
 
+def test_a_report_names_where_each_statement_comes_from_and_no_digest(
+    memory: Memory, source: Path
+) -> None:
+    reasons = {step.why for job in import_store(memory, source).jobs for step in job.operations}
+    assert reasons == {
+        f"imported from memex {name}.md#{name}" for name in ("json-support", "postgres-choice")
+    }
+
+
 def test_a_link_that_leads_somewhere_later_is_made_then(memory: Memory, source: Path) -> None:
     import_store(memory, source)
     (source / "no-such.md").write_text("---\ntitle: No Such\n---\nnow there\n", encoding="utf-8")

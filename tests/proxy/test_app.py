@@ -99,6 +99,40 @@ def test_what_is_no_chat_at_all_goes_through_untouched(
     assert chats.asked[2].raw == raw * 3
 
 
+def test_chunks_win_over_a_length_beside_them(proxied: Served, chats: Chats) -> None:
+    raw = b'{"input": "text"}'
+    both = {"content-length": "5", "transfer-encoding": "chunked"}
+    with proxied.client() as client:
+        answer = client.post("/v1/embeddings", content=iter([raw]), headers=both)
+    assert answer.status_code == 200
+    assert chats.asked[0].raw == raw
+
+
+@pytest.mark.parametrize("name", ["authorization", "x-api-key", "x-goog-api-key", "cookie"])
+@pytest.mark.parametrize("form", ["{}", "bearer {}", "Token {}", "a={}; b=c"])
+def test_a_token_of_ours_goes_to_no_model_server(
+    guarded: tuple[Served, dict[str, str]], chats: Chats, name: str, form: str
+) -> None:
+    server, secrets = guarded
+    token = {"x-kimi-memory-token": secrets["reader"]}
+    with server.client() as client:
+        client.get(
+            f"/v1/models?key={secrets['reader']}&a=b",
+            headers={**token, name: form.format(secrets["writer"])},
+        )
+    assert chats.asked[0].path == "/v1/models?key=&a=b"
+    assert not any("kmt_" in value for value in chats.asked[0].headers.values())
+
+
+def test_the_word_before_a_token_may_be_written_in_any_case(
+    guarded: tuple[Served, dict[str, str]], chats: Chats
+) -> None:
+    server, secrets = guarded
+    with server.client() as client:
+        shown = {"authorization": f"bearer {secrets['reader']}"}
+        assert client.get("/v1/models", headers=shown).status_code == 200
+
+
 def test_a_page_that_may_call_is_answered_as_browsers_want(
     guarded: tuple[Served, dict[str, str]], chats: Chats
 ) -> None:

@@ -60,7 +60,12 @@ def test_a_client_that_leaves_stops_the_model_server(proxied: Served, chats: Cha
 
 @pytest.mark.parametrize("upstream_path", ["", "/v1"])
 @pytest.mark.parametrize(
-    "target", ["@127.0.0.1:{port}/x", "http://127.0.0.1:{port}/x", ".test/x", ":{port}/x", "*"]
+    "target",
+    [
+        *("@127.0.0.1:{port}/x", "http://127.0.0.1:{port}/x", ".test/x", ":{port}/x", "*"),
+        *("/v1/../admin", "/v1/%2e%2e/admin", "/..\\admin", "/./x", "/v1/..", "/" + "a" * 66_000),
+    ],
+    ids=lambda target: target[:20],
 )
 def test_a_request_reaches_no_other_server(
     serving: Callable[..., Served],

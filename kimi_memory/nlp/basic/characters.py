@@ -124,23 +124,29 @@ def bare(text: str) -> str:
     return _MARKS.sub("", simplify(normalise(text)))
 
 
+_EMBLEMS = (0x1F150, 0x1F170, 0x1F1E6)
+"""Where letters in black circles, in black squares and of flags begin."""
 _LIKE = str.maketrans(
     {
         **dict(zip("абвгԁеһіјкӏмнорԛѕтуѵԝхүґє", "abbrdehijklmhopqstyvwxyre", strict=True)),
         **dict(zip("αβγεηικνορτυχωμ", "abyenikvoptuxwm", strict=True)),
         **dict(zip("ıɩɡɑɪʏᴍᴇᴏʀᴋꜱօոհյսց", "iigaiymeorksonhjug", strict=True)),
-        **dict.fromkeys("‹〈⟨《﹤˂ᐸ❮❬⟪≺〈«", "<"),
-        **dict.fromkeys("›〉⟩》﹥˃ᐳ❯❭⟫≻〉»", ">"),
-        **dict.fromkeys("∕⁄⧸╱⟋᜵〳", "/"),
-        **dict.fromkeys("∣│ǀ❘┃丨ⵏ¦ㅣ", "|"),
-        **dict.fromkeys("‐‑‒–—―−﹣⁃", "-"),
+        **dict(zip("ꙇᎥഠဝ〇ǝɿɾᴦꞣ", "iioooerrrk", strict=True)),
+        **{chr(first + n): chr(97 + n) for first in _EMBLEMS for n in range(26)},
+        **dict.fromkeys("‹〈⟨《﹤˂ᐸ❮❬⟪≺〈«❰⧼˱ᚲ𝈶≪≤⩽", "<"),
+        **dict.fromkeys("›〉⟩》﹥˃ᐳ❯❭⟫≻〉»❱⧽˲≫≥⩾", ">"),
+        **dict.fromkeys("∕⁄⧸╱⟋᜵〳ノ丿⫽", "/"),
+        **dict.fromkeys("∣│ǀ❘┃丨ⵏ¦ㅣ׀", "|"),
+        **dict.fromkeys("‐‑‒–—―−﹣⁃ー一➖˗۔", "-"),
         **dict.fromkeys("▁＿‿", "_"),
         **dict.fromkeys("【［〔", "["),
         **dict.fromkeys("】］〕", "]"),
     }
 )
-_UNSEEN = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800")
-"""Letters by name that nobody sees."""
+_UNSEEN = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800\ufffc\ufffd")
+"""Letters by name that nobody sees, and what stands for nothing."""
+_NO_SIGNS = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me"))
+"""Categories of what has no shape of its own: controls, marks, what no font knows."""
 
 
 def appearance(text: str) -> tuple[str, list[int]]:
@@ -158,7 +164,7 @@ def _fold_sign(sign: str) -> str:
         return ""
     # Twice: a mathematical 𝛼 becomes a plain Greek α first, which looks like an "a" then.
     parts = unicodedata.normalize("NFKD", sign.translate(_LIKE)).casefold().translate(_LIKE)
-    return "".join(part for part in parts if unicodedata.category(part) not in ("Cf", "Mn", "Me"))
+    return "".join(part for part in parts if unicodedata.category(part) not in _NO_SIGNS)
 
 
 __all__ = ["is_han", "language_of"]

@@ -24,10 +24,23 @@ _SHORT = (
     (r"\b(he|she|it|that|who|there)'s\b", r"\1 is"), (r"\bcan'?t\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"\b(\w+)n't\b", r"\1 not"), (r"\blet's\b", "let us"),
 )  # fmt: skip
 _WRITTEN_OUT = tuple((re.compile(short, re.IGNORECASE), long) for short, long in _SHORT)
+CORRECTS = (
+    r"(?:(?:(?:oh|uh|er|um|no|actually),? )?(?:wait|no|hang on|hold on)(?:,? no)?|oops|nope|nah|wrong|rather|not quite|i mean|i misspoke|my (?:mistake|bad)"
+    r"|on second thoughts?|come to think of it|(?:scratch|strike|scrap) that|let me correct (?:myself|that|this)|errat(?:a|um))"
+)
+"""How people begin to say that something is otherwise than they just said."""
+CORRECTS_ZH = (
+    r"(?:[哦啊噢呃哎唉]?(?:不对?|不是|不{2,4})|等等|等一?下|我?(?:刚才|刚刚)?(?:说|记|弄|打|写|搞)?错了|算了|口误|修正(?:一下)?|改一下"
+    r"|应该说|准确地?说|(?:再|仔细)?想了?想)(?=[，,：:。！!—…])"
+)
+_FILLS = "oh|hmm+|uh|er|um|right|in fact|(?:right )?now|currently|edit|p\\.?s"
+_FILLS_ZH = "(?:[哦啊噢呃哎唉]|抱歉|不好意思|话说|那个|补充|ps)(?=[，,：:。！!—…])"
 _LEAD = regex(
-    r"^(?:(?:actually|correction|update|by the way|btw|fyi|well|so|ok|okay|also|and|but|no|yes|sorry|note|remember|please note|please remember|just so you know|for the record|to be clear|quick update|news"
-    r"|from (?:now|today|tomorrow|next \w+|this \w+|monday|january|february|march|april|may|june|july|august|september|october|november|december|\d[^,]{0,12}?) on|from (?:next|this) \w+|as of [^,]{2,20}|starting [^,]{2,20}|these days|since [^,]{2,20}|i got married|we got married|(?:i|we)(?:'ve| have)? (?:just )?(?:left|dropped|ditched|gave up|quit|abandoned) [\w.+#-]{2,20}|remember that|note that|please remember that|(?:one|another) thing to (?:remember|know|note)|let me tell you(?: that)?|you should know(?: that)?|(?:i|we) (?:was|were) (?:wrong|mistaken)(?: earlier| before| there| about that)?|(?:i'd like|i would like|i want) you to (?:know|note|remember)(?: that)?)(?:[,:;.!—–-]+ ?| (?=(?:i|we|my|our|the|let)\b)|(?<=that) (?=(?-i:[A-Z]))))+"
-    r"|^(?:(?:其实|更正(?:一下)?|更新(?:一下)?|纠正(?:一下)?|说错了|记错了|弄错了|对了|顺便说(?:一下)?|补充一下|另外|还有|嗯|哦|请记住|记住|记一下|备忘|提醒一下|从(?:下|这|本)(?:周|个?月)起|从今天起|从明天起|从[^，]{1,8}(?:起|开始)|即日起|以后|今后|(?:麻烦|请|帮我?|给我|你|您|也|再|先|都|要|得|会|能|可以|应该|最好|顺手|一定|务必)*(?:记|记住|记得|记下|记好|记着|记牢|记录|知道|留意|注意|备注|标注)(?:一下|一笔|下来|了)?(?=[，,：:])|(?:有|还有)?(?:一)?(?:件|个|条)?(?:事情?|东西|点)?(?:你)?(?:要|得|请|需要)(?:你)?(?:记住|记下|记得|知道|注意)(?=[，,：:])|(?:我|再|先|来|跟你|和你|给你|要|想)*(?:确认|强调|说明|声明|补充|提|说|讲|告诉你)(?:一下|一句|一声|一遍|清楚)?(?=[，,：:])|(?:要是|如果|万一)?有人问(?:起|到|我)?(?=[，,：:])|你(?:之前|上次|刚才)?问(?:过|到|起)?(?:我|的)?(?=[，,：:])|我改名了|我结婚了|我离婚了|[^,，。我]{1,6}起(?=我|项目|我们))[，,：:。！!、 ]*)+",
+    rf"^(?:(?:{CORRECTS}|{_FILLS}|"
+    r"actually|correction|update|by the way|btw|fyi|well|so|ok|okay|also|and|but|no|yes|sorry|note|remember|please note|please remember|just so you know|for the record|to be clear|quick update|news"
+    r"|from (?:now|today|tomorrow|next \w+|this \w+|monday|january|february|march|april|may|june|july|august|september|october|november|december|\d[^,]{0,12}?) on|from (?:next|this) \w+|as of [^,]{2,20}|starting [^,]{2,20}|these days|since [^,]{2,20}|i got married|we got married|(?:i|we)(?:'ve| have)? (?:just )?(?:left|dropped|ditched|gave up|quit|abandoned) [\w.+#-]{2,20}|remember that|note that|please remember that|(?:one|another) thing to (?:remember|know|note)|let me tell you(?: that)?|you should know(?: that)?|(?:i|we) (?:was|were) (?:wrong|mistaken)(?: earlier| before| there| about that)?|(?:i'd like|i would like|i want) you to (?:know|note|remember)(?: that)?)(?: ?[,:;.!—–-]+ ?| (?=(?:i|we|my|our|the|let)\b)|(?<=that) (?=(?-i:[A-Z]))))+"
+    rf"|^(?:(?:{CORRECTS_ZH}|{_FILLS_ZH}|"
+    r"其实|更正(?:一下)?|更新(?:一下)?|纠正(?:一下)?|说错了|记错了|弄错了|对了|顺便说(?:一下)?|补充一下|另外|还有|嗯|哦|请记住|记住|记一下|备忘|提醒一下|从(?:下|这|本)(?:周|个?月)起|从今天起|从明天起|从[^，]{1,8}(?:起|开始)|即日起|以后|今后|(?:麻烦|请|帮我?|给我|你|您|也|再|先|都|要|得|会|能|可以|应该|最好|顺手|一定|务必)*(?:记|记住|记得|记下|记好|记着|记牢|记录|知道|留意|注意|备注|标注)(?:一下|一笔|下来|了)?(?=[，,：:])|(?:有|还有)?(?:一)?(?:件|个|条)?(?:事情?|东西|点)?(?:你)?(?:要|得|请|需要)(?:你)?(?:记住|记下|记得|知道|注意)(?=[，,：:])|(?:我|再|先|来|跟你|和你|给你|要|想)*(?:确认|强调|说明|声明|补充|提|说|讲|告诉你)(?:一下|一句|一声|一遍|清楚)?(?=[，,：:])|(?:要是|如果|万一)?有人问(?:起|到|我)?(?=[，,：:])|你(?:之前|上次|刚才)?问(?:过|到|起)?(?:我|的)?(?=[，,：:])|我改名了|我结婚了|我离婚了|[^,，。我]{1,6}起(?=我|项目|我们))[，,：:。！!、—… ]*)+",
     re.IGNORECASE,
 )
 # "I am now living in …" must have the form of "I am living in …". "Now zone" is a name.
@@ -54,9 +67,14 @@ _WHEN = regex(
 _STOP = regex(r"(?<![\s.。!！~,，;；:：])[\s.。!！~,，;；:：]+$")
 
 
+def strip_lead(text: str) -> str:
+    """Return a clause without the words that only lead to it, such as "Actually, no"."""
+    return _LEAD.sub("", text, count=1) or text
+
+
 def plain_clause(text: str, *, zh: bool) -> str:
     """Return a clause with short forms written out, without lead-in and adverbs of time."""
-    bare = _LEAD.sub("", text, count=1) or text
+    bare = strip_lead(text)
     if zh:
         return _ADVERB_ZH.sub(
             "", re.sub(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])|,(?=\d{3})", "", bare)

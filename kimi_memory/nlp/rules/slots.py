@@ -18,7 +18,7 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import slot_nouns
 from kimi_memory.nlp.rules.attribute_nouns import english
-from kimi_memory.nlp.rules.clause_form import plain_clause, strip_marks, trim_value
+from kimi_memory.nlp.rules.clause_form import plain_clause, strip_lead, strip_marks, trim_value
 from kimi_memory.nlp.rules.cues import split_reason
 from kimi_memory.nlp.rules.entity_names import is_name, is_person_zh
 from kimi_memory.nlp.rules.possessive_zh import bare_name
@@ -70,7 +70,7 @@ def _name_thing(slot: Slot | None, clause: str) -> Slot | None:
     """
     if slot is None or slot.holder != PROJECT or slot.which:
         return slot
-    subject = subject_of(clause)
+    subject = subject_of(strip_lead(clause))
     if subject is None or not subject.known or not subject.name:
         return slot
     # In "released under the BSD licence" the name is the value.

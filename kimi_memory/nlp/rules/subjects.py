@@ -21,6 +21,7 @@ from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import possessive_en, possessive_zh
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.attributes import PERSONS, attribute_of, is_empty
+from kimi_memory.nlp.rules.clause_form import strip_lead
 from kimi_memory.nlp.rules.cues import split_reason
 from kimi_memory.nlp.rules.entity_names import is_name, without_verb
 from kimi_memory.nlp.rules.self_facts import self_of
@@ -116,6 +117,7 @@ def key_of(prefix: str, sentence: str, project: str = "") -> str:
         sentence: one statement.
         project: the project it was said in, which needs no naming.
     """
+    sentence = strip_lead(sentence)
     subject = subject_of(split_reason(sentence)[0])
     if subject is None:
         return f"{_SWAPPED.get(prefix, prefix)}.{topic_of(sentence)}"

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from kimi_memory.nlp.basic.characters import fold_case, language_of, simplify
 from kimi_memory.nlp.basic.patterns import Phrases, rare, regex, spelled
 from kimi_memory.nlp.basic.sentences import Span, sentences
+from kimi_memory.nlp.rules.clause_form import CORRECTS, CORRECTS_ZH
 
 
 def _compile_alternatives(*parts: str) -> re.Pattern[str]:
@@ -36,6 +37,7 @@ CHANGE = _compile_alternatives(
     r"|\beffective (?:immediately|today|now|from|as of)\b|\b(?:i|we) meant\b|\bcorrect (?:myself|that|this|me)\b|\btaken over\b|\btook over\b|\bin place of\b|\bgoing forward\b|\bhenceforth\b|\bfrom (?:today|tomorrow|monday|this|next)\b"
     r"|\bended up\b|\bno more\b|\bgave up\b|\bgot promoted\b|\bhired by\b|\b(?:sold|traded)\b|\b(?:isn't|aren't|wasn't|is not|are not|was not)\b.{1,60}\b(?:but|it's|it is|they're|they are|we're|we use)\b|\bmake\b.{1,80}\bfrom\b"
     r"|\bwas wrong\b|\bmoved on\b|^(?:it|that)(?:'s not| isn't| is not) [^,;]{1,40}[,;]",
+    rf"^{CORRECTS} ?[,:;.!—–-]",
     r"\b(?:is|are)n't [^,;]{1,40}[,;.] (?:it|they)|, not [^,;]{1,30}[.!]?$",
     r"(?:换|改|调整|调(?!用)|变|更新|升级|迁移?|转|搬|挪|移|替换|推迟|提前|延长|缩短|增加|减少|提高|降低|跳槽?)(?:成|到|为|至|在|去|用|作)"
     r"|[换改变搬](?=[a-z0-9\u3400-\u9fff ]{1,16}了)|(?<!现)现在?(?:是|用|在|住|改|换|叫|为|变|就|已|对|喝)|如今",
@@ -44,6 +46,7 @@ CHANGE = _compile_alternatives(
     r"|从(?:今天|明天|现在|今|这周|下周|本周)起|以后(?:用|是|改|换|都)|改主意|原来(?:是|用)|之前(?:是|用)|新的|戒了|弃用|取代|离职"
     r"|变更|(?:更新|调整?|升级?|降|修改|替换|切换?|转|过渡)(?:成|到|为|至)|有(?:所)?(?:变动|变化|调整|改动|更新)|换(?:了|掉|人|[a-z0-9])|即日起|往后|今后|从此|打今[天儿]?起|起(?:就)?[用是为换改]|下[个周]?[月周]?开始|才对|是指|纠正|抱歉"
     r"|(?:取消|放弃|弃用|淘汰|停用)了?[^，。]{1,16}[，,]|(?:^|[的们])新(?!的)[\u3400-\u9fff]{2,6}[是为]|加入了?|入职|转岗|升职|改名|(?:原先|本来|起初|最初)[是用叫]|不是[^，。]{1,20}[，,]?(?:而)?(?:是|用|叫|换)|不[用叫住喝开][^，。]{1,12}[，,](?:改)?[用叫住喝开]"
+    rf"|^{CORRECTS_ZH}"
     r"|重新[定设选改]|切(?:换)?[到成为]|改回|换掉|已经?是|以后就?[是走]|最近改|不好意思|去[^，。]{1,12}上班了|换工作",
 )
 """A new value takes the place of an old one. Read only where something is known to be stated."""

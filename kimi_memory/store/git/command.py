@@ -216,14 +216,12 @@ class Git:
                 env=clean_environment(**(self.variables | extra)),
                 capture_output=True,
                 check=False,
-                timeout=_call_timeout(arguments),
+                timeout=call_timeout(arguments),
             )
         except FileNotFoundError as error:
             raise self._missing_git_error() from error
         except subprocess.TimeoutExpired as error:
-            # A command asks git ten times, and would wait for each.
-            self._rests_until = time.monotonic() + _REST_SECONDS
-            raise self._hanging_error(arguments, error.timeout) from error
+            raise self.give_up(arguments, error.timeout) from error
         except OSError as error:
             raise HistoryError(f"git could not be run: {error}. Retry.") from error
         return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
@@ -243,8 +241,10 @@ class Git:
         """Start a command that is fed piece by piece, and answers.
 
         Raises:
-            HistoryError: git is not there.
+            HistoryError: git is not there, or did not end a moment ago.
         """
+        if time.monotonic() < self._rests_until:
+            raise self._hanging_error(arguments)
         try:
             return subprocess.Popen(
                 ["git", *FLAGS, *arguments],
@@ -256,6 +256,12 @@ class Git:
             )
         except FileNotFoundError as error:
             raise self._missing_git_error() from error
+
+    def give_up(self, arguments: Sequence[str | bytes], seconds: float) -> HistoryError:
+        """Ask git nothing for a while, and return the error that says that it hangs."""
+        # A command asks git ten times, and would wait for each.
+        self._rests_until = time.monotonic() + _REST_SECONDS
+        return self._hanging_error(arguments, seconds)
 
     def _hanging_error(self, arguments: Sequence[str | bytes], seconds: float = 0) -> HistoryError:
         within = f"did not end within {seconds:g} seconds, so it was stopped"
@@ -278,7 +284,7 @@ class Git:
         return Path(os.fsdecode(shown.removesuffix(b"\n")))
 
 
-def _call_timeout(arguments: Sequence[str | bytes]) -> float:
+def call_timeout(arguments: Sequence[str | bytes]) -> float:
     """Return how long a command may take, in seconds."""
     name = _command_name(arguments)
     told = any(os.fsdecode(one).startswith(("--all", "--batch", "--stdin")) for one in arguments)

@@ -9,11 +9,14 @@ Format: https://git-scm.com/docs/git-fast-import#_input_format
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterable
+from threading import Event, Thread
 
-from kimi_memory.store.git.command import Git, encode, refusal
+from kimi_memory.store.git.command import Git, call_timeout, encode, refusal
 from kimi_memory.store.git.tree import NOTHING, Difference
 
+_COMMAND = ("fast-import",)
 _PASSING = b"refs/kimi-memory-commit"
 """The branch that a commit needs while it is made; it is never written."""
 
@@ -25,6 +28,9 @@ class Import:
         self._git = git
         self._process: subprocess.Popen[bytes] | None = None
         self._broken = False
+        # Of each step: the stream as a whole may take as long as it has contents.
+        self._seconds = call_timeout(())
+        self._waits_since, self._hangs, self._ended = 0.0, False, Event()
 
     def __enter__(self) -> Import:
         return self
@@ -35,12 +41,20 @@ class Import:
         if error is not None:
             # The end of a stream counts as a good one, so git would keep what it got until then.
             self._process.kill()
-        _, err = self._process.communicate()
+        try:
+            _, err = self._process.communicate(timeout=call_timeout(_COMMAND))
+        except subprocess.TimeoutExpired:
+            self._hangs = True
+            self._process.kill()
+            _, err = self._process.communicate()
+        self._ended.set()
         failed = self._broken or self._process.returncode != 0
         if failed:
             self._remove_crash_report(self._process.pid)
+        if self._hangs:
+            raise self._git.give_up(_COMMAND, self._seconds) from error
         if failed and error is None:
-            raise refusal(("fast-import",), err.decode("utf-8", "replace"))
+            raise refusal(_COMMAND, err.decode("utf-8", "replace"))
 
     def _remove_crash_report(self, pid: int) -> None:
         """Remove the report that git leaves of its failure: it repeats what it was sent."""
@@ -104,26 +118,43 @@ class Import:
     def _feed_stream(self, part: bytes) -> None:
         if self._process is None:
             # To look for likeness to the last content takes longer than it saves.
-            self._process = self._git.stream("fast-import", "--quiet", "--depth=0")
+            self._process = self._git.stream(*_COMMAND, "--quiet", "--depth=0")
+            Thread(target=self._stop_hanging, args=(self._process,), daemon=True).start()
         if self._broken or self._process.stdin is None:
             return
         try:
+            self._waits_since = time.monotonic()
             self._process.stdin.write(part)
         except BrokenPipeError:
             # Its exit code and words are read when the stream is closed.
             self._broken = True
+        finally:
+            self._waits_since = 0.0
+
+    def _stop_hanging(self, process: subprocess.Popen[bytes]) -> None:
+        """End a git that takes nothing in, or gives no answer, for too long."""
+        while not self._hangs:
+            if self._ended.wait(self._seconds / 8):
+                return
+            since = self._waits_since
+            self._hangs = bool(since) and time.monotonic() - since >= self._seconds
+        process.kill()
 
     def _read_answer(self) -> str:
         process = self._process
         if self._broken or process is None or process.stdin is None or process.stdout is None:
             return ""
         try:
+            self._waits_since = time.monotonic()
             process.stdin.flush()
             answer = process.stdout.readline()
         except BrokenPipeError:
             answer = b""
+        finally:
+            self._waits_since = 0.0
         self._broken = not answer
-        return answer.decode("ascii").strip()
+        # What is no name of an object is refused by the command that it is given to.
+        return answer.decode("ascii", "replace").strip()
 
 
 def _format_data(content: bytes) -> bytes:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.session import Json
+from kimi_memory.formats.jsonl import is_whole, unseal
 from kimi_memory.store.wal.append_log import is_mark, mark
 from kimi_memory.store.wal.records import EXTERNAL
 
@@ -50,8 +51,17 @@ def _read_records(journal: Journal, name: str) -> Records:
 
 
 def turn_lines(content: bytes) -> list[bytes]:
-    """Return the lines of a session file that hold turns."""
-    return [line for line in content.splitlines(keepends=True) if _TURN in line]
+    """Return the lines of a session file that hold turns; one that was cut short holds none."""
+    lines = content.splitlines(keepends=True)
+    return [line for line in lines if _TURN in line and (is_whole(line) or _is_record(line))]
+
+
+def _is_record(line: bytes) -> bool:
+    # Without our checksum: a person may have edited it.
+    try:
+        return bool(unseal(line))
+    except ValueError:
+        return False
 
 
 def find_journaled_lines(content: bytes, records: Records) -> set[bytes]:

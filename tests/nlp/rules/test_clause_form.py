@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.clause_form import claim_words, plain_clause, strip_marks, trim_value
+from kimi_memory.nlp.rules.clause_form import (
+    claim_words,
+    plain_clause,
+    strip_lead,
+    strip_marks,
+    trim_value,
+)
+from kimi_memory.nlp.rules.slots import slot_of
+from kimi_memory.nlp.rules.subjects import key_of
 
 
 @pytest.mark.parametrize(
@@ -17,6 +25,68 @@ from kimi_memory.nlp.rules.clause_form import claim_words, plain_clause, strip_m
 )
 def test_short_forms_are_written_out_and_lead_ins_go(clause: str, plain: str) -> None:
     assert plain_clause(clause, zh=False) == plain
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        *(
+            "No wait, ",
+            "Wait, ",
+            "Actually no, ",
+            "Hmm, ",
+            "Oh, ",
+            "Scratch that: ",
+            "My mistake, ",
+        ),
+        *("Oops, ", "Edit: ", "I mean, ", "Hang on, ", "Nope, ", "Uh, no, ", "Not quite, "),
+        *("Wait no — ", "Let me correct myself: ", "Come to think of it, ", "PS: ", "Right now "),
+        "My mistake, ",
+    ],
+)
+def test_words_that_only_lead_to_a_statement_are_no_part_of_it(lead: str) -> None:
+    slot = slot_of(f"{lead}the database is MySQL.")
+    assert slot and (slot.name, slot.which, slot.value) == ("database", "", "MySQL")
+    assert key_of("fact", f"{lead}the database is MySQL.") == "fact.database"
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        *(
+            "不对，",
+            "不，",
+            "哦不，",
+            "等等，",
+            "说错了，",
+            "我记错了，",
+            "更正：",
+            "算了，",
+            "抱歉，",
+            "其实，",
+        ),
+        *(
+            "应该说，",
+            "呃，",
+            "不是，",
+            "不不不，",
+            "口误，",
+            "修正：",
+            "准确地说，",
+            "补充：",
+            "再想想，",
+        ),
+    ],
+)
+def test_words_that_only_lead_to_a_chinese_statement_are_no_part_of_it(lead: str) -> None:
+    slot = slot_of(f"{lead}数据库是MySQL。")
+    assert slot and (slot.name, slot.which, slot.value) == ("database", "", "MySQL")
+    assert key_of("fact", f"{lead}数据库是MySQL。") == "fact.database"
+
+
+@pytest.mark.parametrize("text", ["不用 MySQL 做数据库", "Wait times are 5 s", "right hand rule"])
+def test_what_is_no_lead_stays(text: str) -> None:
+    assert strip_lead(text) == text
 
 
 def test_a_chinese_clause_loses_its_adverbs() -> None:

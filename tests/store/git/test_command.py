@@ -86,13 +86,13 @@ def test_a_git_that_does_not_end_is_given_up(git, monkeypatch, tmp_path):
 
 
 def test_only_commands_over_a_whole_history_may_take_minutes():
-    assert module._call_timeout(("update-ref", "refs/heads/main")) == 30
-    assert module._call_timeout((b"config",)) == 30
-    assert module._call_timeout(("check-ignore", "-z", "--stdin")) == 30
-    assert module._call_timeout(()) == 30
-    assert module._call_timeout(("fsck", "--no-dangling")) == 600
-    assert module._call_timeout(("rev-list", "--all", "--objects")) == 600
-    assert module._call_timeout(("cat-file", "--batch")) == 600
+    assert module.call_timeout(("update-ref", "refs/heads/main")) == 30
+    assert module.call_timeout((b"config",)) == 30
+    assert module.call_timeout(("check-ignore", "-z", "--stdin")) == 30
+    assert module.call_timeout(()) == 30
+    assert module.call_timeout(("fsck", "--no-dangling")) == 600
+    assert module.call_timeout(("rev-list", "--all", "--objects")) == 600
+    assert module.call_timeout(("cat-file", "--batch")) == 600
 
 
 def test_a_git_that_cannot_be_started_is_said(git, monkeypatch, tmp_path):

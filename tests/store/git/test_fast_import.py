@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.errors import HistoryError
+from kimi_memory.store.git import command
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, encode
 from kimi_memory.store.git.commit import ident
@@ -112,6 +114,26 @@ def test_a_git_that_fails_is_told_of(git, monkeypatch, script, content):
         change = Difference("a.md", None, Entry("100644", blob_name(content)))
         assert objects.commit("", [change], b"x", WHO) == ""
         objects.add(content)
+
+
+@pytest.mark.parametrize("script", ["exec sleep 60", "exec head -c 5000000 /dev/zero >&2"])
+def test_a_git_that_hangs_is_given_up(git, monkeypatch, script):
+    monkeypatch.setattr(command, "_TIMEOUT_SECONDS", 0.3)
+    instead(monkeypatch, script)
+    content = b"x" * 1_000_000
+    change = Difference("a.md", None, Entry("100644", blob_name(content)))
+    started = time.monotonic()
+    with pytest.raises(HistoryError, match=r"did not end within 0\.3 sec"), Import(git) as objects:
+        objects.add(content)
+        assert objects.commit("", [change], b"x", WHO) == ""
+    assert time.monotonic() - started < 30
+    monkeypatch.setattr(git, "_rests_until", 0.0)
+
+
+def test_an_answer_that_is_no_text_is_no_name(git, monkeypatch):
+    instead(monkeypatch, "printf '\\377\\376\\n'; cat > /dev/null")
+    with Import(git) as objects:
+        assert objects.commit("", [], b"x", WHO) == "\ufffd\ufffd"
 
 
 def test_a_git_that_goes_before_it_is_asked_is_told_of(git, monkeypatch, tmp_path: Path):

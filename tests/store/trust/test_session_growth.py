@@ -157,6 +157,17 @@ def test_a_file_that_two_merged_copies_know_is_judged_as_a_whole(
     assert OWN not in cards(memory).values()
 
 
+@pytest.mark.parametrize("kept", [120, 200, -1])
+def test_a_turn_that_was_cut_short_stops_no_job(memory: Memory, kept: int) -> None:
+    path = talk(memory, SAID, LATER)
+    memory.end("s")
+    [path] = memory.root.glob(f"episodic/sessions/*/{path.name}")
+    path.write_bytes(path.read_bytes()[:kept])
+    assert not any(report.failed for report in memory.distil_waiting())
+    assert not any(report.failed for report in memory.consolidate("daily"))
+    assert any(found.path.endswith(path.name) for found in verify(memory))
+
+
 def test_older_segments_are_read_until_the_session_began(memory: Memory) -> None:
     path = talk(memory, SAID)
     folder = memory.root / ".kimi/journal"
