@@ -242,3 +242,17 @@ def test_a_deadline_ends_a_run_and_begins_none(memory: Memory) -> None:
     with pytest.raises(UsageError, match=r"expected to take 900 s.* after 300"):
         Runs(memory).run(Task("t", prompt="x", expected_s=900), slow)
     assert len(Runs(memory).list_runs()) == 1
+
+
+def test_no_name_or_reason_of_a_run_lets_a_secret_in(memory: Memory) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    task = Task(token, prompt="Go on.", ref=token)
+    names = {"model": token, "skills": (token,)}
+    runs = Runs(memory)
+    with pytest.raises(UsageError):
+        runs.run(task, Program(token, (f"./{token}",), **names))  # type: ignore[arg-type]  # by name
+    done = runs.run(task, program("given", **names))
+    assert runs.run(task, program("given")).id == done.id
+    places = (memory.root, memory.home.state)
+    found = [path for place in places for path in place.rglob("*") if path.is_file()]
+    assert not [path for path in found if token[4:20].encode() in path.read_bytes()]
