@@ -177,7 +177,7 @@ def labels_other(line: str) -> bool:
     if _OTHERS.match(line):
         return True
     label = _LABEL.match(line)
-    if label is None or _is_field(label["name"]):
+    if label is None or is_field(label["name"]):
         return False
     if label["name"].isascii():
         return _FIRST_PERSON.search(line, label.end()) is not None
@@ -187,16 +187,17 @@ def labels_other(line: str) -> bool:
 def _named(line: str) -> str:
     """Return the name before the colon of a line, "" where none stands there or it is a thing."""
     found = _SPEAKER.match(line)
-    return found["name"] if found and not _is_field(found["name"]) else ""
+    return found["name"] if found and not is_field(found["name"]) else ""
 
 
 def _may_be_person(name: str) -> bool:
     plain = name.strip("@~* ").partition(" to ")[0]
     is_number = plain.replace(" ", "").isdigit() and len(plain) < _PHONE
-    return bool(plain) and not (is_number or _is_field(plain) or _NO_NAME.search(plain))
+    return bool(plain) and not (is_number or is_field(plain) or _NO_NAME.search(plain))
 
 
-def _is_field(name: str) -> bool:
+def is_field(name: str) -> bool:
+    """Whether a label names what is said about, and nobody who says it."""
     # "Small correction: …" is headed by its last word.
     words = name.lower().strip("@").split()
     return (bool(words) and words[-1] in _FIELDS) or _FIELDS_ZH.search(name) is not None

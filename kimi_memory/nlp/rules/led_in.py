@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.rules.chat_logs import is_stamped, labels_other
+from kimi_memory.nlp.rules.chat_logs import is_field, is_stamped, labels_other
 from kimi_memory.nlp.rules.entity_names import is_person_zh
 from kimi_memory.nlp.rules.text_requests import Where, find_request, introduces_foreign
 
@@ -36,7 +36,7 @@ _TEXTS = (
 )
 _WORDING = (
     r"(?:ocr|dictated|dictates|screenshot|readme|say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted?|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
-    r"|heard|in the voice of|(?:from|on) (?:their|his|her|the|its) (?:home ?page|web ?site|site)(?=[\s:]{0,3}$)|(?:sample|example|test|dummy|expected|decoded|scanned|recogni[sz]ed) (?:inputs?|outputs?|answers?|data|text|content|cases?|results?)|qr code|fortune cookies?|rule \d{1,3} of|look at (?:this|that)(?=:)|fwd|traduce|traduis|übersetze|fasse|résume|riassumi|traduci|traduza"
+    r"|saying|whereas|hereby|you are an? [\w -]{0,30}(?:assistant|agent|bot|expert)|(?<!\bi )(?<!\bwe )heard|in the voice of|(?:from|on) (?:their|his|her|the|its) (?:home ?page|web ?site|site)(?=[\s:]{0,3}$)|(?:sample|example|test|dummy|expected|decoded|scanned|recogni[sz]ed) (?:inputs?|outputs?|answers?|data|text|content|cases?|results?)|qr code|fortune cookies?|rule \d{1,3} of|look at (?:this|that)(?=:)|fwd|traduce|traduis|übersetze|fasse|résume|riassumi|traduci|traduza"
     r"|come next|comes next|in (?:german|french|spanish|chinese|english|japanese|korean|italian|latin|reported speech|other words|one sentence|a haiku|plain english|bullet points)|under \d+ (?:words|characters)|to \d+ (?:words|characters))"
 )
 _POINTS = r"(?:the following|below|as follows|this(?=:)|role-?play|quote|unquote|(?:this|these|that|those) (?:[\w-]{1,20} ){0,2}(?:lines?|texts?|strings?|inputs?|examples?|samples?|snippets?|notes?|messages?|comments?|posts?|pages?|documents?|entry|entries|options?|claims?|tips?|advice|jokes?|riddles?))"
@@ -46,8 +46,8 @@ _SPEAKS_OF_TEXT = regex(
 _SPEAKS_OF_TEXT_ZH = regex(
     r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|好评|差评|(?:这么|这样|如此)一?[段句条篇]|一段(?:话|文字)|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧|截图|复制|剪贴板|回答(?=我?[:：\n])|转(?=[:：])"
     r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|弹窗|邀请函?|前任|实习生|草案|制度|贴(?:一下|[个段出上过])|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
-    r"|引用(?=[:：])|识别结果|二维码|扫码|手写|参考答案|抄写|收到(?=[:：])|来消息|来函|官网首页|语音(?:转|留言|识别)|人设|(?:设定|规定|输出)(?=[:：])|上联|下联|抽到的|口吻|按[^，。我咱]{1,8}的(?:意思|指示)|(?:AI|模型)给的|你看(?=[:：])|(?<![我咱们么样])回了(?=[！!：:])|[帮替]我?(?:朋友|同学|同事|老板|室友|[爸妈姐妹哥弟]|老公|老婆|儿子|女儿)[^，。]{0,4}[改写看润]"
-    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
+    r"|引用(?=[:：])|识别结果|二维码|扫码|手写|参考答案|抄写|收到(?=[:：])|来消息|来函|@所有人|鉴于|本院|你是一[个名位][^，。]{0,12}(?:助手|助理|专家|机器人)|第.{1,3}[页章回集](?=\n)|官网首页|语音(?:转|留言|识别)|人设|(?:设定|规定|输出)(?=[:：])|上联|下联|抽到的|口吻|按[^，。我咱]{1,8}的(?:意思|指示)|(?:AI|模型)给的|你看(?=[:：])|(?<![我咱们么样])回了(?=[！!：:])|[帮替]我?(?:朋友|同学|同事|老板|室友|[爸妈姐妹哥弟]|老公|老婆|儿子|女儿)[^，。]{0,4}[改写看润]"
+    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样单])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
     r"|[写说讲]的(?=[?？])|写着(?=[《「『])"
 )
 _WRITTEN = regex(
@@ -62,12 +62,14 @@ _REMARK = regex(r"[(（]([^()（）\n]{2,60})[)）]\s{0,3}(?:$|(?=\n))")
 """What closes a line in brackets."""
 _SET_OFF = regex(r"(?:[:：]|[-=]>|→|>>|(?<=[\u3400-\u9fff”」）]) )\s{0,3}")
 _ARROW = regex(r"(?:[-=]>|→|>>)\s{0,3}$")
-_SET_OFF_END = regex(r"(?:[,，:：]|[-=]>|→|>>|(?<=[\u3400-\u9fff”」）]) )\s{0,3}$")
+_SET_OFF_END = regex(
+    r"(?:[:：]|[-=]>|→|>>|(?<=[\u3400-\u9fff”」）]) |(?<=[说讲])[，,]|(?<=\bsaid),|(?<=\btold me),)\s{0,3}$"
+)
 _CALL = regex(r"\w\([`'\"]$")
 """A call of a function, which is given the words."""
 _ASKS_OF_TEXT = regex(
     r"\b(?:does|do|would|is|are) (?:this|these) (?:sound|read|look|seem|feel)\b|\bwhich (?:one |version |sentence |wording )?(?:is|are|sounds?|reads?) (?:better|best|nicer|worse|clearer|correct)\s?\?"
-    r"|(?:语气|口吻|措辞|写得)(?:行不行|好不好|可不可以|合不合适)|哪(?:个|句|种|版)(?:更|最)?(?:好|通顺|合适)[?？]|^\W{0,3}这?是真的[吗么]",
+    r"|(?:语气|口吻|措辞|写得)(?:行不行|好不好|可不可以|合不合适)|哪(?:个|句|种|版)(?:更|最)?(?:好|通顺|合适)[?？]|^\W{0,3}这?是真的[吗么]|^\W{0,3}(?:is|was) (?:it|this) (?:an? )?[a-z]+\?|^\W{0,3}这(?:是|算)[^，。？?]{1,8}吗[？?]",
     2,
 )
 """Asks how good or true a text is, which follows."""
@@ -76,7 +78,7 @@ _BEGINS = regex(
     r"(?<![\w'])(?:I|i|we|We|my|My|our|Our)\b|\b[Ff]rom now on\b|\b[Aa]lways\b|\b[Nn]ever\b|(?<![给对向跟问叫让教劝找])[我咱]|从现在起|从今以后|以后|一律|永远"
 )
 _MEMORY = regex(
-    r"\b(?:remember|note|keep in mind|don't forget|for the record|fyi|memori[sz]e)\b|记住|记下|记得|记一下|别忘|牢记|切记",
+    r"\b(?:remember|(?<!\ba )(?<!\bthe )note|keep in mind|don't forget|for the record|fyi|memori[sz]e)\b|记住|记下|记得|记一下|别忘|牢记|切记",
     2,
 )
 _SENTENCE_END = regex(r"[.!?。！？\n]")
@@ -104,14 +106,14 @@ _POINTS_BACK = regex(
     2 | 8,  # IGNORECASE, MULTILINE
 )
 # A question on a line of its own is about what follows: "too harsh?", 会不会太凶？
-_HEADING = regex(r"[^\n.!。！…~)）]{3,80}$")
+_HEADING = regex(r"(?:[^\n.!。！…~)）]|\.(?=\w)){3,80}$")
 _COMMAS = (",", "，", ";", "；")
 _SAYS = regex(r"(?:说|讲|写道|says?|said|writes?|wrote|quoting [\w' ]{1,30})\W{0,3}$", 2)
 _SENT_FROM = regex(
-    r"\n\s{0,3}(?:sent (?:from|via) |get outlook for |von meinem |envoyé de(?:puis)? |发自我的|来自我的)[^\n]{1,40}\s*$",
+    r"\n\s{0,3}>\s?[^\n]{0,100}(?:wrote|写道)\s?[:：]|\n\s{0,3}(?:sent (?:from|via) |get outlook for |von meinem |envoyé de(?:puis)? |发自我的|来自我的)[^\n]{1,40}\s*$",
     2,
 )
-"""The line below a mail that a phone adds."""
+"""The line below a mail that a phone adds, or with which the mail begins that it answers."""
 _CLOSING = regex(
     r"\n\s{0,3}(?:(?:best|kind|warm) (?:regards|wishes)|regards|best|(?:yours )?sincerely|yours(?: \w{4,12})?),?\s{0,3}\n\s{0,3}(?-i:[A-Z])[\w.'-]{1,20}(?: (?-i:[A-Z])[\w.'-]{0,20}){0,2}\s{0,3}(?:\n|$)"
     r"|\n\s{0,3}(?:此致|敬礼|敬上|祝好|顺颂|顺祝)[^\n]{0,6}\n(?:\s{0,3}敬礼[！!]?\s{0,3}\n)?\s{0,3}[\u3400-\u9fff]{2,4}\s{0,3}(?:\n|$)",
@@ -235,12 +237,30 @@ def _leads_before(text: str, at: int) -> Iterator[str]:
     for start, end in sentences(text[begin:at]):
         yield _lead_of(text[: begin + end], begin + start)
     # A statement may be found without the words that stand before it in its sentence.
-    yield text[max(at - _LEAD, text.rfind("\n", 0, at) + 1) : at]
+    yield _SENTENCE_END.split(text[max(0, at - _LEAD) : at])[-1]
+
+
+_OF_US = regex(r"\b(?:I|i|we|We|my|My|our|Our)\b|[我咱]")
+_DOTTED = regex(r"\d\.\d|^[\d\W]+$")
+_SAYS_ZH = regex(
+    r"(?:^|[，。！？])(?!简单|总的|老实|坦白|换句|一般|具体|(?:我|咱)们?(?:刚|也|都|就|想|要|跟|对|给|和)?[^，。]{0,6}[说讲]过?[，,])[^，。！？\n]{1,8}[说讲]过?[，,]\s{0,3}$|有云[，,]\s{0,3}$|(?:^|[，。！？])(?:我|咱)们?(?:爷|奶|外|爸|妈|哥|姐|弟|妹|老|师|领|同|朋)[^，。]{0,6}[说讲]过?[，,]\s{0,3}$"
+)
+_LABEL = regex(r"(?P<words>[^\n:：]{2,60}?)\s?[:：]\s{0,3}$")
+_OPENS_OWN = regex(
+    r"\W{0,3}(?:as for|about|regarding|concerning|for|on|in|at|to|with|when|if|one|two|three|first|second|third|next|last|quick|small|new|good|bad|great|big|short|long|heads|still|just|so|also|and|but|or|another|other|important|general|personal|side|same|main|only|right|ok(?:ay)?|yes|no|well|thanks|sorry|hey|hi|hello|nb|what|why|how|where|who|here|there|that|this|it|is|are|be|please|the (?:plan|rule|idea|goal|point|thing|reason|answer|problem|decision|short|long|truth|bottom))\b"
+    r"|\W{0,3}(?:关于|至于|对于|说到|还有|另外|其实|一句话|简单|总之|最后|首先|其次|然后|一是|二是|例如|比如|换句|也就|不过|但是|所以|因为|补充|更正|提醒|好的?|嗯|对了|顺便|新|老)",
+    2,
+)
 
 
 def _is_of_other(lead: str) -> bool:
     """Whether what leads to a statement is the code or the arrow before it, or names who says it."""
     if _CALL.search(lead) or (_ARROW.search(lead) and not _SELF.search(lead)):
+        return True
+    label = _LABEL.fullmatch(lead.strip())
+    if label and _is_foreign_label(label["words"]):
+        return True
+    if _SAYS_ZH.search(lead):
         return True
     set_off = _SET_OFF_END.search(lead)
     return set_off is not None and introduces_foreign(lead[: set_off.start()].lower())
@@ -264,7 +284,8 @@ def _brings_in(piece: str) -> bool:
     if piece.rstrip().endswith(_COMMAS) and not _SAYS.search(piece):
         return False
     request = find_request(piece)
-    if _ASKS_OF_TEXT.search(piece) or (request and request.where is not Where.HERE):
+    asked = request and request.where is not Where.HERE and request.start <= _SHORTEST
+    if asked or _ASKS_OF_TEXT.search(piece):
         return True
     if not _speaks_of_text(piece):
         return False
@@ -274,3 +295,10 @@ def _brings_in(piece: str) -> bool:
 
 def _speaks_of_text(piece: str) -> bool:
     return bool(_SPEAKS_OF_TEXT.search(piece) or _SPEAKS_OF_TEXT_ZH.search(piece))
+
+
+def _is_foreign_label(words: str) -> bool:
+    """Whether words before a colon are neither of who speaks nor of a field."""
+    if _OF_US.search(words) or _OPENS_OWN.match(words) or _MEMORY.search(words):
+        return False
+    return not (is_field(words) or _DOTTED.search(words))
