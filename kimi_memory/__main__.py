@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 
@@ -26,6 +27,9 @@ def main() -> int:
 
         # All is written and closed by then: to take apart what was loaded only takes time.
         os._exit(quick(sys.argv[3:]))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal of another encoding shows what it can; nothing was wrong with the command.
+        sys.stdout.reconfigure(errors="replace")
     # Set before numpy is loaded: starting threads takes longer than our sums.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(YOUNG)

@@ -72,6 +72,7 @@ def lines(card: str, other: str, transcript: Path) -> list[list[str]]:
         ["ingest", str(transcript)],
         ["recall", f"is {TOKEN} known?"],
         ["context", "--for", "live", TOKEN],
+        ["context", "berths", f"--session={TOKEN}"],
         ["link", card, other, "--rel=relates-to", f"--reason=because of {TOKEN}"],
         ["consolidate", "daily"],
         ["forget", card, f"--why=it held {TOKEN}"],
@@ -80,6 +81,8 @@ def lines(card: str, other: str, transcript: Path) -> list[list[str]]:
         ["forget", f"--session=s-{TOKEN}", "--yes"],
         ["import", str(transcript.with_name(f"{TOKEN}.md")), f"--name={TOKEN}"],
         ["name", TOKEN],
+        ["remote", "add", "there", f"https://{TOKEN}@git.test/a.git"],
+        ["remote", "add", "there", f"https://git.test/a.git?token={TOKEN}"],
         ["consolidate", "weekly"],
     ]
 
@@ -106,9 +109,11 @@ def test_no_option_of_the_command_line_lets_a_secret_in(
     for words in lines(*ids, transcript(tmp_path / f"session-{TOKEN}.json")):
         code = cli.run([*words, "--memory", str(memory.root)])
         missing = words[0] == "forget" and words[1].startswith(("--key", "--session"))
-        refused = words[0] == "name"  # A name is part of a file's path, where no mask can stand.
+        # A name is part of a file's path, where no mask can stand; nor can it in an address.
+        refused = words[0] in ("name", "remote")
         assert (code == 0) is not refused or missing, (words, capsys.readouterr().err)
     assert leaks(memory.root) == []
+    assert not [path for path, content in scan(memory.home.config) if TOKEN.encode() in content]
     capsys.readouterr()
     cli.run(["context", "--for", "live", "berths", "--memory", str(memory.root)])
     assert TOKEN not in capsys.readouterr().out

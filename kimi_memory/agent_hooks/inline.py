@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kimi_memory.agent_hooks.respond import Reply
+from kimi_memory.agent_hooks import spool
+from kimi_memory.agent_hooks.respond import Reply, words_in
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Home, Opening
+from kimi_memory.api.options import Home, Opening, user_host
+from kimi_memory.capture.screen import Screen
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError
@@ -27,6 +29,15 @@ def answer_here(root: str, event: Mapping[str, Any]) -> str:
     """Answer one event and close the memory again."""
     with open_here(Path(root), event["host"]) as memory:
         return Reply(memory).to(event)
+
+
+def leave_words(root: str, event: Mapping[str, Any]) -> None:
+    """Leave the words of an event that could not be stored in the spool, screened."""
+    if said := words_in(event):
+        home = Home.of_user()
+        screen = Screen(user_host(home), home.key())
+        passed = {role: screen.pass_text(text).text for role, text in said.items()}
+        spool.put(root, {**event, "said": passed})
 
 
 def begin_here(root: str, cwd: str) -> str:

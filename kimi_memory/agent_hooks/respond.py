@@ -131,12 +131,11 @@ class Reply:
 
     def _answer_prompt(self, event: Mapping[str, Any], session: str) -> str:
         """Store what the user typed, then look into memory for it; who waits may not wait long."""
-        host, said = event["host"], _typed_prompt(event["payload"])
-        first = host in agent_protocols.DEAF_AT_START and not self._is_known_session(session)
-        stored = said and host not in (*agent_protocols.TRANSCRIPTS, *agent_protocols.TOGETHER)
+        said, deaf = words_in(event).get("user", ""), agent_protocols.DEAF_AT_START
+        first = event["host"] in deaf and not self._is_known_session(session)
         # The turn first: it must be on disk even if recall fails. Its cards wait, because the
         # person waits for the answer.
-        keep = self._store_turn(event, session, "user", said) if stored else None
+        keep = self._store_turn(event, session, "user", said) if said else None
         try:
             return self._find_for(event, session, first=first)
         finally:
@@ -187,18 +186,17 @@ class Reply:
         return agent_protocols.answer(event["host"], event["payload"], text)
 
     def _store_event(self, event: Mapping[str, Any], session: str) -> None:
-        """Store what an event itself carries."""
-        host, moment, payload = event["host"], event["moment"], event["payload"]
+        """Store what an event itself carries, or what was left of it."""
+        moment, payload = event["moment"], event["payload"]
         if moment == agent_protocols.END:
             self._end_session(session)
-        if moment != agent_protocols.TURN:
-            return
-        payload = {**payload, **_read_copilot_log(payload)[0]}
-        event = {**event, "payload": payload}
-        if host in agent_protocols.TOGETHER and (said := _typed_prompt(payload)):
-            self._store_turn(event, session, "user", said)()
-        if reply := agent_protocols.reply_of(payload):
-            self._store_turn(event, session, "assistant", reply)()
+        if moment == agent_protocols.TURN:
+            event = {**event, "payload": {**payload, **_read_copilot_log(payload)[0]}}
+        left = event.get("said")
+        said = left if isinstance(left, dict) else words_in(event)
+        for role in ("user", "assistant"):
+            if text := said.get(role):
+                self._store_turn(event, session, role, str(text))()
 
     def _store_turn(
         self, event: Mapping[str, Any], session: str, role: str, text: str
@@ -264,6 +262,18 @@ def _session_id(host: str, payload: Mapping[str, Any]) -> str:
         if host in agent_protocols.TRANSCRIPTS
         else safe_session_id(f"{host}-{id}" if id else host)
     )
+
+
+def words_in(event: Mapping[str, Any]) -> dict[str, str]:
+    """Return the words that an event itself carries, by who says them; they stand nowhere else."""
+    host, payload = event["host"], event["payload"]
+    if host in agent_protocols.TRANSCRIPTS:
+        return {}
+    at_end = event["moment"] == agent_protocols.TURN
+    asks = at_end if host in agent_protocols.TOGETHER else event["moment"] == agent_protocols.PROMPT
+    user = _typed_prompt(payload) if asks else ""
+    said = {"user": user, "assistant": agent_protocols.reply_of(payload) if at_end else ""}
+    return {role: text for role, text in said.items() if text}
 
 
 def _typed_prompt(payload: Mapping[str, Any]) -> str:

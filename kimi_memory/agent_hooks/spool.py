@@ -1,7 +1,7 @@
 """The spool: events that a hook left for later, one file each under ``.kimi/spool``.
 
 It holds no words of a conversation, only where they stand: what is not screened yet may
-not reach the disk.
+not reach the disk. Only words that stand nowhere else and could not be stored are left, screened.
 """
 
 from __future__ import annotations

@@ -364,7 +364,8 @@ class Memory(PastReading, Syncing, ChatWindow):
                 built = build(self.engine, request)
         built = self._mark_block(built, request)
         if counted:
-            self._recall_receipts.add_block(query, built, self.actor, purpose, session or beside)
+            of = self.screen.pass_id(session or beside) if session or beside else ""
+            self._recall_receipts.add_block(query, built, self.actor, purpose, of)
         return built
 
     def _mark_block(self, built: Context, request: Request) -> Context:

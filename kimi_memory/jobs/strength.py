@@ -20,7 +20,7 @@ from kimi_memory.nlp.rules.changed_later import names_old
 from kimi_memory.nlp.rules.chat_clauses import LONGEST
 from kimi_memory.nlp.rules.entity_names import is_person_zh
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
-from kimi_memory.nlp.rules.led_in import is_led_in
+from kimi_memory.nlp.rules.led_in import is_led_in, stands_below_name
 from kimi_memory.nlp.rules.odds import best_odds_of
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.praise import is_of_thing_at_hand, praises
@@ -177,21 +177,24 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
         # A cause that only the agent named may be of another fault.
         if any(one and not one.by_person for one in others):
             return replace(draft, weak=True)
-    if draft.weak or draft.origin is not Origin.HUMAN or _is_settled(draft):
+    task = draft.type is CardType.TASK_STATE and bool(draft.quotes) and not draft.gone
+    if draft.weak or draft.origin is not Origin.HUMAN or (_is_settled(draft) and not task):
         return draft
     quote = draft.quotes[-1]
     turn = turns.get(quote.n)
     if turn is None or not turn.by_person:
         return draft
+    # A quote may have other white space than its turn.
+    at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
+    if task:
+        # Tasks stand below a heading mostly; the name of somebody makes them theirs.
+        return replace(draft, weak=stands_below_name(turn.text, at))
     written = draft.type is not CardType.RULE and len(_BOLD.findall(turn.text)) >= _WRITTEN
     if written or _stands_in_form(draft.value, turn.text):
         return replace(draft, weak=True)
-    # A quote may have other white space than its turn.
-    at = max(turn.text.find(quote.text), turn.text.find(quote.text[:_BEGINNING]), 0)
-    led = is_led_in(turn.text, at)
     # What stands behind a colon, or in the list below, is the half that tells.
     ahead = _LEADS.match(turn.text, at + len(quote.text)) is not None
-    return replace(draft, weak=led or ahead)
+    return replace(draft, weak=ahead or is_led_in(turn.text, at))
 
 
 def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:

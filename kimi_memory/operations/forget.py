@@ -30,7 +30,7 @@ from kimi_memory.store.git.purged_pairs import Onto
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
 from kimi_memory.store.notes.notes import read_tombstones
-from kimi_memory.store.wipe_caches import places, restart_journal, wipe
+from kimi_memory.store.wipe_caches import places, restart_journal, run_places, wipe, wipe_runs
 
 __all__ = ["Doomed", "PurgeReport", "Wanted", "forget", "purge"]
 
@@ -221,6 +221,7 @@ class _Purge:
         removal = self._purge.removal(self._scrub, self._targets)
         truth = set(self._store.files())
         private = [path for path in places(self._memory.root, self._scrub) if path not in truth]
+        private += self._find_in_runs()
         notes = tuple(one.target for one in removal.operations if one.op is Op.FORGET)
         files = tuple(path for path in removal.paths if path in truth) if removal.found else ()
         longer: set[str] = set()
@@ -232,6 +233,10 @@ class _Purge:
             longer=tuple(sorted(longer, key=str.casefold)),
         )  # fmt: skip
         return report, removal
+
+    def _find_in_runs(self) -> list[str]:
+        """Return the files outside in which the output of agents' runs holds it."""
+        return [*map(str, run_places(self._memory.home.state, self._memory.root, self._scrub))]
 
     def _clear_files(self, seen: PurgeReport, removal: Removal) -> str:
         counts = {
@@ -258,6 +263,7 @@ class _Purge:
         root = self._memory.root
         self._memory.index.drop()
         wipe(root, self._scrub)
+        wipe_runs(self._memory.home.state, root, self._scrub)
         # Its records hold the hash of every line. What is on disk now must not look like an
         # edit to a journal that begins here.
         self._store.reconcile()
@@ -292,7 +298,7 @@ class _Purge:
     def _verify_purged(self) -> Found:
         # Not believed but looked for, in every byte of the folder.
         found = self._rewrite.search(self._scrub) if self._rewrite.present else Found()
-        left = [*places(self._memory.root, self._scrub)]
+        left = [*places(self._memory.root, self._scrub), *self._find_in_runs()]
         left += ["objects of .git"] if found.objects else []
         if left:
             shown = ", ".join(map(self._scrub.name, left[:_SHOWN]))

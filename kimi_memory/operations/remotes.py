@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
@@ -226,6 +227,10 @@ def add_remote(
     since = memory.clock().isoformat(timespec="seconds")
     remote = Remote(check_name(name), check_url(url), drop, role, since)
     folder = find_folder(remote.url)
+    if folder is None and _holds_secret(memory, remote.url):
+        raise UsageError(
+            f"The URL of {name} holds a secret. Leave it out; git's credential helper keeps it."
+        )
     if folder is not None:
         _check_folder(memory.root, folder, drop=drop)
         remote = replace(remote, url=str(folder)) if drop else remote
@@ -238,6 +243,12 @@ def add_remote(
     _forget_outcome(memory, name)
     open_remotes(memory).add(remote)
     return remote
+
+
+def _holds_secret(memory: Memory, url: str) -> bool:
+    """Whether the user's name or the query of a URL is a key; a path may look drawn."""
+    parts = urlsplit(url)
+    return memory.is_secret(parts.username or "") or memory.is_secret(parts.query)
 
 
 def _encrypt(memory: Memory, remote: Remote, encryption: Encryption) -> Remote:

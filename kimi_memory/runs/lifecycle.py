@@ -22,7 +22,7 @@ from kimi_memory.runs.processes import end_leftovers, measure_children
 from kimi_memory.runs.profiles import note_placement
 from kimi_memory.runs.roots import keep_out, split_root
 from kimi_memory.runs.run_folder import RunFolder, drop_old, find_folder, list_folders
-from kimi_memory.runs.run_records import read_runs, record_run
+from kimi_memory.runs.run_records import read_runs, record_run, screen_run
 from kimi_memory.runs.warm_pool import POOL, Waiting, WarmPool
 from kimi_memory.runs.watching import End, Watch
 
@@ -213,19 +213,21 @@ class Runs:
     ) -> AgentRun:
         now, table = self._memory.clock(), self._memory.settings
         id = waiting.run.id if waiting else new_id("run", now)
-        return AgentRun(
+        run = AgentRun(
             id, table.memory.id, task.id, task.class_, program.name,
             model=program.model or table.model.default,
             skills=program.skills or table.skills.default,
             runtime=program.runtime, started=stamp(now), attempt=attempt, ref=task.ref,
             pool=POOL if waiting else "",
         )  # fmt: skip
+        return screen_run(self._memory, run)
 
     def _count_attempts(self, task: Task) -> int | AgentRun:
         """Return the number of the next attempt, or the run that did the task already."""
         if not task.ref:
             return 1
-        earlier = [one for one in self.list_runs() if one.ref == task.ref]
+        ref = self._memory.screen.pass_name(task.ref)
+        earlier = [one for one in self.list_runs() if one.ref == ref]
         for one in earlier:
             if one.outcome == "done":
                 return one
@@ -259,6 +261,7 @@ class Runs:
                 # What was said is stored; the session waits for a later distillation.
                 run = replace(run, why=f"{run.why}; not distilled: {error}".strip("; "))
         self._tidy_logs(place)
+        run = screen_run(self._memory, run)
         place.save(run)
         return run
 

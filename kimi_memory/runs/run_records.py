@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import AgentRun
@@ -28,9 +29,21 @@ class Skill(NamedTuple):
     last: str
 
 
+def screen_run(memory: Memory, run: AgentRun) -> AgentRun:
+    """Return a run as it may be stored: names and why it failed can hold a secret."""
+    screen = memory.screen
+
+    def texts(of: Any) -> dict[str, Any]:
+        named = ((field.name, getattr(of, field.name)) for field in fields(of))
+        return {name: screen.pass_name(text) for name, text in named if isinstance(text, str)}
+
+    skills = tuple(map(screen.pass_name, run.skills))
+    return replace(run, **texts(run), skills=skills, usage=replace(run.usage, **texts(run.usage)))
+
+
 def record_run(memory: Memory, run: AgentRun) -> None:
     """Keep a run that ended."""
-    memory.store.append(RUNS, [seal(plain(run))], memory.actor)
+    memory.store.append(RUNS, [seal(plain(screen_run(memory, run)))], memory.actor)
     memory.written()
 
 

@@ -74,6 +74,26 @@ def wipe(root: Path, wash: Wash) -> int:
     return len(found)
 
 
+def run_places(state: Path, root: Path, wash: Wash) -> list[Path]:
+    """Return the files of runs of agents over a memory, kept for days elsewhere, that hold a text.
+
+    Args:
+        state: the user's state directory.
+        root: the memory.
+        wash: what finds the text.
+    """
+    named = (state / "runs").glob("*/memory")
+    folders = [place.parent for place in named if _file_bytes(place) == os.fsencode(root)]
+    return [folder / path for folder in folders for path in places(folder, wash)]
+
+
+def wipe_runs(state: Path, root: Path, wash: Wash) -> None:
+    """Take a text out of what runs left; one that goes on writes into its files itself."""
+    for path in run_places(state, root, wash):
+        if b'"status": "stopped"' in _file_bytes(path.with_name("run.json")):
+            put(path, wash.words(path.read_bytes()), sync=True)
+
+
 def restart_journal(store: Store, waiting: Sequence[Entry] = ()) -> None:
     """Begin the journal anew, where its records name what is to be forgotten.
 

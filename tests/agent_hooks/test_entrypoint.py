@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.agent_hooks import spool
+from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.operations.code_branches import follow_code
 from tests.store.files.test_code_branch import make_code
 from tests.test_copies import git
@@ -99,6 +101,43 @@ def test_whatever_comes_the_program_goes_on(
 ) -> None:
     done = hook(user | {"KIMI_MEMORY": str(root)}, payload, *words)
     assert (done.returncode, done.stdout) == (0, "")
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def test_words_that_cannot_be_stored_are_left_screened_until_they_can(
+    user: dict[str, str], root: Path, opening: Opening
+) -> None:
+    """They stand in no transcript: else what is said while memory.toml is edited would be lost."""
+    settings = root / "memory.toml"
+    whole = settings.read_text(encoding="utf-8")
+    settings.write_text(f"{whole}\n[recall\n", encoding="utf-8")
+    asked = event("UserPromptSubmit", prompt=f"Which port? The key is {TOKEN}.")
+    assert hook(user, asked, "--memory", str(root), host="qwen").returncode == 0
+    stop = event("Stop", last_assistant_message="Staging is on 6543.")
+    assert hook(user, stop, "--memory", str(root), host="qwen").returncode == 0
+    left = spool.take_events(str(root))
+    assert TOKEN not in "".join(Path(path).read_text(encoding="utf-8") for path, _ in left)
+    settings.write_text(whole, encoding="utf-8")
+    with Memory.open(root, opening) as memory:
+        assert Reply(memory).drain() == 2
+        assert Reply(memory).drain() == 0
+    told = (root / "short-term/session_qwen-s1.jsonl").read_text(encoding="utf-8")
+    assert told.count("Which port?") == told.count("Staging is on 6543.") == 1
+    assert TOKEN not in told
+
+
+@pytest.mark.faults
+def test_what_is_said_while_another_holds_the_store_is_left(
+    user: dict[str, str], root: Path
+) -> None:
+    with (root / ".kimi/locks/store.lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        asked = event("UserPromptSubmit", prompt="Which port is staging on?")
+        assert hook(user, asked, "--memory", str(root), host="kimi").returncode == 0
+    ((_, left),) = spool.take_events(str(root))
+    assert left["said"] == {"user": "Which port is staging on?"}
 
 
 def test_an_unknown_program_harms_nothing(user: dict[str, str], root: Path) -> None:

@@ -322,6 +322,17 @@ def test_the_version_is_told(capsys) -> None:
     assert __version__ in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gbk"])
+def test_a_terminal_of_another_encoding_shows_what_it_can(folder: Path, encoding: str) -> None:
+    assert run(["remember", "我们决定用 kestrel · 茶 🍵。", "--memory", str(folder)]) == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "kimi_memory", "recall", "kestrel", "--memory", str(folder)],
+        env={**os.environ, "PYTHONIOENCODING": encoding}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"kestrel" in done.stdout
+
+
 def test_a_closed_pipe_is_no_error(folder: Path) -> None:
     command = f"{sys.executable} -m kimi_memory plugins | head -1"
     done = subprocess.run(

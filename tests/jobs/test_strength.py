@@ -195,6 +195,21 @@ def test_a_task_is_not_doubted_but_a_belief_behind_a_text_is() -> None:
     assert not with_doubt(task, {1: turn}).weak
 
 
+@pytest.mark.parametrize(
+    ("head", "weak"),
+    [
+        ("Tom's list:", True),
+        ("老王的清单：", True),
+        ("Today's list:", False),
+        ("我们的清单：", False),
+    ],
+)
+def test_a_task_on_the_list_of_another_waits(head: str, weak: bool) -> None:
+    said = "I need to pay the rent by Friday."
+    task = draft(said, type=CardType.TASK_STATE, quotes=(Quote("s", 1, said),))
+    assert with_doubt(task, dict([turn(1, Role.USER, f"{head}\n{said}")])).weak is weak
+
+
 def talk(memory: Memory, *turns: tuple[str, str]) -> dict[tuple[CardType, Status], str]:
     session = memory.session("s")
     for role, text in turns:

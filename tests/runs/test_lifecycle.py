@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from fakes.llm import Script, serve
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.agent_run import AgentRun, Limits, Program, Task
-from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.errors import NotFoundError, StoreError, UsageError
+from kimi_memory.operations.forget import Doomed, purge
 from kimi_memory.runs import Runs
 from kimi_memory.runs.run_folder import list_folders
 from kimi_memory.store.notes import sessions
@@ -254,3 +256,34 @@ def test_a_deadline_ends_a_run_and_begins_none(memory: Memory) -> None:
     with pytest.raises(UsageError, match=r"expected to take 900 s.* after 300"):
         Runs(memory).run(Task("t", prompt="x", expected_s=900), slow)
     assert len(Runs(memory).list_runs()) == 1
+
+
+def test_no_name_or_reason_of_a_run_lets_a_secret_in(memory: Memory) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    task = Task(token, prompt="Go on.", ref=token)
+    names = {"model": token, "skills": (token,)}
+    runs = Runs(memory)
+    with pytest.raises(UsageError):
+        runs.run(task, Program(token, (f"./{token}",), **names))  # type: ignore[arg-type]  # by name
+    done = runs.run(task, program("given", **names))
+    assert runs.run(task, program("given")).id == done.id
+    places = (memory.root, memory.home.state)
+    found = [path for place in places for path in place.rglob("*") if path.is_file()]
+    assert not [path for path in found if token[4:20].encode() in path.read_bytes()]
+
+
+def test_a_purge_reaches_what_runs_wrote_on_this_machine(memory: Memory) -> None:
+    found = run(memory, "given", prompt="The code is 482913. 代码。")
+    place = next(iter(list_folders(memory.home.state)))
+    with place.output.open("a") as log:
+        log.write("They said cabinet 482913.\n")
+    assert purge(memory, Doomed(texts=("482913",)), yes=True).done
+    assert "cabinet" in place.output.read_text() and "482913" not in place.output.read_text()
+    with place.output.open("a") as log:
+        log.write("They said cabinet 482913.\n")
+    place.save(replace(found, status="busy"))
+    with pytest.raises(StoreError, match=r"out\.log"):
+        purge(memory, Doomed(texts=("482913",)), yes=True)
+    place.save(found)
+    assert purge(memory, Doomed(texts=("482913",)), yes=True).done
+    assert "482913" not in place.output.read_text()

@@ -94,11 +94,13 @@ _LABEL = regex(
 _OTHERS = regex(
     r"\s{0,6}(?:(?:my|our|the) (?:\w{1,12} )?)?(?:boss|manager|lead|landlord|landlady|neighbou?r|colleague|coworker|client|customer|teacher|doctor|friend|roommate|flatmate|husband|wife|partner|mum|mom|mother|dad|father|sister|brother|son|daughter|aunt|uncle|accountant|lawyer|recruiter|hr)\s?:(?=\s)"
     r"|\s{0,6}(?:\w{1,12} )?(?:sms|dms?|texts?|messages?|voice ?mails?|notes?|reply|e-?mails?|calls?|chats?|whatsapp|slack|telegram|teams|wechat|comments?|posts?|answers?|reviews?|tweets?|quotes?|threads?|tickets?) (?:from|by) [^\n:]{1,40}:(?=\s)"
+    r"|\s{0,6}(?!(?:here|there|that|what|it|let|how|who|where|to(?:day|morrow|night)|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:this |next |last )?(?:week|month|year))['’])(?-i:[A-Z])[a-z]{1,20}['’]s (?:\w{1,20} ){0,2}\w{1,20}\s?:(?=\s)"
+    r"|\s{0,6}(?:[老小阿][\u3400-\u9fff]|[他她]们?)的[\u3400-\u9fff]{1,6}\s?[:：]"
     r"|\s{0,6}(?:我们?家?)?(?:的)?(?:老板|领导|上司|经理|房东|邻居|同事|客户|老师|医生|朋友|室友|同学|老公|老婆|妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|儿子|女儿|婆婆|岳父|岳母)(?:[^\n:：，。]{0,4}[发说讲回问写][^\n:：，。]{0,4})?\s?[:：]|\s{0,6}回复 ?[\w\u3400-\u9fff]{1,12}\s?[:：]",
     2,
 )
 _FIRST_PERSON = regex(
-    r"\b(?:I|i|we|my|our)\b|I'm|\b[Ff]rom now on\b|[我咱]|从现在起|从今以后|以后|一律"
+    r"\b(?:I|i|[Ww]e|[Mm]y|[Oo]ur)\b|I'm|\b[Ff]rom now on\b|[我咱]|从现在起|从今以后|以后|一律"
 )
 
 
@@ -176,7 +178,7 @@ def labels_other(line: str) -> bool:
     if _OTHERS.match(line):
         return True
     label = _LABEL.match(line)
-    if label is None or _is_field(label["name"]):
+    if label is None or is_field(label["name"]):
         return False
     if label["name"].isascii():
         return _FIRST_PERSON.search(line, label.end()) is not None
@@ -187,16 +189,17 @@ def labels_other(line: str) -> bool:
 def _named(line: str) -> str:
     """Return the name before the colon of a line, "" where none stands there or it is a thing."""
     found = _SPEAKER.match(line)
-    return found["name"] if found and not _is_field(found["name"]) else ""
+    return found["name"] if found and not is_field(found["name"]) else ""
 
 
 def _may_be_person(name: str) -> bool:
     plain = name.strip("@~* ").partition(" to ")[0]
     is_number = plain.replace(" ", "").isdigit() and len(plain) < _PHONE
-    return bool(plain) and not (is_number or _is_field(plain) or _NO_NAME.search(plain))
+    return bool(plain) and not (is_number or is_field(plain) or _NO_NAME.search(plain))
 
 
-def _is_field(name: str) -> bool:
+def is_field(name: str) -> bool:
+    """Whether a label names what is said about, and nobody who says it."""
     # "Small correction: …" is headed by its last word.
     words = name.lower().strip("@").split()
     return (bool(words) and words[-1] in _FIELDS) or _FIELDS_ZH.search(name) is not None

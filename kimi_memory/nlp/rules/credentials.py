@@ -39,7 +39,7 @@ _HEX = regex(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
 _BASE32 = regex(r"[A-Z2-7]{16,64}")
 _RESOURCE = regex(r"\b(?:arn|urn|crn):\S*\Z")
 """The name of a thing of a cloud: what follows is its last part."""
-_OF_PAGES = regex(r"[a-z]{4,}[-_][a-z]{3,}")
+_OF_PAGES = regex(r"[a-z]{4}[-_][a-z]{3}")
 _JOINED = regex(r"[a-z][_-][A-Za-z0-9]")
 ENDS = regex(
     r"[#＃*]?[\"'”」』`)）]?\s{0,2}(?:$|[\n.,;:!?，。；：！？、)）]|(?:and|then|to|before|after|when|if|or|at"

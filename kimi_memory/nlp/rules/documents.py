@@ -151,13 +151,13 @@ def _is_titled(text: str, lines: Sequence[Span], at: int) -> bool:
 
 def _is_linked(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether an address stands before lines that speak of nobody who talks here."""
-    before = text[: lines[at][0]].rstrip()
+    start = lines[at][0]
+    before = text[max(0, start - 2 * LINE_HEAD) : start].rstrip()
+    # First of all, as few lines have one: who looks at all lines below each takes minutes.
+    if _ADDRESS.search(before[-LINE_HEAD:]) is None:
+        return False
     below = [line for n in range(at, len(lines)) if (line := line_head(text, lines, n)).strip()]
-    return (
-        _ADDRESS.search(before[-LINE_HEAD:]) is not None
-        and len(below) > 1
-        and not any(_FIRST_PERSON.search(line) for line in below)
-    )
+    return len(below) > 1 and not any(_FIRST_PERSON.search(line) for line in below)
 
 
 def _is_reply_head(line: str) -> bool:

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.rules.chat_logs import is_stamped, labels_other
+from kimi_memory.nlp.rules.chat_logs import is_field, is_stamped, labels_other
+from kimi_memory.nlp.rules.entity_names import is_person_zh
+from kimi_memory.nlp.rules.text_requests import Where, find_request, introduces_foreign
 
 _REACH = 600
 """What stands further before a statement does not bring it in."""
@@ -34,6 +36,7 @@ _TEXTS = (
 )
 _WORDING = (
     r"(?:ocr|dictated|dictates|screenshot|readme|say|says|said|write|writes|wrote|reads|goes|claims?|claimed|states|stated|argues?|argued|told|tells|texted|replied|replies|answered|shouted|yelled|whispered|sings|sang|posted|pasted?|quoted|copied|translate|rewrite|rephrase|reword|paraphrase|shorten|summari[sz]e|proofread|spell|pronounce|punctuate|recite|analy[sz]e|fact-?check"
+    r"|saying|whereas|hereby|you are an? [\w -]{0,30}(?:assistant|agent|bot|expert)|(?<!\bi )(?<!\bwe )heard|in the voice of|(?:from|on) (?:their|his|her|the|its) (?:home ?page|web ?site|site)(?=[\s:]{0,3}$)|(?:sample|example|test|dummy|expected|decoded|scanned|recogni[sz]ed) (?:inputs?|outputs?|answers?|data|text|content|cases?|results?)|qr code|fortune cookies?|rule \d{1,3} of|look at (?:this|that)(?=:)|fwd|traduce|traduis|übersetze|fasse|résume|riassumi|traduci|traduza"
     r"|come next|comes next|in (?:german|french|spanish|chinese|english|japanese|korean|italian|latin|reported speech|other words|one sentence|a haiku|plain english|bullet points)|under \d+ (?:words|characters)|to \d+ (?:words|characters))"
 )
 _POINTS = r"(?:the following|below|as follows|this(?=:)|role-?play|quote|unquote|(?:this|these|that|those) (?:[\w-]{1,20} ){0,2}(?:lines?|texts?|strings?|inputs?|examples?|samples?|snippets?|notes?|messages?|comments?|posts?|pages?|documents?|entry|entries|options?|claims?|tips?|advice|jokes?|riddles?))"
@@ -43,7 +46,8 @@ _SPEAKS_OF_TEXT = regex(
 _SPEAKS_OF_TEXT_ZH = regex(
     r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|好评|差评|(?:这么|这样|如此)一?[段句条篇]|一段(?:话|文字)|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧|截图|复制|剪贴板|回答(?=我?[:：\n])|转(?=[:：])"
     r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|弹窗|邀请函?|前任|实习生|草案|制度|贴(?:一下|[个段出上过])|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
-    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
+    r"|引用(?=[:：])|识别结果|二维码|扫码|手写|参考答案|抄写|收到(?=[:：])|来消息|来函|@所有人|鉴于|本院|你是一[个名位][^，。]{0,12}(?:助手|助理|专家|机器人)|第.{1,3}[页章回集](?=\n)|官网首页|语音(?:转|留言|识别)|人设|(?:设定|规定|输出)(?=[:：])|上联|下联|抽到的|口吻|按[^，。我咱]{1,8}的(?:意思|指示)|(?:AI|模型)给的|你看(?=[:：])|(?<![我咱们么样])回了(?=[！!：:])|[帮替]我?(?:朋友|同学|同事|老板|室友|[爸妈姐妹哥弟]|老公|老婆|儿子|女儿)[^，。]{0,4}[改写看润]"
+    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样单])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
     r"|[写说讲]的(?=[?？])|写着(?=[《「『])"
 )
 _WRITTEN = regex(
@@ -56,15 +60,33 @@ _OWN = regex(
 _SELF = regex(r"\b(?:I|i|we|We|my|My|our|Our|us|me)\b|[我咱]")
 _REMARK = regex(r"[(（]([^()（）\n]{2,60})[)）]\s{0,3}(?:$|(?=\n))")
 """What closes a line in brackets."""
-_SET_OFF = regex(r"(?:[:：]|[-=]>|→|>>)\s{0,3}")
+_SET_OFF = regex(r"(?:[:：]|[-=]>|→|>>|(?<=[\u3400-\u9fff”」）]) )\s{0,3}")
+_ARROW = regex(r"(?:[-=]>|→|>>)\s{0,3}$")
+_SET_OFF_END = regex(
+    r"(?:[:：]|[-=]>|→|>>|(?<=[\u3400-\u9fff”」）]) |(?<=[说讲])[，,]|(?<=\bsaid),|(?<=\btold me),)\s{0,3}$"
+)
+_CALL = regex(r"\w\([`'\"]$")
+"""A call of a function, which is given the words."""
+_ASKS_OF_TEXT = regex(
+    r"\b(?:does|do|would|is|are) (?:this|these) (?:sound|read|look|seem|feel)\b|\bwhich (?:one |version |sentence |wording )?(?:is|are|sounds?|reads?) (?:better|best|nicer|worse|clearer|correct)\s?\?"
+    r"|(?:语气|口吻|措辞|写得)(?:行不行|好不好|可不可以|合不合适)|哪(?:个|句|种|版)(?:更|最)?(?:好|通顺|合适)[?？]|^\W{0,3}这?是真的[吗么]|^\W{0,3}(?:is|was) (?:it|this) (?:an? )?[a-z]+\?|^\W{0,3}这(?:是|算)[^，。？?]{1,8}吗[？?]",
+    2,
+)
+"""Asks how good or true a text is, which follows."""
 # Where the words of somebody begin inside a sentence.
 _BEGINS = regex(
     r"(?<![\w'])(?<!\bwhen )(?<!\bwhat )(?<!\bwhere )(?<!\bwhile )(?<!\bsince )(?<!\buntil )(?<!\bbecause )(?:I|i|we|We|my|My|our|Our)\b|\b[Ff]rom now on\b|\b[Aa]lways\b|\b[Nn]ever\b|(?<![给对向跟问叫让教劝找])[我咱]|从现在起|从今以后|以后|一律|永远"
 )
 _MEMORY = regex(
-    r"\b(?:remember|note|keep in mind|don't forget|for the record|fyi|memori[sz]e)\b|记住|记下|记得|记一下|别忘|牢记|切记",
+    r"\b(?:remember|(?<!\ba )(?<!\bthe )note|keep in mind|don't forget|for the record|fyi|memori[sz]e)\b|记住|记下|记得|记一下|别忘|牢记|切记",
     2,
 )
+_SENTENCE_END = regex(r"[.!?。！？\n]")
+_ASKED_BEHIND = regex(
+    r"\b(?:remember|note|memori[sz]e|don't forget) (?:that|this|it)\s{0,3}(?:$|[.!\n])|\bkeep (?:that|this|it) in mind\b|(?:记住|记下|记一下|别忘|牢记)(?:它|这[个点条]?|了|一下)?\s{0,3}(?:$|[。！!\n])",
+    2,
+)
+"""Asks to remember what was said before it. "Note that it is fast" asks for nothing."""
 _SOURCE = regex(
     r"\b(?:transcripts?|ocr|voice ?mails?|recordings?|flyers?|leaflets?|posters?|e-?mails?|letters?|newsletters?|articles?|tweets?|screenshots?|channel)\b[^\n:：]{0,40}(?:[:：]|\b(?:says?|said|reads)\b)|(?:邮件|短信|来信|海报|传单|公告|录音|文章|帖子|截图|群里)[^\n:：]{0,20}(?:[:：]|写着|写道|说)",
     2,
@@ -79,18 +101,32 @@ _CARRIER = regex(
 )
 """Names what words stand on, and where that is: a note on the fridge; or who says them: @kenji:"""
 _POINTS_BACK = regex(
-    r"^\s{0,3}[\^↑]|^\s{0,3}(?:—{1,2}|--)\s?(?![^\n]{0,60}(?:\b[Ii]\b|我))\w|\bwho (?:said|says|wrote)\b|\bthe above\b|(?:—{1,2}|–|--|\s-)\s?(?:that|this|it)(?:['’]s| is| was) (?:from|by|in|on|what)\b|(?:—{1,2}|--)\s?[^\n我]{1,20}[里上中](?:的|写的|说的)?$|\bthe (?:[\w-]{1,20} )?(?:sentence|quote|text|lines?|paragraph|passage|statement|words|message|mail|section|part|bit) above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
+    r"\b(?:said|says|wrote|writes|replied) (?-i:(?!I\b)[A-Z])|\b(?:that|this|it)(?:['’]s| is| was) (?:what|how) (?!(?:i|we)\b)[^\n.]{1,40}?\b(?:said|says|wrote|writes|told|posted|claims?|claimed)\b|(?:^|[。！？”])(?![我咱])[\u3400-\u9fff]{1,5}(?<![我咱们])[说写讲]的?(?:[。！]|$)|这(?:就|可|都)?是(?![我咱])[^\n。我咱]{1,12}(?:[说写讲发]的|原话|的话)|[。！？.!?”] ?[(（](?-i:[A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?|[老小阿][\u3400-\u9fff])[)）]\s*$"
+    r"|^\s{0,3}[\^↑]|^\s{0,3}(?:—{1,2}|--)\s?(?![^\n]{0,60}(?:\b[Ii]\b|我))\w|\bwho (?:said|says|wrote)\b|\bthe above\b|(?:—{1,2}|–|--|\s-)\s?(?:that|this|it)(?:['’]s| is| was) (?:from|by|in|on|what)\b|(?:—{1,2}|--)\s?[^\n我]{1,20}[里上中](?:的|写的|说的)?$|\bthe (?:[\w-]{1,20} )?(?:sentence|quote|text|lines?|paragraph|passage|statement|words|message|mail|section|part|bit) above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
     2 | 8,  # IGNORECASE, MULTILINE
 )
 # A question on a line of its own is about what follows: "too harsh?", 会不会太凶？
-_HEADING = regex(r"[^\n.!。！…~)）]{3,80}$")
+_HEADING = regex(r"(?:[^\n.!。！…~)）]|\.(?=\w)){3,80}$")
 _COMMAS = (",", "，", ";", "；")
 _SAYS = regex(r"(?:说|讲|写道|says?|said|writes?|wrote|quoting [\w' ]{1,30})\W{0,3}$", 2)
 _SENT_FROM = regex(
-    r"\n\s{0,3}(?:sent (?:from|via) |get outlook for |von meinem |envoyé de(?:puis)? |发自我的|来自我的)[^\n]{1,40}\s*$",
+    r"\n\s{0,3}>\s?[^\n]{0,100}(?:wrote|写道)\s?[:：]|\n\s{0,3}(?:sent (?:from|via) |get outlook for |von meinem |envoyé de(?:puis)? |发自我的|来自我的)[^\n]{1,40}\s*$",
     2,
 )
-"""The line below a mail that a phone adds."""
+"""The line below a mail that a phone adds, or with which the mail begins that it answers."""
+_CLOSING = regex(
+    r"\n\s{0,3}(?:(?:best|kind|warm) (?:regards|wishes)|regards|best|(?:yours )?sincerely|yours(?: \w{4,12})?),?\s{0,3}\n\s{0,3}(?-i:[A-Z])[\w.'-]{1,20}(?: (?-i:[A-Z])[\w.'-]{0,20}){0,2}\s{0,3}(?:\n|$)"
+    r"|\n\s{0,3}(?:此致|敬礼|敬上|祝好|顺颂|顺祝)[^\n]{0,6}\n(?:\s{0,3}敬礼[！!]?\s{0,3}\n)?\s{0,3}[\u3400-\u9fff]{2,4}\s{0,3}(?:\n|$)",
+    2,
+)
+"""The end of a letter, with the name of who signs it."""
+_DASHED = regex(
+    r"\s{0,6}(?:[-*•]\s)?(?!(?:no|yes|yeah|yep|nope|ok|okay|thanks|perfect|great|good|nice|sure|right|correct|exactly|agreed|cool|wow|well|hi|hello|hey|sorry|true|fine|done|understood|awesome)\b)(?:(?-i:[A-Z])[a-z]{1,20}(?: (?-i:[A-Z])[a-z]{1,20})?|(?P<name>[\u3400-\u9fff]{2,4})) ?[-–—] (?=(?-i:I\b|We\b|My\b|Our\b|From now on)|[我咱从])",
+    2,
+)
+"""Who says it, before a dash: "Tom - I prefer tea"."""
+_NAME_LINE = regex(r"^\s{0,3}(?:[A-Z][a-z]{1,20}|[\u3400-\u9fff]{2,4})\s{0,3}$", 8)  # MULTILINE
+_BAR = regex(r"^([-_.=*+~])\1{3,80}\s{0,3}$", 8)  # MULTILINE
 _IMPRINT = regex(
     r"\s{0,3}[*_#]{0,3}(?:title|author|by|written by|byline|source|published|publisher|date|subject|from|标题|题目|作者|来源|出处|发布时间)[*_]{0,3}\s?[:：]\s?\S",
     2,
@@ -101,9 +137,11 @@ _APART = regex(r"[\u3400-\u9fff”」）)][ \u3000\n]$")
 """Chinese writes no space inside a sentence: behind one, a text begins."""
 _ITEM = regex(r"\s{0,8}(?:[-*•+]|\d{1,2}[.)、])\s{0,3}|\s{0,3}(?://|#|;|--)\s")
 _COMMENTS = regex(r"\s{0,3}(?://|#(?!\w)|;;|--) ?\S")
-_BRACKETED = regex(r"\s{0,3}(?:[\[【][^\[\]【】\n]{1,20}[\]】]|[(（][^()（）\n]{2,30}[)）])\s?\S")
+_BRACKETED = regex(
+    r"\s{0,3}(?:[\[【][^\[\]【】\n]{1,20}[\]】]|[(（][^()（）\n]{2,30}[)）]|\*[^*\n]{3,40}\*(?!\*)|[📢📣🔊♪♫🎵🎶]\ufe0f?)\s?\S"
+)
 _FILE = regex(
-    r"\s{0,3}(?:\.?[\w/-]{1,60}\.[A-Za-z]{2,5}|\.[a-z]{4,14}|[(（][^()（）\n]{2,30}[)）])\s?[:：]?\s*$"
+    r"\s{0,3}(?i:about us|our (?:story|mission|values)|(?:we are|we're|now) hiring)!?\s*$|\s{0,3}(?:关于我们|公司简介|诚聘\S{0,6})\s*$|\s{0,3}[$%] ?[a-z][^\n]{0,80}$|\s{0,3}[\[【♪][^\n\[\]]{2,40}[\]】♪]\s*$|\s{0,3}(?:\.?[\w/-]{1,60}\.[A-Za-z]{2,5}|\.[a-z]{4,14}|[(（][^()（）\n]{2,30}[)）])\s?[:：]?\s*$"
 )
 """The name of a file, or a remark in brackets, on a line of its own above what it holds."""
 
@@ -115,36 +153,72 @@ def is_led_in(text: str, at: int) -> bool:
         text: the turn.
         at: where the statement begins, or the sentence that holds it.
     """
-    line = text[text.rfind("\n", 0, at) + 1 : at + _LEAD].split("\n", maxsplit=1)[0]
-    if _COMMENTS.match(line) or _BRACKETED.match(line):
+    begin = text.rfind("\n", 0, at) + 1
+    line = text[begin : at + _LEAD].split("\n", maxsplit=1)[0]
+    if _COMMENTS.match(line) or _BRACKETED.match(line) or is_stamped(line) or _names_other(line):
         return True
-    if labels_other(line) or is_stamped(line) or _stands_below_name(text, at):
+    if stands_below_name(text, at) or _stands_between_bars(text, at):
         return True
     if _CARRIER.search(text, max(0, at - _LEAD), at + _LEAD):
         return True
-    asked = _MEMORY.search(text, max(0, at - _LEAD), at + _LEAD)
-    if asked is not None:
-        return _SOURCE.search(text, max(0, asked.start() - _LEAD), asked.start()) is not None
-    end = text.find("\n", at)
-    if _POINTS_BACK.search(text, end if end >= 0 else at, at + _REACH):
+    end = _SENTENCE_END.search(text, at)
+    stop = end.start() if end else len(text)
+    asked = _find_asked(text, max(begin, at - _LEAD), at, stop)
+    if asked >= 0:
+        above = any(map(_speaks_of_text, _pieces(text, begin)))
+        return above or _SOURCE.search(text, max(0, asked - _LEAD), asked) is not None
+    if _POINTS_BACK.search(text, stop, at + _REACH):
         return True
     lead = _lead_of(text, at)
     apart = _APART.search(lead) is not None and len(lead) > _SHORTEST
     remark = _REMARK.search(text, at, min(len(text), at + _REACH))
-    pieces = (lead, remark[1] if remark else "", *_pieces(text, at))
-    return apart or any(map(_brings_in, pieces))
+    pieces = (remark[1] if remark else "", *_pieces(text, at))
+    leads = (lead, *_leads_before(text, at))
+    return apart or any(map(_brings_in, (*leads, *pieces))) or any(map(_is_of_other, leads))
 
 
-def _stands_below_name(text: str, at: int) -> bool:
-    """Whether a line above says who speaks, as in a chat, or the last that a phone sent it."""
+def _find_asked(text: str, begin: int, at: int, stop: int) -> int:
+    """Return where a person asks to remember a sentence, before or behind it; else -1."""
+    asked = _MEMORY.search(text, begin, min(stop, at + _LEAD))
+    asked = asked or _ASKED_BEHIND.search(text, stop, stop + _LEAD)
+    return asked.start() if asked else -1
+
+
+def _names_other(line: str) -> bool:
+    """Whether a line begins with the name of who says it, before a colon or a dash."""
+    dashed = _DASHED.match(line)
+    return labels_other(line) or (dashed is not None and is_person_zh(dashed["name"] or "a"))
+
+
+def stands_below_name(text: str, at: int) -> bool:
+    """Whether a line above a place says who speaks, as in a chat, or one below signs a mail.
+
+    Args:
+        text: the turn.
+        at: where the statement begins.
+    """
     above = text[max(0, at - _REACH) : at].split("\n")[:-1]
     words = text[at : at + _LEAD]
+    # Two names on lines of their own are people who talk; one may be a heading.
+    last = above[-1].strip() if above else ""
+    named = _NAME_LINE.match(last) is not None and (
+        len(_NAME_LINE.findall(text)) > 1 if last.isascii() else is_person_zh(last)
+    )
     return (
-        any(is_stamped(line) or _FILE.match(line) for line in above)
+        named
+        or any(is_stamped(line) or _FILE.match(line) for line in above)
         or sum(_IMPRINT.match(line) is not None for line in above) > 1
         or any(labels_other(f"{line} {words}") for line in above if line.rstrip()[-1:] in ":：")
         or _SENT_FROM.search(text, max(at, len(text) - _LEAD)) is not None
+        or _CLOSING.search(text, max(at, len(text) - _REACH)) is not None
     )
+
+
+def _stands_between_bars(text: str, at: int) -> bool:
+    """Whether a place stands between two equal lines such as ____, which set off a quotation."""
+    above = [bar[0].strip() for bar in _BAR.finditer(text, max(0, at - _REACH), at)]
+    below = (bar[0].strip() for bar in _BAR.finditer(text, at, at + _REACH))
+    return bool(above) and above[-1] in below
 
 
 def _lead_of(text: str, at: int) -> str:
@@ -155,6 +229,41 @@ def _lead_of(text: str, at: int) -> str:
             return text[at : sign.end()]
     begun = _BEGINS.search(text, at, stop)
     return text[at : begun.start()] if begun else ""
+
+
+def _leads_before(text: str, at: int) -> Iterator[str]:
+    """Yield what leads to the sentences before a place, as far as the paragraph reaches."""
+    begin = max(text.rfind("\n\n", 0, at) + 2 if "\n\n" in text[:at] else 0, at - _REACH)
+    for start, end in sentences(text[begin:at]):
+        yield _lead_of(text[: begin + end], begin + start)
+    # A statement may be found without the words that stand before it in its sentence.
+    yield _SENTENCE_END.split(text[max(0, at - _LEAD) : at])[-1]
+
+
+_OF_US = regex(r"\b(?:I|i|we|We|my|My|our|Our)\b|[我咱]")
+_DOTTED = regex(r"\d\.\d|^[\d\W]+$")
+_SAYS_ZH = regex(
+    r"(?:^|[，。！？])(?!简单|总的|老实|坦白|换句|一般|具体|(?:我|咱)们?(?:刚|也|都|就|想|要|跟|对|给|和)?[^，。]{0,6}[说讲]过?[，,])[^，。！？\n]{1,8}[说讲]过?[，,]\s{0,3}$|有云[，,]\s{0,3}$|(?:^|[，。！？])(?:我|咱)们?(?:爷|奶|外|爸|妈|哥|姐|弟|妹|老|师|领|同|朋)[^，。]{0,6}[说讲]过?[，,]\s{0,3}$"
+)
+_LABEL = regex(r"(?P<words>[^\n:：]{2,60}?)\s?[:：]\s{0,3}$")
+_OPENS_OWN = regex(
+    r"\W{0,3}(?:as for|about|regarding|concerning|for|on|in|at|to|with|when|if|one|two|three|first|second|third|next|last|quick|small|new|good|bad|great|big|short|long|heads|still|just|so|also|and|but|or|another|other|important|general|personal|side|same|main|only|right|ok(?:ay)?|yes|no|well|thanks|sorry|hey|hi|hello|nb|what|why|how|where|who|here|there|that|this|it|is|are|be|please|the (?:plan|rule|idea|goal|point|thing|reason|answer|problem|decision|short|long|truth|bottom))\b"
+    r"|\W{0,3}(?:关于|至于|对于|说到|还有|另外|其实|一句话|简单|总之|最后|首先|其次|然后|一是|二是|例如|比如|换句|也就|不过|但是|所以|因为|补充|更正|提醒|好的?|嗯|对了|顺便|新|老)",
+    2,
+)
+
+
+def _is_of_other(lead: str) -> bool:
+    """Whether what leads to a statement is the code or the arrow before it, or names who says it."""
+    if _CALL.search(lead) or (_ARROW.search(lead) and not _SELF.search(lead)):
+        return True
+    label = _LABEL.fullmatch(lead.strip())
+    if label and _is_foreign_label(label["words"]):
+        return True
+    if _SAYS_ZH.search(lead):
+        return True
+    set_off = _SET_OFF_END.search(lead)
+    return set_off is not None and introduces_foreign(lead[: set_off.start()].lower())
 
 
 def _pieces(text: str, at: int) -> Iterator[str]:
@@ -174,7 +283,22 @@ def _brings_in(piece: str) -> bool:
     # A clause that a comma ends is a statement beside the other: 合同没写不准养宠物，我家猫….
     if piece.rstrip().endswith(_COMMAS) and not _SAYS.search(piece):
         return False
-    if not (_SPEAKS_OF_TEXT.search(piece) or _SPEAKS_OF_TEXT_ZH.search(piece)):
+    request = find_request(piece)
+    asked = request and request.where is not Where.HERE and request.start <= _SHORTEST
+    if asked or _ASKS_OF_TEXT.search(piece):
+        return True
+    if not _speaks_of_text(piece):
         return False
     # "I wrote two letters." speaks of oneself; "I pasted their terms." brings a text.
     return _OWN.match(piece) is None or _WRITTEN.search(piece) is not None
+
+
+def _speaks_of_text(piece: str) -> bool:
+    return bool(_SPEAKS_OF_TEXT.search(piece) or _SPEAKS_OF_TEXT_ZH.search(piece))
+
+
+def _is_foreign_label(words: str) -> bool:
+    """Whether words before a colon are neither of who speaks nor of a field."""
+    if _OF_US.search(words) or _OPENS_OWN.match(words) or _MEMORY.search(words):
+        return False
+    return not (is_field(words) or _DOTTED.search(words))

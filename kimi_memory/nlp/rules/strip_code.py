@@ -244,6 +244,10 @@ def indented_code(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """
     at = 0
     while at < len(lines):
+        if not text[slice(*lines[at])].strip():
+            # No block begins here; to look from each of a thousand empty lines takes minutes.
+            at += 1
+            continue
         last = at - 1
         apart = not at or not text[slice(*lines[at - 1])].strip()
         for n in range(at, len(lines) if apart else at):

@@ -218,7 +218,7 @@ def _introduced_at(low: str) -> int:
     for colon in _COLON.finditer(low):
         lead = low[: colon.start()].strip()
         named = _INTRODUCES.search(lead) and not _ORDERS_MEMORY.search(lead.rpartition(",")[2])
-        if named or _introduces_foreign(lead):
+        if named or introduces_foreign(lead):
             return colon.end()
         break
     return _find_report(low[:_LEAD_REACH])
@@ -309,7 +309,7 @@ _BY_SELF_ZH = regex(
 _BY_OTHERS_ZH = regex(
     r"(?:写|说|讲|发|贴|登|标|印|宣称|宣传|回复|回答|答复|留言|评论|转发|转|推送|公布|提到|描述|吐槽|反馈|分享)(?:给|到|在|出来?|过来?)?(?:我们?|咱们?|大家|客户|群里|公众)?(?:的是|的内容|的原话|的|着|了|道|过|是)(?:这个|这段|这条|这些|一段|一条)?$"
     r"|(?:他们?|她们?|它|对方|有人|别人|人家|客服|官方|网友)(?:又|还|都|就|刚|也)?(?:说|讲|称|写|发|回|答|问)$"
-    r"|(?:给|向|对|跟)(?:我们?|大家)(?:发|说|写|留|转|推|看)了?[^，。]{0,6}$"
+    r"|(?:给|向|对|跟)(?:我们?|大家)(?:发|说|写|讲|聊|念|留|转|推|看)了?[^，。]{0,6}$"
     r"|(?:是|上|里|中)?(?:这么|这样|如此)(?:写|说|讲|介绍|描述)的?$"
     r"|原话(?:是|如下|为|这样说|是这样的?)?$|(?:的|给我)(?:回复|回答|答复|留言|说法|介绍|简介|原话|评论|声明|宣传语|文案|反馈|意见|日记|台词|提示词|弹幕|评价|口号|传单|标语|遗嘱|来信|朋友圈)(?:是|如下|为)?$|(?:竞品|对手|同行|他们|官网|官方|客户|供应商|甲方)(?:文案|页面|介绍|说法|宣传|回复|反馈|原文)(?:是|如下)?$"
     r"|^(?:按照?|根据|据)[^我咱，]{1,20}(?:说法|说|称|介绍|网站|官网|页面)$"
@@ -321,7 +321,7 @@ _FOUND_ZH = regex(
 )
 
 
-def _introduces_foreign(lead: str) -> bool:
+def introduces_foreign(lead: str) -> bool:
     """Whether what stands before a colon says that somebody else's words follow.
 
     Args:

@@ -24,7 +24,7 @@ _FORMS = regex(
     r"|(?P<ip>\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?|(?:[0-9a-f]{2}:){3,}[0-9a-f]{2}|localhost\S*|[\w.-]+:\d{2,5})"
     r"|(?P<date>(?:19|20)\d\d[-/.年]\d{1,2}(?:[-/.月]\d{1,2}\S*)?|\d{1,2}[./]\d{1,2}[./](?:19|20)?\d\d"
     r"|\d{1,2}:\d\d(?::\d\d)?(?:[ap]m)?|(?:19|20)\d\d|(?:19|20)\d\d[-–](?:19|20)?\d\d)"
-    r"|(?P<version>[vV]?\d+(?:\.\d+){1,3}(?:[-+.]?(?:alpha|beta|rc|dev|post|b|a)?[\w.]*)?|[vV]\d+\w{0,3}|[<>=~^]+\d[\d.]*)"
+    r"|(?P<version>[vV]?\d+(?:\.\d++){1,3}(?:[-+.]?(?:alpha|beta|rc|dev|post|b|a)?[\w.]*)?|[vV]\d+\w{0,3}|[<>=~^]+\d[\d.]*)"
     r"|(?P<file>[^\s]*\.(?:py|tsx?|jsx?|mjs|json[cl]?|ya?ml|toml|md|mdx|go|rs|java|kt|sh|txt|pem|key|crt|cer|p12|tmp"
     r"|html?|css|scss|sql|c|h|cpp|hpp|cs|rb|php|xml|csv|tsv|pdf|docx?|xlsx?|png|jpe?g|gif|svg|log|env|lock|conf|cfg|ini"
     r"|db|gz|tgz|xz|zip|tar|jar|war|whl|apk|msi|dmg|iso|deb|rpm|lua|exe|dll|so|vue|swift|com|org|net|io|dev|cn)(?:[:#]\S*)?)"

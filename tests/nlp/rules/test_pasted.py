@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -248,3 +249,10 @@ def test_what_the_person_says_of_themselves_is_their_own(text: str) -> None:
 )
 def test_the_name_behind_a_quotation_belongs_to_it(text: str, left: list[str]) -> None:
     assert own(text) == left
+
+
+@pytest.mark.parametrize("line", ["\n", "Tom\n", "[Music]\n"])
+def test_short_lines_take_no_longer_than_their_number(line: str) -> None:
+    begun = time.process_time()
+    assert own_sentences(line * 20_000 + "\nWe use Go.") is not None
+    assert time.process_time() - begun < 20
