@@ -24,10 +24,11 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_form import Head, says_open
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate, content_of, story_of
-from kimi_memory.jobs.matching import LIVE, Matching
+from kimi_memory.jobs.matching import LIVE, Matching, latest_live
 from kimi_memory.jobs.new_cards import (
     card_id,
     disputed,
+    doubted,
     find_end_time,
     new_card,
     rest_of,
@@ -112,7 +113,7 @@ class Fold:
 
     def changes_known(self, draft: Draft) -> bool:
         """Whether a draft gives another value to what is known under its own key."""
-        live = _latest_live(self._matching.cards(draft))
+        live = latest_live(self._matching.cards(draft))
         return any(self._judge_card(card, draft, None) is Verdict.REPLACES for card in live)
 
     def add_past(self, old: Draft, draft: Draft) -> None:
@@ -205,12 +206,12 @@ class Fold:
     def _add_card(self, draft: Draft) -> None:
         found = self._matching.cards(draft)
         own = next(filter(_match_own_words(draft), found), None)
-        live = _latest_live(found)
+        live = latest_live(found)
         if own is not None and own not in live[:1]:
             return  # These words made a card when they were captured; what became of it stands.
         # The same words once more prove nothing new.
         if held := [card for card in live if has_quotes(card, draft.quotes)]:
-            self._read_again(held, draft)
+            self._doubt_cards(held, draft)
             return
         if parts := [card for card in live if _is_part(card, draft)]:
             self._widen_card(parts, draft)
@@ -235,15 +236,9 @@ class Fold:
             replaced = [card for said, card in judged if said is Verdict.REPLACES]
             self._apply_verdict(verdict, card, draft, replaced)
 
-    def _read_again(self, held: Sequence[Card], draft: Draft) -> None:
-        """Let what was kept at once of a turn hold or wait as its whole session makes it."""
-        status = self._new_card(draft).status
-        for card in held:
-            same = normalise(card.value) == normalise(content_of(draft))
-            untouched = card.updated == card.created and len(card.quotes) == len(draft.quotes)
-            if same and untouched and {card.status, status} == {Status.ACTIVE, Status.CANDIDATE}:
-                new = replace(card, status=status, updated=self._now)
-                self._record_operation(Op.REFINE, new, "read again with its session")
+    def _doubt_cards(self, held: Sequence[Card], draft: Draft) -> None:
+        for new in doubted(held, draft, self._now):
+            self._record_operation(Op.REFINE, new, "doubtful with its session around it")
 
     def _find_replaced_cards(
         self, draft: Draft, beside: Sequence[Card]
@@ -361,13 +356,6 @@ def _is_finished(head: Head, draft: Draft) -> bool:
     task = head.type is CardType.TASK_STATE and head.status in LIVE and head.since <= draft.at
     mine = (head.project, head.scope) == (draft.project, draft.scope)
     return task and mine and finishes(draft.value, head.text)
-
-
-def _latest_live(cards: list[Card]) -> list[Card]:
-    """Return the live cards, the one said last first."""
-    live = [card for card in cards if card.status in LIVE]
-    turn = {card.id: max((quote.n for quote in card.quotes), default=0) for card in live}
-    return sorted(live, key=lambda c: (statement_time(c), turn[c.id], c.id), reverse=True)
 
 
 def _match_own_words(draft: Draft) -> Callable[[Card], bool]:

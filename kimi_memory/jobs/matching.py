@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
-from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.draft import Draft, statement_time
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
@@ -164,6 +164,13 @@ class Matching:
 
 
 LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
+
+
+def latest_live(cards: list[Card]) -> list[Card]:
+    """Return the live cards, the one said last first."""
+    live = [card for card in cards if card.status in LIVE]
+    turn = {card.id: max((quote.n for quote in card.quotes), default=0) for card in live}
+    return sorted(live, key=lambda c: (statement_time(c), turn[c.id], c.id), reverse=True)
 
 
 def same_place(card: Card, draft: Draft) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.jobs.gates import content_of
+from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.validity import until
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -54,6 +56,18 @@ def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:
         quotes=(*card.quotes, *quotes),
         updated=now,
     )
+
+
+def doubted(held: Sequence[Card], draft: Draft, now: datetime) -> list[Card]:
+    """Return the cards that were kept at once of a turn and wait, as their session says.
+
+    What a person has changed since stays, and what took the place of something known: else
+    nothing would be.
+    """
+    same = [c for c in held if normalise(c.value) == normalise(content_of(draft))]
+    mine = [c for c in same if c.updated == c.created and len(c.quotes) == len(draft.quotes)]
+    sure = [c for c in mine if c.status is Status.ACTIVE and not c.supersedes and draft.weak]
+    return [replace(card, status=Status.CANDIDATE, updated=now) for card in sure]
 
 
 def rest_of(card: Card, draft: Draft, now: datetime) -> Card | None:

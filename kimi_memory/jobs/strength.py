@@ -291,9 +291,10 @@ def _is_plain(draft: Draft) -> bool:
             short = len(draft.value) <= LONGEST[language_of(draft.value)]
             plain = short or any(_is_short_order(one) for one in said)
         return plain and not is_reported(draft.value)
+    # In a long sentence a thing is named by the way, but where it is decided.
     short = len(draft.value) <= _STATED[language_of(draft.value)]
-    short = short and (draft.type is CardType.FACT or len(draft.quotes) == 1)
-    if short and _is_of_known_thing(draft):
+    whole = short if draft.type is CardType.FACT else len(draft.quotes) == 1
+    if whole and _is_of_known_thing(draft):
         return True
     if draft.type is CardType.FACT:
         if DATED in draft.tags:
@@ -357,11 +358,13 @@ def _rate_strength(draft: Draft) -> Strength:
         return Strength.STRONG if draft.origin is Origin.AGENT else Strength.WEAK
     # An answer says the rest of what it answers: then the value is the whole of it.
     text = draft.quotes[0].text if len(draft.quotes) == 1 else draft.value
+    # 不用了 ends something, and names nothing.
+    ends = draft.reversal and traits_of(text).specific > 0
     return strength_of(
         text,
         str(draft.type),
         asked=_ASKED.search(text) is not None,
-        slot=draft.reversal or _fills_slot(draft) or _is_of_known_thing(draft),
+        slot=ends or _fills_slot(draft) or _is_of_known_thing(draft),
     )
 
 
