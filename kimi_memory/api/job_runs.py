@@ -60,11 +60,12 @@ class JobRuns:
 
     def keep_wanted(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> None:
         """Make cards of the drafts that state something, and of the turns that they quote."""
-        from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt
+        from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_odds
 
         turns = {one.turn.n: one.turn for one in captured}
         # Whether an agent is at work is known at the end of the session, where each is read again.
-        kept, _ = graded(with_chat_doubt(with_doubt(draft, turns)) for draft in drafts)
+        plain = (with_chat_doubt(with_doubt(draft, turns)) for draft in drafts)
+        kept, _ = graded(with_odds(draft, chat=False) for draft in plain)
         if kept:
             try:
                 self._keep_drafts(kept, captured)

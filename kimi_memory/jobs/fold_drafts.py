@@ -28,9 +28,9 @@ from kimi_memory.jobs.matching import LIVE, Matching, latest_live
 from kimi_memory.jobs.new_cards import (
     card_id,
     disputed,
-    doubted,
     find_end_time,
     new_card,
+    read_again,
     rest_of,
     seed_of,
     suggest_link,
@@ -211,7 +211,7 @@ class Fold:
             return  # These words made a card when they were captured; what became of it stands.
         # The same words once more prove nothing new.
         if held := [card for card in live if has_quotes(card, draft.quotes)]:
-            self._doubt_cards(held, draft)
+            self._read_again(held, draft)
             return
         if parts := [card for card in live if _is_part(card, draft)]:
             self._widen_card(parts, draft)
@@ -236,9 +236,9 @@ class Fold:
             replaced = [card for said, card in judged if said is Verdict.REPLACES]
             self._apply_verdict(verdict, card, draft, replaced)
 
-    def _doubt_cards(self, held: Sequence[Card], draft: Draft) -> None:
-        for new in doubted(held, draft, self._now):
-            self._record_operation(Op.REFINE, new, "doubtful with its session around it")
+    def _read_again(self, held: Sequence[Card], draft: Draft) -> None:
+        for new in read_again(held, draft, self._now):
+            self._record_operation(Op.REFINE, new, "read again with its session")
 
     def _find_replaced_cards(
         self, draft: Draft, beside: Sequence[Card]

@@ -58,16 +58,18 @@ def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:
     )
 
 
-def doubted(held: Sequence[Card], draft: Draft, now: datetime) -> list[Card]:
-    """Return the cards that were kept at once of a turn and wait, as their session says.
+def read_again(held: Sequence[Card], draft: Draft, now: datetime) -> list[Card]:
+    """Return the cards kept at once of a turn that hold or wait otherwise with their session.
 
     What a person has changed since stays, and what took the place of something known: else
     nothing would be.
     """
+    status = Status.CANDIDATE if draft.weak else Status.ACTIVE
     same = [c for c in held if normalise(c.value) == normalise(content_of(draft))]
     mine = [c for c in same if c.updated == c.created and len(c.quotes) == len(draft.quotes)]
-    sure = [c for c in mine if c.status is Status.ACTIVE and not c.supersedes and draft.weak]
-    return [replace(card, status=Status.CANDIDATE, updated=now) for card in sure]
+    mine = [c for c in mine if c.trust is Origin.HUMAN and not c.supersedes]
+    otherwise = {Status.ACTIVE, Status.CANDIDATE} - {status}
+    return [replace(c, status=status, updated=now) for c in mine if c.status in otherwise]
 
 
 def rest_of(card: Card, draft: Draft, now: datetime) -> Card | None:

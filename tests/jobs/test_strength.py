@@ -272,16 +272,20 @@ def test_who_somebody_is_in_a_game_waits_and_what_they_ask_to_remember_counts(
 
 
 TRAINS = "I hate crowded trains and now this one is late again."
+PLANKS = "Let's use the cedar planks because they last."
 
 
 def test_what_was_kept_at_once_is_read_again_with_its_session(memory: Memory) -> None:
     session = memory.session("s")
     session.turn("user", TRAINS)
     session.turn("assistant", "I see.")
+    session.turn("user", PLANKS)
     session.turn("user", "不用了不用了！")
-    assert [(card.value, card.status) for card in cards(memory)] == [(TRAINS, Status.ACTIVE)]
+    by_turn = {card.value: card.status for card in cards(memory)}
     session.end()
-    assert [(card.value, card.status) for card in cards(memory)] == [(TRAINS, Status.CANDIDATE)]
+    by_session = {card.value: card.status for card in cards(memory)}
+    assert by_turn == {TRAINS: Status.ACTIVE, PLANKS: Status.CANDIDATE}
+    assert by_session == {TRAINS: Status.CANDIDATE, PLANKS: Status.ACTIVE}
 
 
 def test_what_took_the_place_of_something_known_stays(memory: Memory) -> None:
