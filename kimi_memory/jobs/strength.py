@@ -148,6 +148,10 @@ def _is_listed(value: str) -> bool:
     return _LISTED.match(value) is not None
 
 
+def _only_praises(value: str) -> bool:
+    return praises(value) and slot_of(value) is None
+
+
 def _is_half(value: str) -> bool:
     return value.rstrip().endswith((";", "；"))
 
@@ -158,7 +162,7 @@ _LOOSE: Mapping[CardType, tuple[Callable[[str], bool], ...]] = {
     CardType.DECISION: (
         *(reports_trouble, uses_agent, asks_for_help, _is_listed, points_at_talk, scolds),
     ),
-    CardType.FACT: (asks_for_help, scolds, _is_half),
+    CardType.FACT: (asks_for_help, scolds, _is_half, _only_praises),
     CardType.TASK_STATE: (_is_listed,),
 }
 """By what each sort of draft shows that it is of the talk around it."""
@@ -244,7 +248,8 @@ def _gives_value(draft: Draft) -> bool:
     if subject is None or len(draft.value) > _STATED[language_of(draft.value)]:
         return _is_of_known_thing(draft)
     # "2.4.1 is our version", "Osprey got Kelso as its customer": the value may stand anywhere.
-    named = is_named(draft.key) and bool(values_given(draft.value, subject))
+    owned = subject.owner == ME and gives_own_value(draft.value)
+    named = (owned or is_named(draft.key)) and bool(values_given(draft.value, subject))
     return named or subject.known or _is_of_known_thing(draft)
 
 

@@ -352,6 +352,7 @@ def test_a_plain_act_of_a_chat_is_active(text: str, type: CardType, key: str) ->
         ("这个思路很好，我也喜欢。", CardType.PREFERENCE, "preference.思路"),
         ("在苏州，我的重心是孩子和作业；", CardType.FACT, "user.重心"),
         ("两步走的原则，记住了！", CardType.FACT, "note.原则"),
+        ("这个行程安排挺合理的，预算也在预期内。", CardType.FACT, "fact.budget"),
         (
             "The frame of the roof is set, and the plan of the garden is fine, so they can go on"
             " together now.",
@@ -512,6 +513,7 @@ def test_what_a_reader_would_not_keep_waits(text: str, type: CardType) -> None:
         ("Phones are not allowed in the lab.", CardType.RULE, {}),
         ("教室里不许吃东西。", CardType.RULE, {}),
         ("I hate noisy open offices.", CardType.PREFERENCE, {}),
+        ("My bike is a red Koga.", CardType.FACT, {"key": "user.bike"}),
     ],
 )
 def test_what_is_plain_whole_or_asked_for_does_not_wait(

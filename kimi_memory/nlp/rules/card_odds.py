@@ -24,7 +24,7 @@ from kimi_memory.nlp.rules.stands_alone import (
 from kimi_memory.nlp.rules.utterance import Act, clauses
 
 _LEAST: Mapping[str, float] = {"rule": 0.0, "decision": 0.0, "preference": -1.5}
-_LEAST_ELSE = -0.75
+_LEAST_ELSE = -0.9
 """A card whose log odds are lower waits for a person: by its type."""
 _CHANGE = 1.25
 """So much less is enough for what says that something is otherwise, or takes the place of it."""

@@ -104,6 +104,9 @@ FLEETING = _join_patterns(
     r"\bback in (?:a |an |\d)|\bin (?:a|\d+) (?:minute|min|sec|second|hour)"
     r"|\bthis one time\b",
     r"\b(?:it's|it is) (?:raining|snowing|sunny|hot|cold|late)\b|\btemporar(?:y|ily)\b",
+    r"\b(?:is|are|am|feels?) (?:(?:all|still|already|so|quite|a (?:bit|little)) )*"
+    r"(?:packed|sore|tired|sleepy|exhausted|hungry|soaked|asleep|awake)\b"
+    r"|\b(?:is|are) (?:all )?in the (?:car|taxi|kitchen|shower|queue|lobby|next room)\b",
     r"今天(?!起)|今晚|今早|明天|昨天|昨晚|刚才|刚刚|马上|一会儿?|等我|稍等|这会儿|暂时|临时|这次先|待会",
     r"分钟后|小时后|正在|现在(?:正|下|在(?![^，。]{1,12}(?:上班|工作|任职|生活|定居)))|先这样|等一下|本周|这周|下周|回头见|眼下|目前",
 )

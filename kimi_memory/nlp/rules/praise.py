@@ -15,16 +15,16 @@ from kimi_memory.nlp.rules.small_talk import says_farewell
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 _HELP_EN = r"(?:advice|suggestions?|ideas?|tips?|approach|framework|breakdown|checklist|list|outline|explanation|answers?|recommendations?|method|structure|summary)"
-_HELP_ZH = r"(?:建议|方案|思路|方法|清单|框架|梳理|拆解|讲解|解读|提纲|攻略|分析|提醒|设定|角度|模板|回答|解释|总结|步骤|法[’”」]?|模式)"
+_HELP_ZH = r"(?:建议|方案|思路|方法|清单|框架|梳理|拆解|讲解|解读|提纲|攻略|分析|提醒|设定|角度|模板|回答|解释|总结|步骤|法[’”」]?|模式|安排|行程)"
 _PRAISE = regex(
     # what was advised is good, or suits
     rf"\b(?:your|this|that|these|those) (?:[\w'-]+ ){{0,3}}{_HELP_EN}\b[^.!?]{{0,40}}\b(?:(?:is|are|was|sounds?|looks?|feels?|seems?)(?:\s+[\w']+)? (?:(?:so|very|really|super|extremely|quite|incredibly) )*(?:helpful|great|clear|useful|practical|perfect|brilliant|spot on|excellent|wonderful|insightful|smart|nice|good|valuable|inspiring|reassuring|thorough)|helps?(?: me)? (?:a lot|so much)|(?:fits?|suits?|matches|resonates? with) (?:[\w-]+ )?(?:me|my|us|our|how (?:i|we))\b|resonates?\b|hits? (?:the spot|home)|makes (?:a lot of |so much |perfect |total )?sense)\b"
     r"|\b(?:hits? the spot|(?:exactly|precisely|just) what (?:i|we) (?:need|needed|want|wanted|was looking for|were looking for)|that(?:'s| is) (?:exactly|precisely) (?:it|right|how i feel|the feeling)|spot on)\b"
     r"|^\W*(?:ok(?:ay)?,? |great,? |wow,? |perfect,? )*(?:thanks?\b|thank you|many thanks|much appreciated|you'?re (?:right|so right|a lifesaver|the best)|i (?:really )?appreciate)"
     # 清单很高效, 思路听起来很适合, 符合我的习惯, 你说的很对, 被你一说
-    rf"|{_HELP_ZH}[^，。！？]{{0,12}}(?:很|太|非常|特别|真|挺|十分|更|正好|完全|得)[^，。！？]{{0,6}}(?:精?准|实用|清晰|清楚|巧妙|到位|高效|有用|有效|受用|实际|专业|系统|周全|全面|靠谱|具体|好|棒|赞|启发|帮助|适合|符合|契合|合拍|对路|贴合)"
+    rf"|{_HELP_ZH}[^，。！？]{{0,12}}(?:很|太|非常|特别|真|挺|十分|更|正好|完全|得)[^，。！？]{{0,6}}(?:精?准|实用|清晰|清楚|巧妙|到位|高效|有用|有效|受用|实际|专业|系统|周全|全面|靠谱|具体|好|棒|赞|启发|帮助|适合|符合|契合|合拍|对路|贴合|松弛|合理|舒服)"
     rf"|{_HELP_ZH}[^，。！？]{{0,12}}[，,]我(?:很|挺|也|更|还)?喜欢\W*$|{_HELP_ZH}[^。！？]{{0,10}}适合我(?:们)?(?:这种|这样)"
-    r"|对我(?:们)?(?:的)?(?:帮助|启发)(?:很|非常|太)大|对我(?:们)?(?:很|非常|太)有(?:帮助|启发)"
+    r"|对我(?:们)?(?:的)?(?:帮助|启发)(?:很|非常|太)大|对我(?:们|(?:这种|这样)[^，。]{0,16})?(?:很|非常|太|特别)有(?:帮助|启发|用)"
     r"|(?:完全|很|正好|正|非常|特别|也?挺|更|比较|刚好)(?:符合|契合|贴合|切合|适合|对应)(?:了)?[^，。！？]{0,16}(?:需求|需要|习惯|风格|思维|性格|特点|情况|胃口|想法|口味|期待|预期)"
     r"|(?:^|[，,。！])(?:也)?(?:符合|契合|贴合)我们?[^，。！？]{0,12}(?:需求|习惯|风格|思维|性格|特点|胃口|期待|预期)"
     r"|(?:被|经|听|让)你(?:这么)?一?(?:说|讲|分析|梳理|提醒)|你(?:这么|这样)一?(?:说|讲|梳理)|和你聊(?:完|了|过)|跟你聊(?:完|了|过)|(?:这样|这么)一(?:说|梳理|拆解|分析|整理|讲)"

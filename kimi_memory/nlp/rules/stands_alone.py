@@ -210,7 +210,7 @@ def gives_own_value(text: str) -> bool:
     if slot_of(text) is not None:
         return True
     subject = subject_of(text)
-    if subject is None:
+    if subject is None or not subject.owner:
         return False
     if subject.value:
         return True

@@ -130,6 +130,8 @@ def test_a_taste_that_names_its_thing_is_kept(text: str) -> None:
 def test_praise_is_of_help_and_not_of_things() -> None:
     assert praises("这些建议对我帮助很大，非常有启发")
     assert praises("从利润看的角度很新鲜，我喜欢。")
+    assert praises("这个行程安排挺合理的。")
+    assert praises("很具体，对我这种急性子的人很有帮助。")
     assert praises("先列清单这个方法好，很适合我这种急性子。")
     assert not praises("The museum in Ghent is really nice.")
     assert not praises("那家面馆的汤很好。")

@@ -118,6 +118,7 @@ def test_a_value_of_ones_own_is_given(text: str) -> None:
         "Now that it is clear I can talk to my dad",
         "we all went out for a walk",
         "和我的一个潜在顾虑很像",
+        "The roof plan is set and they can go on",
     ],
 )
 def test_what_is_only_named_has_no_value(text: str) -> None:
