@@ -14,6 +14,7 @@ from kimi_memory.jobs.circuit_breaker import PERIODIC, Breaker
 from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.merge.line_merges import is_joined, line_of_marks
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.health_checks import (
     check_copies,
     check_deployment,
@@ -27,6 +28,7 @@ from kimi_memory.operations.health_checks import (
     find_part,
 )
 from kimi_memory.operations.links import check_links
+from kimi_memory.operations.lost_tombstones import check_missing_tombstones, restore_tombstones
 from kimi_memory.operations.open_questions import marked
 from kimi_memory.operations.remotes import check_remotes
 from kimi_memory.operations.session_evidence import check_evidence, split_sessions
@@ -91,6 +93,8 @@ def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     if "sessions" in checks:
         for path in split_sessions(memory):
             yield f"{path} held two sessions; each has its own file"
+    if "tombstones" in checks and (count := restore_tombstones(memory)):
+        yield f"{counted(count, 'tombstones were put back')}"
     if checks & {"merge", "copies"}:
         yield from memory.repair_merges(thorough=True)
     if "index" in checks:
@@ -229,6 +233,7 @@ _CHECKS: tuple[Callable[[Memory], Iterable[Finding]], ...] = (
     check_evidence,
     check_purges,
     check_lost_tombstones,
+    check_missing_tombstones,
     _check_touched,
     _check_merges,
     lambda memory: memory.index.verify(),

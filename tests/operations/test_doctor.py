@@ -142,12 +142,16 @@ def test_tombstones_that_were_cut_off_are_named(memory: Memory) -> None:
     root = memory.root
     memory.close()
     path = root / "mid-term/tombstones.jsonl"
+    whole = path.read_bytes()
     path.write_text("garbage {\n", encoding="utf-8")
     with Memory.open(root) as again:
         for found in (doctor(again), verify(again)):
-            [one] = [finding for finding in found if finding.check == "tombstones"]
+            one, gone = (finding for finding in found if finding.check == "tombstones")
+            assert gone.message.startswith("1 tombstone is gone")
             assert one.severity is Severity.WARNING and "may come back" in one.message
             assert one.path.startswith(".kimi/lost+found/")
         assert (root / one.path).read_bytes() == b"garbage {\n"
         (root / one.path).unlink()
+        assert [one for one in doctor(again) if one.check == "tombstones"] == [gone]
+        path.write_bytes(whole)
         assert not [finding for finding in doctor(again) if finding.check == "tombstones"]
