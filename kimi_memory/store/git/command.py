@@ -11,7 +11,8 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_memory.errors import HistoryError
@@ -307,6 +308,19 @@ def quote_path(path: Path) -> str:
     """Return a path as an element of a list that colons separate."""
     plain = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
+
+
+@contextmanager
+def parsing(command: str) -> Iterator[None]:
+    """Turn the failure to read an answer into a HistoryError; also decorates a function."""
+    try:
+        yield
+    # A wrapper of git may write anything; what git itself writes can be parsed.
+    except (ValueError, LookupError, StopIteration) as error:
+        raise HistoryError(
+            f"git {command} gave an answer that cannot be read. "
+            "Look which git is the first on PATH, then retry."
+        ) from error
 
 
 def refusal(arguments: Sequence[str | bytes], err: str) -> HistoryError:
