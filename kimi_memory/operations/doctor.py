@@ -23,6 +23,7 @@ from kimi_memory.operations.health_checks import (
     check_jobs,
     check_kept,
     check_lost_tombstones,
+    check_page_copies,
     check_purges,
     check_tombstones,
     find_part,
@@ -61,7 +62,7 @@ def doctor(memory: Memory) -> list[Finding]:
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
     found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
-    found += [*check_kept(memory), *check_deployment(memory)]
+    found += [*check_page_copies(memory), *check_kept(memory), *check_deployment(memory)]
     found += check_remotes(memory)
     if memory.store.moved:
         place = f"this memory moved to {memory.store.moved}"
