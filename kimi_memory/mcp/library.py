@@ -57,14 +57,13 @@ def refuse_in_one_line(base: Any, refuse: type[Exception]) -> Any:
 
 def _build_fault(message: str) -> Exception:
     """Return the error of the library that says what is wrong with a request."""
-    from mcp.types import INVALID_PARAMS, ErrorData
-
+    code = _import_first("mcp.types:INVALID_PARAMS")
     fault: Callable[..., Exception] = _import_first("mcp:MCPError", "mcp:McpError")
     try:
-        return fault(INVALID_PARAMS, message)
+        return fault(code, message)
     # Version 1 takes the same as one object.
     except TypeError:
-        return fault(ErrorData(code=INVALID_PARAMS, message=message))
+        return fault(_import_first("mcp.types:ErrorData")(code=code, message=message))
 
 
 def _find_unknown(name: str, arguments: Any, tools: list[dict[str, Any]]) -> str:

@@ -214,10 +214,10 @@ class Git:
             with self._start(arguments, extra) as process:
                 try:
                     out, err = process.communicate(feed, call_timeout(arguments))
-                except BaseException:
+                finally:
                     # Leaving closes the pipes, and waits for nothing but the process itself.
-                    end_group(process)
-                    raise
+                    if process.returncode is None:
+                        end_group(process)
         except FileNotFoundError as error:
             raise self._missing_git_error() from error
         except subprocess.TimeoutExpired as error:
@@ -251,13 +251,13 @@ class Git:
             raise self._missing_git_error() from error
 
     def _start(
-        self, arguments: Sequence[str | bytes], extra: Mapping[str, str]
+        self, arguments: Sequence[str | bytes], extra: dict[str, str]
     ) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         return subprocess.Popen(
             ["git", *FLAGS, *arguments],
             cwd=self.root,
-            env=clean_environment(**self.variables | extra),
+            env=clean_environment(**(self.variables | extra)),
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
