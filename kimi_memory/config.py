@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kimi_memory.domain.job_registry import scheduled
+from kimi_memory.domain.job_registry import find_time_fault, scheduled
 from kimi_memory.domain.memory_identity import ModelTable, SkillsTable
 from kimi_memory.domain.memory_tables import IntrospectTable, TtlTable, find_bounds, parse_span
 from kimi_memory.domain.user_tables import ClusterTable, SigningTable
@@ -23,7 +23,6 @@ from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.nlp.dates.zone import MACHINE, Zone, nearest_zone
 
 T = TypeVar("T", bound=tuple[Any, ...])
-
 MARKER = "memory.toml"
 FORMAT = 1
 
@@ -380,6 +379,8 @@ def _parse_schedule(document: dict[str, Any], file: _File) -> Mapping[str, str]:
         raise file.error("schedule", "schedule is not a table", "Write it as [schedule]")
     for key, value in values.items():
         _check_value("str", value, f"schedule.{key}", file)
+        if form := find_time_fault(key, value):
+            raise file.error(f"schedule.{key}", f"{value!r} is no time", f"Write it like {form!r}")
     return {**_TIMES, **values}
 
 

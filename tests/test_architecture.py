@@ -179,6 +179,7 @@ WRITERS = {
 DOORS = {
     "kimi_memory/capture/log.py": "turns, headers and states, screened field by field",
     "kimi_memory/jobs/runner.py": "plans, screened before they are carried out",
+    "kimi_memory/operations/lost_tombstones.py": "lines that history has, screened before",
     "kimi_memory/jobs/undo.py": "bytes that stood there before",
     "kimi_memory/jobs/rekeying.py": "records that stood there, with keyed hashes",
     "kimi_memory/operations/forget.py": "bytes that stood there, without what is purged",

@@ -47,6 +47,10 @@ def test_a_whole_number_serves_as_a_fraction() -> None:
         ("[chunks]\noverlap_tokens = -1\n", "chunks.overlap_tokens is -1. Give a number from 0"),
         ("[gates]\nbreaker_hours = inf\n", "gates.breaker_hours is inf"),
         ("[capture]\nmax_turn_bytes = -1\n", "Give a number from 1024 to"),
+        ('[schedule]\ndaily = "25:99"\n', "'25:99' is no time. Write it like '04:00'"),
+        ('[schedule]\ndaily = "sun 04:00"\n', "'sun 04:00' is no time. Write it like '04:00'"),
+        ('[schedule]\nweekly = "04:00"\n', "'04:00' is no time. Write it like 'sun 04:00'"),
+        ('[schedule]\nintrospect = "noon"\n', "Write it like 'sun 05:00'"),
         ("[temperature]\nrecency_days = 0\n", "Give a number from 0.01 to 36500"),
         ("[temperature]\nfrequency_cap = 0\n", "Give a number from 1 to"),
     ],
@@ -73,6 +77,13 @@ def test_a_wrong_value_is_named_with_its_line(wrong: str) -> None:
     with pytest.raises(FormatError) as caught:
         parse_settings(f"# Settings\n{wrong}\nunknown = 1\n")
     assert caught.value.line == wrong.count("\n") + 2
+
+
+def test_times_that_a_scheduler_can_be_given_are_kept() -> None:
+    times = {"daily": "4:05", "weekly": "Mon 23:59", "introspect": "04:30", "later": "?"}
+    text = "".join(f'{name} = "{time}"\n' for name, time in times.items())
+    assert parse_settings(f"[schedule]\n{text}").schedule == times
+    assert parse_settings('[schedule]\ndaily = ""\n').schedule["daily"] == ""
 
 
 def test_every_setting_is_read_somewhere() -> None:

@@ -20,7 +20,7 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.note import Origin
-from kimi_memory.domain.user_tables import ClusterTable, SigningTable
+from kimi_memory.domain.user_tables import AGENT_KEYS, ClusterTable, SigningTable
 from kimi_memory.errors import HistoryError, KimiMemoryError, UnsafePathError, UsageError
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
@@ -249,9 +249,14 @@ def _in_user(path: Path, host: Host) -> Iterator[Finding]:
 
 
 def _in_user_tables(path: Path, text: str, document: Mapping[str, Any]) -> Iterator[Finding]:
-    for table, of in (("signing", SigningTable), ("cluster", ClusterTable)):
-        for key in sorted({*document.get(table, ())}.difference(of._fields)):
-            near = _find_nearest(key, of._fields)
+    known = {"signing": SigningTable._fields, "cluster": ClusterTable._fields}
+    agents = document.get("agents", {})
+    tables = {name: document.get(name, {}) for name in known}
+    tables |= {f"agents.{name}": table for name, table in agents.items()}
+    for table, values in tables.items():
+        fitting = known.get(table, AGENT_KEYS)
+        for key in sorted({*values}.difference(fitting)):
+            near = _find_nearest(key, fitting)
             yield _build_finding(path, find_line(text, key, below=table), f"[{table}] {key}", near)
 
 

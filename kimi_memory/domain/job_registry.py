@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NamedTuple
 
 from kimi_memory.errors import NotFoundError
+
+_TIME = re.compile(
+    r"(?:(?P<day>mon|tue|wed|thu|fri|sat|sun) )?(?:[01]?\d|2[0-3]):[0-5]\d", re.ASCII
+)
 
 
 # Planners are named and not imported: this module lies below jobs, and the command line reads the
@@ -137,6 +142,21 @@ JOBS = (
 def scheduled() -> list[JobEntry]:
     """Return the jobs that run by themselves, and that ``consolidate`` runs."""
     return [job for job in JOBS if job.time]
+
+
+def find_time_fault(name: str, written: str) -> str:
+    """Return how the time of a job is written, if it is written otherwise; empty if it fits.
+
+    Args:
+        name: of the job.
+        written: its time in ``[schedule]``; an empty one means that it does not run by itself.
+    """
+    span = next((job.span for job in scheduled() if job.name == name), None)
+    time = _TIME.fullmatch(written.strip().lower())
+    fits = time is not None and (span == "memory" or bool(time["day"]) == (span == "week"))
+    if span is None or fits or not written.strip():
+        return ""
+    return {"day": "04:00", "week": "sun 04:00", "memory": "sun 05:00"}[span]
 
 
 def periodic() -> list[JobEntry]:

@@ -37,3 +37,10 @@ class ClusterTable(NamedTuple):
     """Records of a log that every node has are destroyed once they are that old."""
     snapshot_records: int = 5000
     """After so many records the log gets a new place to begin at."""
+
+
+AGENT_KEYS = (
+    *("command", "runtime", "model", "skills", "env", "context", "network", "roots"),
+    *("cpu_s", "wall_s", "memory_mb", "output_bytes"),
+)
+"""What ``[agents.<name>]`` of the user's ``config.toml`` may say."""

@@ -33,13 +33,8 @@ def refuse_in_one_line(base: Any, refuse: type[Exception]) -> Any:
     class OneLineServer(base):  # type: ignore[misc]  # of either version
         async def call_tool(self, name: str, *given: Any, **named: Any) -> Any:
             tools = [one.model_dump(by_alias=True) for one in await self.list_tools()]
-            taken = [
-                one["inputSchema"].get("properties", {}) for one in tools if one["name"] == name
-            ]
-            for key in (given[0] if given else named.get("arguments")) or {}:
-                # The library drops it, and the caller would believe that it was heeded.
-                if taken and key not in taken[0]:
-                    raise refuse(_describe_unknown(name, key, [*taken[0]]))
+            if unknown := _find_unknown(name, given[0] if given else named.get("arguments"), tools):
+                raise refuse(unknown)
             try:
                 return await super().call_tool(name, *given, **named)
             except refuse as error:
@@ -47,7 +42,36 @@ def refuse_in_one_line(base: Any, refuse: type[Exception]) -> Any:
                     raise refuse(_describe_mistakes(name, error.__cause__)) from error.__cause__
                 raise
 
+        async def get_prompt(self, name: str, *given: Any, **named: Any) -> Any:
+            known = [one.name for one in await self.list_prompts()]
+            if name not in known:
+                raise _build_fault(f"{name!r} is no prompt. It has {', '.join(known)}.")
+            try:
+                return await super().get_prompt(name, *given, **named)
+            except ValueError as error:
+                # Any other error the library answers as well, and writes its trace to stderr.
+                raise _build_fault(" ".join(str(error).split())) from error
+
     return OneLineServer
+
+
+def _build_fault(message: str) -> Exception:
+    """Return the error of the library that says what is wrong with a request."""
+    code = _import_first("mcp.types:INVALID_PARAMS")
+    fault: Callable[..., Exception] = _import_first("mcp:MCPError", "mcp:McpError")
+    try:
+        return fault(code, message)
+    # Version 1 takes the same as one object.
+    except TypeError:
+        return fault(_import_first("mcp.types:ErrorData")(code=code, message=message))
+
+
+def _find_unknown(name: str, arguments: Any, tools: list[dict[str, Any]]) -> str:
+    """Say which argument a tool does not take; empty where it takes all of them."""
+    taken = [one["inputSchema"].get("properties", {}) for one in tools if one["name"] == name]
+    # The library drops it, and the caller would believe that it was heeded.
+    unknown = [key for key in arguments or {} if taken and key not in taken[0]]
+    return _describe_unknown(name, unknown[0], [*taken[0]]) if unknown else ""
 
 
 def _describe_unknown(tool: str, key: str, known: list[str]) -> str:

@@ -14,6 +14,7 @@ from kimi_memory.jobs.circuit_breaker import PERIODIC, Breaker
 from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.merge.line_merges import is_joined, line_of_marks
+from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.health_checks import (
     check_copies,
     check_deployment,
@@ -22,11 +23,13 @@ from kimi_memory.operations.health_checks import (
     check_jobs,
     check_kept,
     check_lost_tombstones,
+    check_page_copies,
     check_purges,
     check_tombstones,
     find_part,
 )
 from kimi_memory.operations.links import check_links
+from kimi_memory.operations.lost_tombstones import check_missing_tombstones, restore_tombstones
 from kimi_memory.operations.open_questions import marked
 from kimi_memory.operations.remotes import check_remotes
 from kimi_memory.operations.session_evidence import check_evidence, split_sessions
@@ -59,7 +62,7 @@ def doctor(memory: Memory) -> list[Finding]:
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
     found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
-    found += [*check_kept(memory), *check_deployment(memory)]
+    found += [*check_page_copies(memory), *check_kept(memory), *check_deployment(memory)]
     found += check_remotes(memory)
     if memory.store.moved:
         place = f"this memory moved to {memory.store.moved}"
@@ -91,6 +94,8 @@ def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     if "sessions" in checks:
         for path in split_sessions(memory):
             yield f"{path} held two sessions; each has its own file"
+    if "tombstones" in checks and (count := restore_tombstones(memory)):
+        yield f"{counted(count, 'tombstones were put back')}"
     if checks & {"merge", "copies"}:
         yield from memory.repair_merges(thorough=True)
     if "index" in checks:
@@ -229,6 +234,7 @@ _CHECKS: tuple[Callable[[Memory], Iterable[Finding]], ...] = (
     check_evidence,
     check_purges,
     check_lost_tombstones,
+    check_missing_tombstones,
     _check_touched,
     _check_merges,
     lambda memory: memory.index.verify(),

@@ -27,6 +27,10 @@ _DELETE_LOSING = "Take over what is right into the other file, then delete this 
 _DELETE_KEPT = "Take over what is right into the file of its name, then delete this one."
 _KEPT = re.compile(r"\.(?:[0-9a-f]{8}|\d{8}T\d{6}Z)\.[^/]+$")
 """How a version is marked that was kept; a page about a contradiction has no such mark."""
+_NUMBERED = re.compile(
+    r"(.+?)(?: ?[(（]\d+[)）]| (?:- )?(?:copy|副本)(?: \d+| ?[(（]\d+[)）])?)\.md", re.IGNORECASE
+)
+"""How sync tools, browsers and file managers name one more file of the same name."""
 # The same fault mostly stands in many files, and the remedy is the same.
 _SHOWN = 5
 _HISTORY = ".git"
@@ -101,6 +105,16 @@ def check_copies(memory: Memory) -> Iterator[Finding]:
     if rest := found[_SHOWN:]:
         message = f"there are {len(rest)} more losing versions of sync tools"
         yield _copy_finding(message, "", fixable=not mended.isdisjoint(rest))
+
+
+def check_page_copies(memory: Memory) -> Iterator[Finding]:
+    """Yield what has the name of a copy of one of the pages outside of all tiers."""
+    pages = {path for path in memory.store.files() if "/" not in path}
+    for path in sorted(pages):
+        mark = _NUMBERED.fullmatch(path)
+        if mark and f"{mark[1]}.md" in pages:
+            message = f"it looks like a copy of {mark[1]}.md that a program made"
+            yield _copy_finding(message, path, fixable=False)
 
 
 def check_kept(memory: Memory) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory.domain.agent_run import Limits, Program
+from kimi_memory.domain.user_tables import AGENT_KEYS
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
 
@@ -83,7 +84,7 @@ def find_program(name: str, agents: Mapping[str, Mapping[str, Any]], config: Pat
             elif key in _FIELDS:
                 found[key] = _FIELDS[key](value)  # type: ignore[assignment]  # each of its kind
             else:
-                raise ValueError(f"one of {', '.join((*_FIELDS, *_LIMITS))}; there is no {key}")
+                raise ValueError(f"one of {', '.join(AGENT_KEYS)}; there is no {key}")
         except ValueError as error:
             # Only for the message: the settings were parsed long before, and kept no line numbers.
             text = config.read_text(encoding="utf-8") if config.is_file() else ""

@@ -18,11 +18,13 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home, unknown_settings, user_host
 from kimi_memory.cli import run
 from kimi_memory.config import MARKER, Settings
+from kimi_memory.domain.user_tables import AGENT_KEYS
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.operations.review_queue import Answer, answer
+from kimi_memory.runs.programs import find_program
 from tests.store.trust.test_vetting import at_work, lived
 from tests.test_copies import git
 
@@ -138,11 +140,12 @@ def test_a_misspelt_name_in_a_memory(tmp_path: Path, text: str, where: str, near
         ("[plugins.ollama]\nmodle = 'x'\n", ":2: [plugins.ollama] modle ", "model?"),
         ("[plugins.demo]\nx = 1\n", ":2: [plugins.demo] x ", "See docs"),
         ("[signing]\nkye = 'a'\n", ":2: [signing] kye ", "key?"),
+        ("[agents.x]\ncommand = 'a'\nmodle = 'b'\n", ":3: [agents.x] modle ", "model?"),
         ("[cluster]\nwait_second = 3\n", ":2: [cluster] wait_second ", "wait_seconds?"),
     ],
     ids=[
         *("key", "disabled", "plugin", "no plugins table", "plugin's key", "a plugin without any"),
-        *("a key of signing", "a key of a cluster"),
+        *("a key of signing", "a key of an agent", "a key of a cluster"),
     ],
 )
 def test_a_misspelt_name_of_the_user(tmp_path: Path, text: str, where: str, near: str) -> None:
@@ -350,3 +353,10 @@ def test_settings_behind_a_link_change_nothing(lived: Memory, reopened: Reopened
     memory = reopened()
     assert memory.settings == before
     assert memory.settings_wait == "it is a link or no plain file"
+
+
+@pytest.mark.parametrize("key", AGENT_KEYS)
+def test_a_program_of_an_agent_has_every_key_that_is_known(key: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as caught:
+        find_program("x", {"x": {key: b"of no fitting kind"}}, tmp_path / "config.toml")
+    assert "there is no" not in str(caught.value)

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from kimi_memory import Memory, Opening, __version__
-from tests.mcp.wire import HELLO, over_http, user
+from tests.mcp.wire import HELLO, Wire, ours, over_http, user
 
 mcp = pytest.importorskip("mcp", reason="needs the library mcp")
 
@@ -199,6 +199,26 @@ def test_pages_are_resources_and_a_question_is_a_prompt(root: Path) -> None:
     assert {str(one.uri) for one in listed.resources} >= {"memory://USER.md", "memory://MEMORY.md"}
     assert page.contents[0].text.rstrip() == (root / "USER.md").read_text("utf-8").rstrip()
     assert "6543" in asked.messages[0].content.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"name": "recal"}, "'recal' is no prompt. It has recall."),
+        ({"name": "x\ny"}, "is no prompt. It has recall."),
+        ({"name": "recall"}, "Missing required arguments"),
+    ],
+)
+def test_a_mistake_in_a_prompt_is_one_line_and_no_trace(
+    root: Path, tmp_path: Path, asked: dict[str, str], said: str
+) -> None:
+    with (tmp_path / "log").open("w+", encoding="utf-8") as log:
+        with Wire(ours(root), user(tmp_path), log) as client:
+            with pytest.raises(AssertionError, match=said):
+                client.ask("prompts/get", asked)
+            assert client.ask("ping") == {}
+        log.seek(0)
+        assert "Traceback" not in log.read()
 
 
 def test_what_waits_and_what_there_is_can_be_asked(root: Path) -> None:

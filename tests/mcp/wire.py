@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -61,10 +61,12 @@ def _answers(port: int) -> bool:
 class Wire:
     """One server over pipes and the requests that were sent to it."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(
+        self, argv: Sequence[str], env: Mapping[str, str], log: IO[str] | int = subprocess.DEVNULL
+    ) -> None:
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            argv, env=env, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+            argv, env=env, stdin=pipe, stdout=pipe, stderr=log, text=True
         )
         self._sent = 0
 

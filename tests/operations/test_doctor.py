@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -142,12 +144,37 @@ def test_tombstones_that_were_cut_off_are_named(memory: Memory) -> None:
     root = memory.root
     memory.close()
     path = root / "mid-term/tombstones.jsonl"
+    whole = path.read_bytes()
     path.write_text("garbage {\n", encoding="utf-8")
     with Memory.open(root) as again:
         for found in (doctor(again), verify(again)):
-            [one] = [finding for finding in found if finding.check == "tombstones"]
+            one, gone = (finding for finding in found if finding.check == "tombstones")
+            assert gone.message.startswith("1 tombstone is gone")
             assert one.severity is Severity.WARNING and "may come back" in one.message
             assert one.path.startswith(".kimi/lost+found/")
         assert (root / one.path).read_bytes() == b"garbage {\n"
         (root / one.path).unlink()
+        assert [one for one in doctor(again) if one.check == "tombstones"] == [gone]
+        path.write_bytes(whole)
         assert not [finding for finding in doctor(again) if finding.check == "tombstones"]
+
+
+@pytest.mark.parametrize("said", [r"\377\376\0\n", r":1 2 3\0", r"x y\n"])
+@pytest.mark.parametrize(
+    "command",
+    ["", "rev-list", "diff-tree", "cat-file", "for-each-ref", "fsck", "config", "ls-tree"],
+)
+def test_a_git_that_answers_nonsense_is_a_finding(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, said: str
+) -> None:
+    memory.remember("The door code is blue.")
+    forget(memory, Wanted(key="note.the-door-code-is-blue"))
+    fake, real = tmp_path / "bin/git", shutil.which("git")
+    fake.parent.mkdir()
+    fake.write_text(
+        f'#!/bin/sh\ncase " $* " in *" {command}"*) cat > /dev/null; printf "{said}";;'
+        f' *) exec {real} "$@";; esac\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    assert all(one.message for one in [*verify(memory), *doctor(memory)])

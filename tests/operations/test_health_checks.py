@@ -69,6 +69,19 @@ def test_a_changed_tombstone_is_named(memory: Memory) -> None:
     assert one.message.startswith("line 1 was changed")
 
 
+@pytest.mark.parametrize(
+    "name", ["USER (1).md", "USER(2).md", "USER - Copy.md", "USER copy 2.md", "USER - 副本 (2).md"]
+)
+def test_a_copy_of_a_root_page_is_named(memory: Memory, name: str) -> None:
+    (memory.root / "USER.md").touch()
+    (memory.root / "Plan (2027).md").write_text("A page of its own.\n", encoding="utf-8")
+    assert told(memory) == []
+    (memory.root / name).write_text("# User\n", encoding="utf-8")
+    [one] = told(memory)
+    assert (one.check, one.path) == ("copies", name)
+    assert one.message == "it looks like a copy of USER.md that a program made"
+
+
 def test_a_job_that_failed_is_a_warning_and_one_that_rests_an_error(memory: Memory) -> None:
     breaker = Breaker(memory.store, memory.settings.gates)
     severities = []

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kimi_memory.errors import HistoryError
@@ -209,22 +211,20 @@ class Git:
         if time.monotonic() < self._rests_until:
             raise self._hanging_error(arguments)
         try:
-            done = subprocess.run(
-                ["git", *FLAGS, *arguments],
-                input=feed,
-                cwd=self.root,
-                env=clean_environment(**(self.variables | extra)),
-                capture_output=True,
-                check=False,
-                timeout=call_timeout(arguments),
-            )
+            with self._start(arguments, extra) as process:
+                try:
+                    out, err = process.communicate(feed, call_timeout(arguments))
+                finally:
+                    # Leaving closes the pipes, and waits for nothing but the process itself.
+                    if process.returncode is None:
+                        end_group(process)
         except FileNotFoundError as error:
             raise self._missing_git_error() from error
         except subprocess.TimeoutExpired as error:
             raise self.give_up(arguments, error.timeout) from error
         except OSError as error:
             raise HistoryError(f"git could not be run: {error}. Retry.") from error
-        return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+        return Result(process.returncode, out, err.decode("utf-8", "replace"))
 
     def run(self, *arguments: str | bytes, feed: bytes = b"", **extra: str) -> bytes:
         """Run a command and return its output.
@@ -246,16 +246,24 @@ class Git:
         if time.monotonic() < self._rests_until:
             raise self._hanging_error(arguments)
         try:
-            return subprocess.Popen(
-                ["git", *FLAGS, *arguments],
-                cwd=self.root,
-                env=clean_environment(**(self.variables | extra)),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
+            return self._start(arguments, extra)
         except FileNotFoundError as error:
             raise self._missing_git_error() from error
+
+    def _start(
+        self, arguments: Sequence[str | bytes], extra: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            ["git", *FLAGS, *arguments],
+            cwd=self.root,
+            env=clean_environment(**(self.variables | extra)),
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            # A wrapper of git may start others, which hold its pipes: all of them end together.
+            process_group=0,
+        )
 
     def give_up(self, arguments: Sequence[str | bytes], seconds: float) -> HistoryError:
         """Ask git nothing for a while, and return the error that says that it hangs."""
@@ -307,6 +315,27 @@ def quote_path(path: Path) -> str:
     """Return a path as an element of a list that colons separate."""
     plain = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process that leads a group, with all that it started."""
+    # It ended by itself just now, or is a zombie.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
+@contextmanager
+def parsing(command: str) -> Iterator[None]:
+    """Turn the failure to read an answer into a HistoryError; also decorates a function."""
+    try:
+        yield
+    # A wrapper of git may write anything; what git itself writes can be parsed.
+    except (ValueError, LookupError, StopIteration) as error:
+        raise HistoryError(
+            f"git {command} gave an answer that cannot be read. "
+            "Look which git is the first on PATH, then retry."
+        ) from error
 
 
 def refusal(arguments: Sequence[str | bytes], err: str) -> HistoryError:

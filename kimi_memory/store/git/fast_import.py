@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from threading import Event, Thread
 
-from kimi_memory.store.git.command import Git, call_timeout, encode, refusal
+from kimi_memory.store.git.command import Git, call_timeout, encode, end_group, refusal
 from kimi_memory.store.git.tree import NOTHING, Difference
 
 _COMMAND = ("fast-import",)
@@ -40,12 +40,12 @@ class Import:
             return
         if error is not None:
             # The end of a stream counts as a good one, so git would keep what it got until then.
-            self._process.kill()
+            end_group(self._process)
         try:
             _, err = self._process.communicate(timeout=call_timeout(_COMMAND))
         except subprocess.TimeoutExpired:
             self._hangs = True
-            self._process.kill()
+            end_group(self._process)
             _, err = self._process.communicate()
         self._ended.set()
         failed = self._broken or self._process.returncode != 0
@@ -138,7 +138,7 @@ class Import:
                 return
             since = self._waits_since
             self._hangs = bool(since) and time.monotonic() - since >= self._seconds
-        process.kill()
+        end_group(process)
 
     def _read_answer(self) -> str:
         process = self._process

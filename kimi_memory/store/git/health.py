@@ -64,11 +64,18 @@ def _check_state(git: Git, folder: Path) -> Iterator[Finding]:
         yield _warning_finding(
             f"a {verb} is under way", "Finish or abort it with git; commits wait for it"
         )
-    elif not branch(git)[0]:
+    elif not (at := branch(git))[0]:
         yield _warning_finding(
             "HEAD is detached",
             "Go back with 'git switch -'; if git refuses, 'git switch -c NAME' makes a branch of "
             "it for 'kimi-memory merge NAME'. Commits wait for that",
+        )
+    elif not at[1] and (others := git.run("for-each-ref", "--format=%(refname)", "refs/heads")):
+        yield _error_finding(
+            f"HEAD names {at[0].removeprefix('refs/heads/')}, and there is no such branch, so the "
+            "history is not seen",
+            f"Run 'git symbolic-ref HEAD {decode(others.splitlines()[0])}' before anything is "
+            "written, or name another of 'git branch'",
         )
     if is_shallow(git):
         yield _warning_finding(

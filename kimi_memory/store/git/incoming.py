@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 from kimi_memory.errors import HistoryError, UsageError
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.bundle import Bundle, open_pack
-from kimi_memory.store.git.command import Git, decode, refusal
+from kimi_memory.store.git.command import Git, decode, end_group, refusal
 from kimi_memory.store.git.files import LARGEST, refused_by_git
 from kimi_memory.store.git.read import NAMES, find_types, read_blobs
 from kimi_memory.store.git.transfer import is_large, take_pack
@@ -124,7 +124,7 @@ def _index_pack(git: Git, bundle: Bundle, content: IO[bytes]) -> None:
     except BrokenPipeError:  # It says why on its other end.
         _, err = process.communicate()
     except (OSError, EOFError, zlib.error, subprocess.TimeoutExpired) as error:
-        process.kill()
+        end_group(process)
         process.communicate()
         raise _refuse(bundle, f"cannot be unpacked: {error}") from error
     if process.returncode != 0 or most <= 0:
@@ -148,7 +148,7 @@ def _check_files(git: Git, bundle: Bundle) -> None:
             if number >= _MOST_FILES or room < 0:
                 raise _refuse(bundle, "holds more files than a memory has")
     finally:
-        process.kill()
+        end_group(process)
         process.communicate()
 
 

@@ -6,13 +6,10 @@ helpers, ssh and proxies. What a folder says of it, nobody reads.
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import tempfile
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +19,7 @@ from kimi_memory.store.git.command import (
     MISSING,
     Git,
     Result,
+    end_group,
     last_words,
     network_environment,
     ssh_command,
@@ -133,7 +131,7 @@ def call_remote(git: Git, folder: Path, deadline: Deadline, *arguments: str) -> 
         finally:
             timer.cancel()
             if process.returncode is None:  # an interrupt came first
-                _end_session(process)
+                end_group(process)
                 process.wait()
         if late.is_set():
             raise TimeoutError
@@ -193,13 +191,7 @@ def late_remote(name: str, deadline: Deadline) -> RemoteError:
 
 def _end_late(process: subprocess.Popen[bytes], late: threading.Event) -> None:
     late.set()
-    _end_session(process)
-
-
-def _end_session(process: subprocess.Popen[bytes]) -> None:
-    # It ended by itself just now.
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    end_group(process)
 
 
 def _read_all(file: BinaryIO) -> bytes:

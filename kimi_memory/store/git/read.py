@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.paths import is_plain
-from kimi_memory.store.git.command import Git, decode, encode, one_line, refusal
+from kimi_memory.store.git.command import Git, decode, encode, one_line, parsing, refusal
 from kimi_memory.store.git.commit import FORMAT, disk_tree, parse_log, trailer_name
 from kimi_memory.store.git.loose import read_loose
 from kimi_memory.store.git.tree import EMPTY_TREE, differences
@@ -48,6 +48,7 @@ class GraphRow(NamedTuple):
     """When it was made, by the clock of its machine."""
 
 
+@parsing("rev-list")
 def read_graph(git: Git, commit: str, since: str = "") -> list[GraphRow]:
     """Return a commit and what it descends from, parents before children, without an old one."""
     # Not by `--format`, for which git would read each commit, whatever its list of commits says.
@@ -75,6 +76,7 @@ def resolve(git: Git, commit: str) -> str:
     return result.text
 
 
+@parsing("cat-file")
 def find_types(git: Git, names: Iterable[str]) -> dict[str, str]:
     """Return the types of objects by their names; ``missing`` for those that are not here."""
     feed = "".join(f"{name}\n" for name in names).encode()
@@ -113,6 +115,7 @@ def read_since(git: Git, old: str) -> list[Commit]:
     return _list_commits(git, [f"^{old}"] if old else [], [])
 
 
+@parsing("for-each-ref")
 def read_names(git: Git) -> dict[str, str]:
     """Return the commits that a person gave a name, by that name."""
     form = "--format=%(refname:lstrip=3)%00%(objectname)"
@@ -162,6 +165,7 @@ def read_changed(git: Git, commit: str) -> list[tuple[str, str]]:
     ]
 
 
+@parsing("diff-tree")
 def read_versions(git: Git, folders: Sequence[str]) -> list[Version]:
     """Return what each commit made of the files in some folders, newest first.
 
@@ -202,6 +206,11 @@ def read_touched(git: Git, commits: Iterable[str]) -> Iterator[Touched]:
     # Combined: what a merge took from one of its parents unchanged was done by the commits before.
     plain = ("--stdin", "-r", "-c", "--root", "--no-renames", "--no-abbrev", "-z")
     words = iter(git.run("diff-tree", *plain, feed=feed).split(b"\0")[:-1])
+    with parsing("diff-tree"):
+        yield from _parse_touched(words)
+
+
+def _parse_touched(words: Iterator[bytes]) -> Iterator[Touched]:
     commit = ""
     for word in words:
         if not word.startswith(b":"):
@@ -245,6 +254,7 @@ def _compare_trees(git: Git, old: str, new: str) -> list[Pair]:
     ]
 
 
+@parsing("cat-file")
 def read_files(git: Git, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
     """Return files by commit and path; those that are not there are left out."""
     found: dict[tuple[str, str], bytes] = {}
@@ -280,6 +290,11 @@ def parse_objects(out: bytes) -> Iterator[tuple[bytes, str, bytes]]:
     Raises:
         HistoryError: an object is missing or damaged.
     """
+    with parsing("cat-file"):
+        yield from _parse_objects(out)
+
+
+def _parse_objects(out: bytes) -> Iterator[tuple[bytes, str, bytes]]:
     at = 0
     while at < len(out):
         end = out.index(b"\n", at)

@@ -23,7 +23,7 @@ from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.disk import UNKNOWN, Stat, settled_stat, state_of
 from kimi_memory.store.files.paths import RECEIPTS
 from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git, decode, encode, refusal
+from kimi_memory.store.git.command import Git, decode, encode, parsing, refusal
 from kimi_memory.store.git.files import is_gone, read_plain, scan, scan_paths
 from kimi_memory.store.git.head import checked_out
 
@@ -256,6 +256,7 @@ def _parse_differences(content: bytes) -> list[Difference]:
     return list(map(_parse_difference, rows[:-1:2], rows[1::2]))
 
 
+@parsing("diff-tree")
 def _parse_difference(about: bytes, path: bytes) -> Difference:
     was, now, blob, fresh, _ = about.decode("ascii").removeprefix(":").split(" ")
     return Difference(decode(path), _make_entry(was, blob), _make_entry(now, fresh))

@@ -2,13 +2,22 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import command as module
-from kimi_memory.store.git.command import SAFE, Git, clean_environment, decode, encode, refusal
+from kimi_memory.store.git.command import (
+    SAFE,
+    Git,
+    clean_environment,
+    decode,
+    encode,
+    end_group,
+    refusal,
+)
 
 
 @pytest.fixture
@@ -83,6 +92,27 @@ def test_a_git_that_does_not_end_is_given_up(git, monkeypatch, tmp_path):
     monkeypatch.undo()
     monkeypatch.setattr(git, "_rests_until", 0.0)
     assert git.run("version")
+
+
+@pytest.mark.parametrize("feed", [b"", b"x" * 1_000_000], ids=["nothing", "much"])
+def test_what_a_hanging_wrapper_of_git_started_ends_with_it(git, monkeypatch, tmp_path, feed):
+    fake, seen = tmp_path / "bin" / "git", tmp_path / "child"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\n/bin/sleep 60 <&0 &\necho $! > {seen}\nwait\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(fake.parent))
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 1)
+    started = time.monotonic()
+    with pytest.raises(HistoryError, match="did not end within 1 seconds"):
+        git.run("version", feed=feed)
+    assert time.monotonic() - started < 30
+    child = int(seen.read_text())
+    while Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
+        assert time.monotonic() - started < 30
+    monkeypatch.setattr(git, "_rests_until", 0.0)
+    with git.stream("version") as process:
+        end_group(process)
+    assert time.monotonic() - started < 30
 
 
 def test_only_commands_over_a_whole_history_may_take_minutes():

@@ -38,6 +38,20 @@ def test_a_sound_history_has_no_findings(history):
     assert history.check() == []
 
 
+def test_a_head_that_names_no_branch_is_found(history, root):
+    write(root, "a.md")
+    history.commit("x")
+    git(root, "symbolic-ref", "HEAD", "refs/heads/nowhere")
+    [found] = history.check()
+    assert found.severity is Severity.ERROR
+    assert found.message == (
+        "HEAD names nowhere, and there is no such branch, so the history is not seen"
+    )
+    command = found.remedy.split("'")[1].split()
+    git(root, *command[1:])
+    assert history.check() == []
+
+
 def test_the_doctor_sees_locks_and_unsafe_settings(history, root):
     (root / ".git/index.lock").touch()
     git(root, "config", "core.fsync", "none")
