@@ -139,7 +139,7 @@ class Parser(ArgumentParser):
             of = f"{self.prog} {getattr(chosen, 'command', None) or ''}".strip()
             slips = (word.partition("=")[0] for word in rest if word.startswith("--"))
             options = [*_yield_options(self)]
-            near = difflib.get_close_matches(next(slips, ""), options, n=1)
+            near = difflib.get_close_matches(next(slips, ""), options, n=1, cutoff=0.7)
             meant = f" Did you mean {near[0]!r}?" if near else ""
             told = f"unrecognized arguments: {' '.join(rest)}."
             raise UsageError(f"{told}{meant} See '{of} --help'.")

@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.listed import NOTE_HELP, find_listed
-from kimi_memory.cli.related import read_then, show_related
 from kimi_memory.cli.shared import add_copy, add_valid_at, named_point, open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
@@ -31,8 +30,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print the text, or what the note is linked with."""
-    if arguments.related:
-        return show_related(arguments)
+    if arguments.related or arguments.valid_at:
+        # A note as it is now takes a third as long.
+        from kimi_memory.cli.related import read_then, show_related
+
+        if arguments.related:
+            return show_related(arguments)
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments, follow=True) as memory:

@@ -63,7 +63,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Make the folder, its pages and its history, and what else was asked for."""
-    if arguments.memory and arguments.folder != Path():
+    if arguments.memory and arguments.folder not in (Path(), arguments.memory):
         raise UsageError("Two folders are named. Leave --memory or the folder out.")
     folder = (arguments.memory or arguments.folder).expanduser()
     is_new, is_asking = not (folder / MARKER).is_file(), asks(arguments, folder)

@@ -62,8 +62,10 @@ def read_again(held: Sequence[Card], draft: Draft, now: datetime) -> list[Card]:
     """Return the cards kept at once of a turn that hold or wait otherwise with their session.
 
     What a person has changed since stays, and what took the place of something known: else
-    nothing would be.
+    nothing would be. So does all where the words may not be the person's any more.
     """
+    if draft.origin is not Origin.HUMAN:
+        return []
     status = Status.CANDIDATE if draft.weak else Status.ACTIVE
     same = [c for c in held if normalise(c.value) == normalise(content_of(draft))]
     mine = [c for c in same if c.updated == c.created and len(c.quotes) == len(draft.quotes)]
