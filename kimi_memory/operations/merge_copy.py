@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
@@ -27,6 +26,7 @@ from kimi_memory.jobs.merging import (
     write_views,
 )
 from kimi_memory.jobs.settle import Brought, Settle
+from kimi_memory.jobs.vouching import Caps, Vouched, find_vouched, weigh
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
@@ -36,9 +36,6 @@ from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.head import note_examined
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.trust.session_growth import turn_lines
-
-if TYPE_CHECKING:
-    from kimi_memory.jobs.vouching import Caps, Vouched
 
 # Clocks of two machines differ by seconds; by more, what is known as of a time is uncertain.
 _SKEW = timedelta(minutes=5)
@@ -323,8 +320,6 @@ def _weigh(
     """Return which files of a merge somebody vouches for; None where nobody known signed any."""
     if not (memory.home.config / "allowed_signers").is_file():
         return None
-    from kimi_memory.jobs.vouching import find_vouched, weigh  # Nothing of it without keys.
-
     found = find_vouched(memory, memory.signing.signers, merger, theirs)
     if found is None:
         return None

@@ -17,13 +17,6 @@ from kimi_memory.server.server import Serving, serve_app
 from kimi_memory.server.workers import Desk
 
 
-def _load_site() -> Any:
-    """Return the module of the pages: it needs libraries that no other command loads."""
-    from kimi_memory.web import site_app
-
-    return site_app
-
-
 def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, guarded: None) -> None:
     """Serve a memory, with its pages, until the process is asked to end.
 
@@ -38,14 +31,15 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
     others: list[Desk] = []
 
     def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
-        site = _load_site()
+        from kimi_memory.web.site_app import make_app, make_many
+
         for root in serving.beside:
             others.append(Desk(root, serving.home, serving.limits.waiting))
             at_end.callback(others[-1].close)
-        app = site.make_app(serving, desk, tokens, stop, others)
+        app = make_app(serving, desk, tokens, stop, others)
         if serving.below is None:
             return app
-        many = site.make_many(app, serving, serving.below, stop)
+        many = make_many(app, serving, serving.below, stop)
         at_end.callback(many.close)
         return many
 
