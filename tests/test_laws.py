@@ -156,6 +156,7 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "operations/review_queue.py",  # a file that was turned away
         "runs/run_records.py",  # figures of agents' runs
         "runs/identity.py",  # who the memory is, on a person's word
+        "operations/lost_tombstones.py",  # stones that history has, on a person's word
         "operations/session_evidence.py",  # two sessions that a merge wrote into one file
     }
 
