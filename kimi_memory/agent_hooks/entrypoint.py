@@ -131,15 +131,21 @@ def _answer_in_process(root: str, event: dict[str, Any], new: str) -> str:
     signal.alarm(LIMIT_SECONDS)
     from kimi_memory.agent_hooks.inline import answer_here, begin_here, leave_words, may_serve
 
-    def give_up(*failure: Any) -> None:
+    def end_late(*_: Any) -> None:
         # What can be read nowhere else is taken in once the memory can be written again.
         try:
             leave_words(root, event)
         finally:
-            _go_quietly(*failure) if len(failure) > 2 else os._exit(0)
+            os._exit(0)
 
-    signal.signal(signal.SIGALRM, give_up)
-    sys.excepthook = give_up
+    def end_failed(*failure: Any) -> None:
+        try:
+            leave_words(root, event)
+        finally:
+            _go_quietly(*failure)
+
+    signal.signal(signal.SIGALRM, end_late)
+    sys.excepthook = end_failed
     root = begin_here(root, new) if new else root
     said = answer_here(root, event)
     signal.alarm(0)

@@ -59,16 +59,19 @@ def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:
 
 
 def read_again(held: Sequence[Card], draft: Draft, now: datetime) -> list[Card]:
-    """Return the cards kept at once of a turn that hold or wait otherwise with their session.
+    """Return the cards that a turn made at once and that wait, or hold, since their session ended.
 
     What a person has changed since stays, and what took the place of something known: else
-    nothing would be. So does all where the words may not be the person's any more.
+    nothing would be. So does what was asked to be remembered, and all where the words may not be
+    the person's any more.
     """
     if draft.origin is not Origin.HUMAN:
         return []
     status = Status.CANDIDATE if draft.weak else Status.ACTIVE
     same = [c for c in held if normalise(c.value) == normalise(content_of(draft))]
     mine = [c for c in same if c.updated == c.created and len(c.quotes) == len(draft.quotes)]
+    # What was asked for is surer than what is only found in a talk.
+    mine = [c for c in mine if c.confidence <= draft.confidence]
     mine = [c for c in mine if c.trust is Origin.HUMAN and not c.supersedes]
     otherwise = {Status.ACTIVE, Status.CANDIDATE} - {status}
     return [replace(c, status=status, updated=now) for c in mine if c.status in otherwise]

@@ -148,7 +148,7 @@ def _is_listed(value: str) -> bool:
     return _LISTED.match(value) is not None
 
 
-def _only_praises(value: str) -> bool:
+def _is_praise(value: str) -> bool:
     return praises(value) and slot_of(value) is None
 
 
@@ -162,7 +162,7 @@ _LOOSE: Mapping[CardType, tuple[Callable[[str], bool], ...]] = {
     CardType.DECISION: (
         *(reports_trouble, uses_agent, asks_for_help, _is_listed, points_at_talk, scolds),
     ),
-    CardType.FACT: (asks_for_help, scolds, _is_half, _only_praises),
+    CardType.FACT: (asks_for_help, scolds, _is_half, _is_praise),
     CardType.TASK_STATE: (_is_listed,),
 }
 """By what each sort of draft shows that it is of the talk around it."""

@@ -288,6 +288,14 @@ def test_what_was_kept_at_once_is_read_again_with_its_session(memory: Memory) ->
     assert by_session == {TRAINS: Status.CANDIDATE, PLANKS: Status.ACTIVE}
 
 
+def test_what_somebody_asked_to_remember_stays(memory: Memory, clock: Clock) -> None:
+    for text in ("Let's use the cedar planks.", "我喜欢慢慢来。", "do not make a page"):
+        memory.remember(text)
+    clock.move(hours=14)
+    memory.end(cards(memory)[0].quotes[0].session)
+    assert {card.status for card in cards(memory)} == {Status.ACTIVE}
+
+
 def test_what_took_the_place_of_something_known_stays(memory: Memory) -> None:
     session = memory.session("s")
     for text in ("我喜欢深色主题。", "我不再喜欢深色主题了，我喜欢浅色主题。"):

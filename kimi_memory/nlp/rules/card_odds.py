@@ -25,7 +25,11 @@ from kimi_memory.nlp.rules.utterance import Act, clauses
 
 _LEAST: Mapping[str, float] = {"rule": 0.0, "decision": 0.0, "preference": -1.5}
 _LEAST_ELSE = -0.9
-"""A card whose log odds are lower waits for a person: by its type."""
+"""A card whose log odds are lower waits for a person: by its type.
+
+For rules and decisions as the fit has it; for tastes and facts lower, as 233 cards of chats and of
+friends asked for that were judged after it.
+"""
 _CHANGE = 1.25
 """So much less is enough for what says that something is otherwise, or takes the place of it."""
 # A logistic regression over 520 cards of some 380 people; of people left out it tells with auc 0.82
