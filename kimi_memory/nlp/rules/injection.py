@@ -47,7 +47,7 @@ _ORDERS = Phrases(
     r"(?:指令|指示|规则|规定|准则|命令|提示|策略|一切)",
     r"(?:旧指令|之前的指令)作废|此前的[^。\n]{0,6}(?:命令|指令)[^。\n]{0,3}取消",
     # somebody else seems to speak
-    r"<\|im_|<<sys>>|\[/?inst\]|\"role\"\s{0,4}:\s{0,4}\"system\"",
+    r"<\|im_|<<sys>>|\[/?inst\]|\"role\"\s{0,4}[:：]\s{0,4}\"system\"",
     r"(?:you are|你现在).{0,12}(?:maintenance mode|维护模式)",
     rf"^\W{{0,6}}(?:{_WHO})\s{{0,2}}[:：](?=.{{0,80}}(?:{_SETTLES}))",
     r"^\W{0,6}(?:system|系统)\s{0,2}[:：].{0,20}(?:user|用户).{0,10}(?:decided|prefers|决定|喜欢)",
@@ -74,6 +74,16 @@ _ORDERS = Phrases(
 _SPREAD = regex(r"(?<![A-Za-z])(?:[A-Za-z][ \-.]){4,}[A-Za-z](?![A-Za-z])")
 _SPREAD_HAN = regex(rf"(?<=[{HAN}])[ \-.·](?=[{HAN}])")
 _GAP = regex(r"[ \-.]{2,}")
+_UNDISGUISED = regex(
+    r"[\x00-\x7f\xc0-\xff\u3000\u4e00-\u7566\u7568-\u9fff，。！？：；、（）《》【】「」『』“”‘’…—～·％￥"
+    r"\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff]*"
+)
+"""Signs that pass for no other ones; 畧, U+7567, passes for 略."""
+_UNSEEN = regex(
+    r"[\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
+)
+"""Signs of the category Cf, which nobody sees."""
 _LIKE = str.maketrans(
     "абвгеікмнорстухѕјԁԛԝАВЕІКМНОРСТУХЅЈαονρτικ畧",
     "abbreikmhopctyxsjdqwABEIKMHOPCTYXSJaovptik略",
@@ -95,10 +105,10 @@ def gives_orders(text: str) -> bool:
 def _remove_disguise(text: str) -> str:
     if text.isascii():
         return _join_letters(text)
-    seen = unicodedata.normalize("NFKC", text).translate(_LIKE)
-    # To look at the category of every sign is slow; `isprintable` is not, and few texts fail it.
-    if not seen.isprintable():
-        seen = "".join(one for one in seen if unicodedata.category(one) != "Cf")
+    # Most texts hide nothing, and to look at each sign of a long Chinese one is slow.
+    if _UNDISGUISED.fullmatch(text):
+        return _SPREAD_HAN.sub("", _join_letters(text))
+    seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", text).translate(_LIKE))
     return _SPREAD_HAN.sub("", _join_letters(seen))
 
 
