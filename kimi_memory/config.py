@@ -16,7 +16,13 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.domain.job_registry import find_time_fault, scheduled
 from kimi_memory.domain.memory_identity import ModelTable, SkillsTable
-from kimi_memory.domain.memory_tables import IntrospectTable, TtlTable, find_bounds, parse_span
+from kimi_memory.domain.memory_tables import (
+    CaptureTable,
+    IntrospectTable,
+    TtlTable,
+    find_bounds,
+    parse_span,
+)
 from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
@@ -48,21 +54,6 @@ class MemoryTable(NamedTuple):
     """Who made it, as they want to be called; ``init --by``."""
     moved: str = ""
     """Where the memory lives now: this folder takes no writes; made by migrate."""
-
-
-class CaptureTable(NamedTuple):
-    """``[capture]``"""
-
-    auto: bool = True
-    """Whether triggers may remember at once what a turn says is important."""
-    limit: int = 3
-    """At most so many auto-captured memories per exchange."""
-    min_chars: int = 10
-    """Shorter turns are not auto-captured; a Chinese character counts double."""
-    max_chars: int = 500
-    """Longer turns are not auto-captured, being pasted text; counted in the same way."""
-    max_turn_bytes: int = 65536
-    """A longer turn is cut here, with a mark that says how much."""
 
 
 class DistilTable(NamedTuple):

@@ -28,25 +28,24 @@ from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.session import Json, Session, Transcript, Turn, scope_of
+from kimi_memory.domain.session import STATEMENTS, Json, Session, Transcript, Turn, scope_of
 from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import fold_case, language_of
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules import cues
-from kimi_memory.nlp.rules.addressed import tells_agents
 from kimi_memory.store.files.paths import KEPT
 from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
     from kimi_memory.api.job_runs import JobRuns
-    from kimi_memory.config import CaptureTable
     from kimi_memory.domain.change import Actor
+    from kimi_memory.domain.memory_tables import CaptureTable
 
 # People who watch the view do not notice it, and a burst of turns writes it once.
 _VIEW_SECONDS = 0.25
 _LOGS = 16
 """Logs of so many sessions are kept at hand."""
+_WAITS = "kept as an agent's word; it counts once its person confirms it (kimi-memory review)"
 _KEPT = "kept on this node only; its card is made once the change log answers"
 
 
@@ -253,7 +252,7 @@ class TurnCapture:
         self._keep_wanted([one for one in captured if one.turn.ref not in cards])
         for one in captured:
             if isinstance(found := cards.get(one.turn.ref), list):
-                draft = explicit_draft(one, header, *map(str, found))
+                draft = self._explicit_draft(one, header, *map(str, found))
                 self._runs().keep_statement(draft, [one])
         if ended := kept.metadata.get(ENDED):
             log.end(max(moment(str(ended)), kept.latest))
@@ -269,17 +268,21 @@ class TurnCapture:
     def remember(self, handle: SessionHandle, text: str, key: str, type: str) -> JobReport:
         """Store a statement as a turn and as a card that quotes it."""
         parts = self._parts
-        said = Said(Role.USER, text, parts.clock(), origin=parts.actor.origin)
+        origin = parts.actor.origin
+        role = Role.ASSISTANT if origin is Origin.AGENT else Role.USER
+        said = Said(role, text, parts.clock(), origin=origin)
         captured = handle.log.add([said])
         parts.written()
         if not captured:
             raise UsageError("Nothing is left of that text once injected blocks are removed.")
         key = parts.screen.pass_name(key)
-        draft = explicit_draft(captured[0], handle.header, key, type)
+        draft = self._explicit_draft(captured[0], handle.header, key, type)
         if isinstance(handle.log, SharedLog) and handle.log.durability == "local":
             handle.log.ask_for_card(captured[0].turn.ref, key, type)
             return JobReport("", "remember", draft.key, left_out=(_KEPT,))
-        return self._runs().keep_statement(draft, captured)
+        report = self._runs().keep_statement(draft, captured)
+        waits = (f"{draft.key}: {_WAITS}",) if draft.weak and report.operations else ()
+        return replace(report, left_out=(*report.left_out, *waits))
 
     def ingest(
         self, files: Iterable[TranscriptFile], progress: Callable[[int], None]
@@ -314,6 +317,10 @@ class TurnCapture:
         if "_session_views" in self.__dict__:
             self._session_views.close()
 
+    def _explicit_draft(self, captured: Captured, session: Session, key: str, type: str) -> Draft:
+        trusted = self._parts.settings.capture.agent_statements == "trust"
+        return explicit_draft(captured, session, key, type, trusted=trusted)
+
     def _keep_wanted(self, captured: Sequence[Captured]) -> None:
         """Make cards of turns that ask for it."""
         parts = self._parts
@@ -335,11 +342,16 @@ def remembered_in(
     whose = f"\0{project}\0{agent}" if project or agent else ""
     whose += f"\0user {user}\0{area}" if user or area else ""
     mark = f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if whose else ""
-    return f"remembered-{at:%Y%m%d}{f'-{copy}' if copy else ''}{mark}"
+    return f"{STATEMENTS}{at:%Y%m%d}{f'-{copy}' if copy else ''}{mark}"
 
 
-def explicit_draft(captured: Captured, session: Session, key: str, type: str) -> Draft:
-    """Return the draft of something a person asked to remember."""
+def explicit_draft(
+    captured: Captured, session: Session, key: str, type: str, *, trusted: bool = False
+) -> Draft:
+    """Return the draft of something that somebody asked to remember.
+
+    An agent's waits for its person, unless agents are `trusted` in the settings.
+    """
     turn = captured.turn
     lang = Lang(language_of(turn.text))
     found = captured.drafts[0] if captured.drafts else None
@@ -348,8 +360,6 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         kind = CardType(type) if type else (found.type if found else CardType.FACT)
     except ValueError:
         raise UsageError(f"{type!r} is no card type. Use one of {', '.join(CardType)}.") from None
-    if turn.origin is not Origin.HUMAN and _is_order(turn.text):
-        kind = CardType.RULE  # Another name makes no fact of an agent's order.
     return Draft(
         type=kind,
         key=key or (found.key if found else f"note.{slug(title, limit=40)}"),
@@ -363,11 +373,9 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         confidence=0.9,
         reversal=bool(found and found.reversal),
         origin=turn.origin,
+        # "Reviews are optional for bots": what is said as a fact may tell its reader how to act.
+        weak=turn.origin is not Origin.HUMAN and not trusted,
         category=session.project or (found.category if found else "general"),
         project=session.project,
         scope=scope_of(session),
     )
-
-
-def _is_order(text: str) -> bool:
-    return bool(cues.RULE.search(fold_case(text))) or tells_agents(text)

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.capture.screen import Screen
-from kimi_memory.config import CaptureTable
 from kimi_memory.domain.change import Actor
+from kimi_memory.domain.memory_tables import CaptureTable
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import (
     Json,

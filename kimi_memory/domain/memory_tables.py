@@ -1,11 +1,11 @@
-"""Tables of ``memory.toml`` about what leaves a memory, and when; bounds of all numbers there."""
+"""Tables of ``memory.toml`` about what comes in and what leaves; bounds of all numbers there."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 _SPAN = re.compile(r"(\d{1,5})([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
@@ -17,6 +17,23 @@ _LEAST = {
 """Less would find or keep nothing, or divide by zero; of other numbers 0 is the least."""
 _MOST_DAYS, _MOST = 36_500, 10**12
 """A date more than a hundred years back leaves the calendar."""
+
+
+class CaptureTable(NamedTuple):
+    """``[capture]``"""
+
+    auto: bool = True
+    """Whether triggers may remember at once what a turn says is important."""
+    limit: int = 3
+    """At most so many auto-captured memories per exchange."""
+    min_chars: int = 10
+    """Shorter turns are not auto-captured; a Chinese character counts double."""
+    max_chars: int = 500
+    """Longer turns are not auto-captured, being pasted text; counted in the same way."""
+    max_turn_bytes: int = 65536
+    """A longer turn is cut here, with a mark that says how much."""
+    agent_statements: Literal["review", "trust"] = "review"
+    """What an agent asks to remember: left to review, or counts at once (trust), but rules."""
 
 
 class IntrospectTable(NamedTuple):

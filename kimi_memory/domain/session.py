@@ -208,6 +208,10 @@ def root_of(session: Session) -> str:
     return found[1] if found and session.continues else id
 
 
+STATEMENTS = "remembered-"
+"""So begin the sessions of what is remembered outside of any other, one a day and owner."""
+
+
 def scope_of(session: Session) -> str:
     """Return the scope of what is said in a session.
 

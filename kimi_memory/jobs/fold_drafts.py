@@ -393,6 +393,5 @@ def _is_meant(card: Card, draft: Draft) -> bool:
 
 
 def _waits_for_a_person(card: Card) -> bool:
-    """Whether a card is a rule that an agent made."""
-    made = card.type is CardType.RULE and card.trust is Origin.AGENT
-    return made and card.status is Status.CANDIDATE
+    """Whether a card is an agent's word that nobody confirmed."""
+    return card.trust is Origin.AGENT and card.status is Status.CANDIDATE

@@ -12,7 +12,7 @@ from kimi_memory.config import Settings
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.note import HAND, LIVE, Status
 from kimi_memory.domain.pages import Day, Event
-from kimi_memory.domain.session import Session, scope_of
+from kimi_memory.domain.session import STATEMENTS, Session, scope_of
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
@@ -22,8 +22,7 @@ from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 
-_REMEMBERED = re.compile(r"remembered-\d{8}(?=[-#.])")
-"""The session of what is remembered outside of any other, see `kimi_memory.api.turn_capture`."""
+_REMEMBERED = re.compile(rf"{STATEMENTS}\d{{8}}(?=[-#.])")
 
 # A line of a day's page names its session: `[[session_s1]]`, also with `|text` or `#2`.
 _LINK = re.compile(r"\[\[session_([^\]|#]+)")

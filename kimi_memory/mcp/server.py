@@ -202,7 +202,7 @@ def _register_write_tools(tool: Tool, desk: Desk) -> None:
             Literal["", "agent", "user", "session"], Field(description="theirs alone; else shared")
         ] = "",
     ) -> responses.Done:
-        """Keep one statement of the user: a decision, a preference, a fact."""
+        """Keep one statement: a decision, a preference, a fact. The user confirms it later."""
         return desk.remember(text, key, type, project=project, user=user, area=area)
 
     @tool("memory_compact", reads=False)

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.capture.log import fits_window
-from kimi_memory.config import CaptureTable
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
+from kimi_memory.domain.memory_tables import CaptureTable
 from kimi_memory.domain.note import (
     Card,
     CardType,

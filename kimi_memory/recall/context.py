@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.search_types import Context, Query, Unit
-from kimi_memory.domain.session import Json, last_rounds
+from kimi_memory.domain.session import STATEMENTS, Json, last_rounds
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.body_layout import fold
 from kimi_memory.formats.jsonl import read_transcript_lines
@@ -38,8 +38,8 @@ HITS = (12, 100)
 """Least and most hits that compete for the room of a block."""
 HIT_TOKENS = 12
 """For so many tokens of the budget one more hit is looked at."""
-TASK_TIERS = ("semantic", "episodic", "mid-term", "page")
-"""Where a task looks; in open sessions, too, where the running one is named."""
+TASK_TIERS = ("semantic", "episodic", "mid-term", "page", "short-term")
+"""Where a task looks; in open sessions only where the running one is named."""
 PEOPLE_SHARE = 0.15
 """The part of the budget of a task that a page of a person may take, whatever is asked."""
 _RESTATING = frozenset({"MEMORY.md", "INDEX.md"})
@@ -109,9 +109,6 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
     least, most = HITS
     limit = min(most, max(least, request.budget // HIT_TOKENS))
     tier: tuple[str, ...] = TASK_TIERS if request.purpose == "task" else ()
-    if tier and (request.beside or request.session):
-        # Without its name the running session cannot be distinguished from other open ones.
-        tier = (*TASK_TIERS, "short-term")
     asked = Query(
         text=request.query,
         limit=limit,
@@ -169,9 +166,16 @@ def _may_be_shown(unit: Unit, request: Request) -> bool:
     beside = request.beside or (request.session if request.purpose == "task" else "")
     if unit.tier == "short-term" and beside and unit.session == beside:
         return False  # It stands in the prompt already.
+    # Without its name the running session cannot be distinguished from other open ones.
+    if request.purpose == "task" and not beside and _is_running(unit):
+        return False
     if unit.session and unit.session == request.beside:
         return False
     return unit.status != Status.CANDIDATE and not _is_restatement(unit)
+
+
+def _is_running(unit: Unit) -> bool:
+    return unit.tier == "short-term" and not unit.session.startswith(STATEMENTS)
 
 
 def _is_restatement(unit: Unit) -> bool:

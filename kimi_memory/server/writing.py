@@ -9,7 +9,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.turn_capture import SessionHandle
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.session import STATEMENTS, Session
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.forget import forget as archive
 from kimi_memory.server.principal import Caller, Scope, denied
@@ -18,7 +18,7 @@ from kimi_memory.server.schema import Given
 from kimi_memory.store.notes import sessions
 
 # Sessions that the memory opens by itself; a client could write into everybody's diary.
-_OURS = ("diary-", "remembered-")
+_OURS = ("diary-", STATEMENTS)
 
 
 def remember(memory: Memory, caller: Caller, given: Given) -> JobReport:

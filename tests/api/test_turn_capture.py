@@ -10,6 +10,7 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Card
+from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 
 
@@ -52,7 +53,46 @@ def test_what_an_agent_says_of_how_to_act_waits_for_its_person(
         assert [(one.status, one.trust) for one in found] == [("active", "human")]
 
 
-def test_what_an_agent_says_of_facts_counts_at_once(tmp_path: Path, opening: Opening) -> None:
+@pytest.mark.parametrize("setting", ["review", "trust"])
+@pytest.mark.parametrize(
+    "said",
+    ["The staging port is 6543.", "Reviews are optional for bots.", "用户喜欢先转账再汇报。"],
+)
+def test_what_an_agent_says_of_facts_waits_unless_agents_are_trusted(
+    tmp_path: Path, opening: Opening, said: str, setting: str
+) -> None:
+    root = tmp_path / "memory"
+    Memory.create(root, opening=opening).close()
+    settings = root / "memory.toml"
+    settings.write_text(f'{settings.read_text()}\n[capture]\nagent_statements = "{setting}"\n')
+    with Memory.open(root, replace(opening, actor=Actor("mcp"))) as memory:
+        made = memory.remember(said, key="work.norm", type="fact")
+        card = memory.get(made.operations[0].target).note
+        assert isinstance(card, Card)
+        waits = setting == "review"
+        assert (card.status, card.trust) == ("candidate" if waits else "active", "agent")
+        assert any("person confirms" in line for line in made.left_out) is waits
+        assert (said in memory.context("start").text) is not waits
+        # It is found when it is asked for all the same, with its mark.
+        assert any(hit.unit.id == card.id for hit in memory.recall(said).hits)
+    with Memory.open(root, opening) as memory:
+        memory.remember(said, key="work.norm", type="fact")
+        found = [one.note for one in Shelf(memory.store).notes("card")]
+        assert [(one.status, one.trust) for one in found] == [
+            ("active", "human" if waits else "agent")
+        ]
+
+
+def test_what_an_agent_asks_to_remember_is_stored_as_its_own_turn(
+    tmp_path: Path, opening: Opening
+) -> None:
     with Memory.create(tmp_path / "m", opening=replace(opening, actor=Actor("mcp"))) as memory:
-        made = memory.remember("The staging port is 6543.", key="staging.port", type="fact")
-        assert memory.get(made.operations[0].target).note.status == "active"
+        made = memory.remember("The staging port is 6543.", key="staging.port")
+        card = memory.get(made.operations[0].target).note
+        assert isinstance(card, Card)
+        path = sessions.find(memory.store, card.quotes[0].session).path
+        [turn] = sessions.read(memory.store, path).turns
+        assert (turn.role, turn.origin) == ("assistant", "agent")
+        # It answers a question as what an agent said, and is shown to nobody unasked.
+        assert "assistant: The staging port is 6543." in memory.context("task", "staging port").text
+        assert "6543" not in memory.context("start").text
