@@ -99,7 +99,7 @@ _GROUPED = regex(r"[A-Z0-9]{3,10}(?:-[A-Z0-9]{4,10}){2,8}")
 _SEED = regex(r"[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,15}\b")
 _HEX = regex(r"[0-9a-f]{20,64}|[0-9A-F]{20,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?::fx)?")
 _NO_TOKEN = regex(
-    r"(?:primary|foreign|public|cache|object|partition|sort|row|hash|issue|trace|request|project|space|page|recv|rsa|dsa|gpg|pgp|host)[ _-]?$",
+    r"(?:primary|foreign|public|idempotency|dedup|routing|cache|object|partition|sort|row|hash|issue|trace|request|project|space|page|recv|rsa|dsa|gpg|pgp|host)[ _-]?$",
     re.IGNORECASE,
 )
 _NEAR = 24

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 _FAMILIES = {
     "pass": r"pass ?(?:word|phrase|code|wort)s?|passwo?r?d|passw|\bpass\b|pass(?:_|$)|(?-i:[a-z]Pass\b|_pass\b|Pass$)|\w[_-]pass\b|requirepass|pwd|passkey|bindpw|\bpw\b|_pw\b|psk\b|kennwort|contrase[nñ]a|senha|wachtwoord|passe\b|пароль|secret word|\bwords? is\b|密码|口令|暗号|暗语|密碼|开机|パスワード|暗証番号",
@@ -56,7 +56,8 @@ def keys_of(families: Sequence[str]) -> str:
     return " ".join(_KEYS[name] for name in families)
 
 
-def family_of(text: str, start: int, end: int) -> str:
-    """Return the family of the word that stands from `start` to `end`."""
-    found = _FAMILY.fullmatch(text, start, end)
+@keep_results(1024)
+def family_of(word: str) -> str:
+    """Return the family of a word that announces."""
+    found = _FAMILY.fullmatch(word)
     return _NAMES[(found.lastindex or 1) - 1] if found else _NAMES[0]
