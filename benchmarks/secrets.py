@@ -43,7 +43,7 @@ PAGES = (
     *("kimi_memory/**/*.py", "plugins/**/*.py", "integrations/**/*.*", "deploy/*"),
 )
 """Texts of this repository, in which every value is innocent."""
-DRAWN, STEPS, SEEN = 1.0, 600, 3
+DRAWN, STEPS, SEEN = 0.5, 800, 3
 """How strongly weights are drawn to 0; steps; rows a sign stands in at least."""
 SOFT = frozenset(("email", "phone", "cn-mobile"))
 """Rules for what is private and no secret."""

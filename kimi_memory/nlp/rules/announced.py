@@ -159,7 +159,7 @@ def find_tokens(text: str, start: int, end: int) -> Iterator[Place]:
         is_direct = bool(_DIRECT.fullmatch(gap))
         is_hex = _HEX.fullmatch(text, first, last) and _SAID.search(gap)
         is_drawn_so = is_drawn_token(text, first, last) or is_hex
-        if _PUBLIC.search(text, max(text.rfind("\n", 0, start) + 1, start - _BEFORE), last):
+        if _PUBLIC.search(text, max(text.rfind("\n", 0, start) + 1, start - _BEFORE), last + 16):
             return
         if (
             is_direct

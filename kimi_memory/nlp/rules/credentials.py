@@ -301,7 +301,7 @@ def is_drawn_alone(text: str, start: int, end: int) -> bool:
 def is_pair_password(text: str, start: int, end: int) -> bool:
     """Whether it is drawn, or words that signs join and digits end: maple-otter-41, Maple_41."""
     value = text[start:end].rstrip(_TAIL)
-    return is_drawn(text, start, end) or (
+    return (is_drawn(text, start, end) and not _HEX.fullmatch(value)) or (
         bool(_WORDS_AND_NUMBER.fullmatch(value)) and is_password_with_digit(text, start, end)
     )
 
