@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kimi_memory.plugins import privacy
 
 from benchmarks.secret_lines import FOLDER, Line, read_lines
+from benchmarks.secrets import Row, fit, judge
 from kimi_memory.errors import PluginError
 
 ALNUM = string.ascii_letters + string.digits
@@ -377,6 +378,20 @@ def test_secrets_of_forty_kinds_are_masked_whole(name: str, kinds: int) -> None:
     innocent = [line.text for line in lines if not line.secrets]
     flagged = [text for text in innocent if plugin.screen_text(text)]
     assert len(innocent) >= 250 and len(flagged) <= 0.005 * len(innocent), flagged
+
+
+@pytest.mark.parametrize(("name", "least"), [("unseen", 0.97), ("fresh", 0.92)])
+def test_lines_that_nothing_was_learned_from_are_masked_mostly(name: str, least: float) -> None:
+    found = judge(name)
+    assert found.secrets >= 400 and found.masked >= least * found.secrets
+    assert found.ordinary >= 400 and found.flagged <= 0.02 * found.ordinary
+
+
+def test_a_sign_of_secrets_weighs_for_them_and_one_of_both_for_none() -> None:
+    rows = [Row(("drawn", "near"), True), Row(("plain", "near"), False)] * 20
+    found = fit(rows)
+    assert found["drawn"] > 0 > found["plain"]
+    assert abs(found.get("near", 0)) < 0.01
 
 
 def test_each_rule_masks_a_line_by_itself() -> None:

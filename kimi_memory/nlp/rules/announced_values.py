@@ -4,7 +4,7 @@ The rules of `kimi_memory.nlp.rules.secret_rules` know how vendors write their k
 mostly tell a password. Here stand candidates in any form: behind a word of the family of
 *password*, *token* or *code*, or before it, in names of fields and flags, in code, tables and
 sentences. What such a word, what stands between and what the value looks like tell together
-whether it is a secret is learned (`kimi_memory.nlp.learned.secrets`).
+whether it is a secret is learned (`kimi_memory.nlp.learned.secrets`; the lines and the fit are in `benchmarks.secrets`).
 """
 
 # ruff: noqa: E501  patterns are read as a table
