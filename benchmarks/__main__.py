@@ -79,6 +79,11 @@ BENCHMARKS = (
         files="judged/*.jsonl",
     ),
     Benchmark(
+        name="secrets",
+        module="secrets",
+        what="invented secrets that are masked, and ordinary lines that are flagged",
+    ),
+    Benchmark(
         name="fleet",
         module="fleet",
         what="one job over many memories, a damaged one among them, by a pool of workers",

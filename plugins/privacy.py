@@ -16,7 +16,7 @@ Settings, in the user's own ``config.toml``::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import islice
 from types import ModuleType
@@ -87,10 +87,11 @@ class Privacy:
             text = text.encode("utf-8", "replace").decode("utf-8")
             if _WIDE.search(text):
                 text = text.translate(_NARROW)
+        read = text.encode()
         # Most turns hold few digits, and counting them spares the rules for cards and accounts.
-        digits = sum(map(text.count, "0123456789"))
+        digits = len(read) - len(read.translate(None, b"0123456789"))
         rules = [rule for rule in self._select_rules(text.lower()) if rule.digits <= digits]
-        return list(dict.fromkeys(span for rule in rules for span in _find_spans(rule, text)))
+        return list(dict.fromkeys(span for rule in rules for span in _find_spans(rule, text, read)))
 
     def _select_rules(self, lowered: str) -> Iterable[Rule]:
         """Return the rules whose keys stand in a text: mostly few, found in one pass."""
@@ -138,26 +139,38 @@ def _make_user_rule(name: str, pattern: object) -> Rule:
     return Rule(name, pattern, check=is_any)
 
 
-def _find_spans(rule: Rule, text: str) -> list[Span]:
+def _find_spans(rule: Rule, text: str, read: bytes) -> list[Span]:
+    """Return what a rule finds in a text, which is read in bytes."""
     spans = []
-    # In bytes of ASCII, places are those of the text: RE2 need not count them.
-    read = text.encode() if text.isascii() else text
     most = len(text) // rule.apart + _MOST_AT_ONCE if rule.apart else None
-    for match in islice(_compile_pattern(rule.pattern).finditer(read), most):
+    for label, start, end in islice(_find_places(rule, text, read), most):
         if rule.scan is not None:
-            spans += [Span(*place, rule.name) for place in rule.scan(text, *match.span())]
-            continue
-        # Only the value is masked, so that the sentence around it still says what it was.
-        group = match.lastindex or 0
-        start, end = match.span(group)
-        if (
+            spans += [Span(*place, rule.name) for place in rule.scan(text, start, end)]
+        elif (
             end > start
-            and _is_near(text, match.start(), start, end)
+            and _is_near(text, label, start, end)
             and rule.check(text, start, end)
             and not _TURN.match(text, max(0, start - len("session:")), end)
         ):
             spans.append(Span(start, end, rule.name))
     return spans
+
+
+def _find_places(rule: Rule, text: str, read: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield where matches begin, and where the value of each begins and ends."""
+    # Only the value is masked, so that the sentence around it still says what it was.
+    matches = _compile_pattern(rule.pattern).finditer(read)
+    found = ((match.start(), *match.span(match.lastindex or 0)) for match in matches)
+    if len(read) == len(text):
+        yield from found
+        return
+    # Counting characters from the last match on is linear; RE2 itself would encode anew each time.
+    seen = passed = 0
+    for places in found:
+        label = passed + len(read[seen : places[0]].decode())
+        start = label + len(read[places[0] : places[1]].decode())
+        yield label, start, start + len(read[places[1] : places[2]].decode())
+        seen, passed = places[0], label
 
 
 def _is_near(text: str, label: int, start: int, end: int) -> bool:

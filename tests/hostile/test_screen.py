@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from kimi_memory.plugins import privacy
 
+from benchmarks.secret_lines import FOLDER, Line, read_lines
 from tests.hostile.conftest import Told
-from tests.plugins.secret_lines import Line, read_lines
 
 pytestmark = pytest.mark.hostile
-FILES = Path(__file__).parent.parent / "plugins"
 
 
 def lines(*, secret: bool) -> list[Line]:
     """Return the lines of the files, each filled in once."""
-    names = ("secrets_first.txt", "secrets_kept.txt", "secrets_told.txt")
-    found = [line for name in names for line in read_lines(FILES / name, seed=0)]
+    names = ("first.txt", "kept.txt", "told.txt")
+    found = [line for name in names for line in read_lines(FOLDER / name, seed=0)]
     return [line for line in found if bool(line.secrets) is secret]
 
 

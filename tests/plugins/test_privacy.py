@@ -10,15 +10,15 @@ import random
 import string
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kimi_memory.plugins import privacy
 
+from benchmarks.secret_lines import FOLDER, Line, read_lines
+from benchmarks.secrets import Row, fit, judge
 from kimi_memory.errors import PluginError
-from tests.plugins.secret_lines import Line, read_lines
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -360,15 +360,14 @@ def survives(line: Line, plugin: privacy.Privacy) -> bool:
 
 def read_file(name: str) -> list[Line]:
     """Return the lines of a data file, each filled in three times."""
-    path = Path(__file__).parent / name
-    return [line for seed in range(3) for line in read_lines(path, seed)]
+    return [line for seed in range(3) for line in read_lines(FOLDER / name, seed)]
 
 
 # The rules were written with the first file; the second was written before them, and the third
 # before those for what people tell beside their work.
 @pytest.mark.parametrize(
     ("name", "kinds"),
-    [("secrets_first.txt", 40), ("secrets_kept.txt", 40), ("secrets_told.txt", 20)],
+    [("first.txt", 40), ("kept.txt", 40), ("told.txt", 20)],
 )
 def test_secrets_of_forty_kinds_are_masked_whole(name: str, kinds: int) -> None:
     plugin, lines = privacy.create({}), read_file(name)
@@ -381,13 +380,27 @@ def test_secrets_of_forty_kinds_are_masked_whole(name: str, kinds: int) -> None:
     assert len(innocent) >= 250 and len(flagged) <= 0.005 * len(innocent), flagged
 
 
+@pytest.mark.parametrize(("name", "least"), [("unseen", 0.97), ("fresh", 0.92)])
+def test_lines_that_nothing_was_learned_from_are_masked_mostly(name: str, least: float) -> None:
+    found = judge(name)
+    assert found.secrets >= 400 and found.masked >= least * found.secrets
+    assert found.ordinary >= 400 and found.flagged <= 0.02 * found.ordinary
+
+
+def test_a_sign_of_secrets_weighs_for_them_and_one_of_both_for_none() -> None:
+    rows = [Row(("drawn", "near"), True), Row(("plain", "near"), False)] * 20
+    found = fit(rows)
+    assert found["drawn"] > 0 > found["plain"]
+    assert abs(found.get("near", 0)) < 0.01
+
+
 def test_each_rule_masks_a_line_by_itself() -> None:
-    named = read_file("secrets_rules.txt")
+    named = read_file("rules.txt")
     for line in named:
         alone = privacy.Privacy(tuple(one for one in privacy.RULES if one.name == line.kind))
         assert not survives(line, alone), line.text
     made = (Line(*one[:2], (one[2],)) for one in samples(random.Random(0)))
-    files = ("secrets_first.txt", "secrets_kept.txt", "secrets_told.txt")
+    files = ("first.txt", "kept.txt", "told.txt")
     lines = [*named, *(line for name in files for line in read_file(name)), *made]
     secrets = [line for line in lines if line.secrets]
     idle = []
@@ -504,7 +517,7 @@ def test_no_rule_takes_more_than_linear_time_on_what_it_looks_for() -> None:
         text = f"{key}: {key} 1-a.A/ {key}={key}'"
         text = (text * (size // len(text) + 1))[:size]
         begun = time.process_time()
-        privacy._find_spans(rule, text)
+        privacy._find_spans(rule, text, text.encode())
         return time.process_time() - begun
 
     for rule in privacy.RULES:

@@ -99,7 +99,7 @@ _GROUPED = regex(r"[A-Z0-9]{3,10}(?:-[A-Z0-9]{4,10}){2,8}")
 _SEED = regex(r"[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,15}\b")
 _HEX = regex(r"[0-9a-f]{20,64}|[0-9A-F]{20,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?::fx)?")
 _NO_TOKEN = regex(
-    r"(?:primary|foreign|public|cache|object|partition|sort|row|hash|issue|trace|request|project|space|page|recv|rsa|dsa|gpg|pgp|host)[ _-]?$",
+    r"(?:primary|foreign|public|idempotency|dedup|routing|cache|object|partition|sort|row|hash|issue|trace|request|project|space|page|recv|rsa|dsa|gpg|pgp|host)[ _-]?$",
     re.IGNORECASE,
 )
 _NEAR = 24
@@ -159,7 +159,7 @@ def find_tokens(text: str, start: int, end: int) -> Iterator[Place]:
         is_direct = bool(_DIRECT.fullmatch(gap))
         is_hex = _HEX.fullmatch(text, first, last) and _SAID.search(gap)
         is_drawn_so = is_drawn_token(text, first, last) or is_hex
-        if _PUBLIC.search(text, max(text.rfind("\n", 0, start) + 1, start - _BEFORE), last):
+        if _PUBLIC.search(text, max(text.rfind("\n", 0, start) + 1, start - _BEFORE), last + 16):
             return
         if (
             is_direct

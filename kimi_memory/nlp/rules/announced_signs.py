@@ -42,6 +42,7 @@ _NOT = regex(
     r"(?i:\b(?:not|no|never|without|wrong|invalid|missing|expired|must|should|need(?:s|ed)?|least|minimum|between|than|after|every|per|from|version|line|page|step|row|port|error|status|if|when|how|what|where|which)\b|n['’]t\b|[不没]|至少|最多|超过|第|如果|怎么|什么)"
 )
 _WORD = regex(r"[A-Za-z][\w'’-]*|[\u3400-\u9fff]|\d+")
+_LAST_WORD = regex(r"([A-Za-z]+|[\u3400-\u9fff]{1,2})[\s:：=(（\"'`#.-]{0,4}\Z")
 _BACK_JOIN = regex(r"(?i:\b(?:is|was|as|for|are|to|at|be)\b|['’]s|[—–=(:-]|[是当做作为开进登])")
 _CODE = ("{", "}", ";", "=>", "()", ");", "->", "</")
 """Signs of code beside a word."""
@@ -125,6 +126,7 @@ def signs_of_value(
     path = _name_gap(between) if is_behind else _name_gap_back(between)
     joined = "joined" if JOINS.search(between) else "loose"
     after = _name_end(text, value.end)
+    yield f"at={_name_word(text, value.start)}"
     prior = text[value.start - 1 : value.start]
     yield from (f"{way}.{family}", path, form, after, joined, f"sort.{value.sort}", *looks)
     yield f"prior{'w' if prior.isalnum() else prior.strip() or '_'}"
@@ -159,7 +161,13 @@ def _name_end(text: str, end: int) -> str:
     if ENDS.match(text, end):
         return "ends"
     sign = text[end : end + 1].strip()
-    return "thenw" if sign.isalnum() else f"then{sign or '_'}"
+    return "thenw" if sign.isascii() and sign.isalnum() else f"then{sign or '_'}"
+
+
+def _name_word(text: str, start: int) -> str:
+    """Return the word or the two hanzi right before a value: row 41, 尾数 41."""
+    found = _LAST_WORD.search(text, max(0, start - 24), start)
+    return found[1].lower()[-10:] if found else ""
 
 
 def _name_gap_back(between: str) -> str:

@@ -4,7 +4,7 @@ The rules of `kimi_memory.nlp.rules.secret_rules` know how vendors write their k
 mostly tell a password. Here stand candidates in any form: behind a word of the family of
 *password*, *token* or *code*, or before it, in names of fields and flags, in code, tables and
 sentences. What such a word, what stands between and what the value looks like tell together
-whether it is a secret is learned (`kimi_memory.nlp.learned.secrets`).
+whether it is a secret is learned (`kimi_memory.nlp.learned.secrets`; the lines and the fit are in `benchmarks.secrets`).
 """
 
 # ruff: noqa: E501  patterns are read as a table
@@ -47,7 +47,7 @@ _MOST = 5
 """Candidates that are looked at behind one word."""
 _STOPS = regex(r"[。！；]|[.!;](?:\s|$)|\n\s*\n|\n[^\n]{0,200}\n")
 _BACK_STOPS = regex(r"[\n。！？；]|[.!?;]\s")
-_SIGN = r"[^\s\"'`“”「」『』，。；、：（）【】《》！？⟦⟧|]"
+_SIGN = r"[^\s\"'`“”「」『』，。；、：（）【】《》！？⟦⟧|→]"
 # Most words end at the first look: how a word for a digit begins.
 _SPELLED = r"(?i:\b(?=[zotfsend]|[a-z]\b)(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|double|triple|[a-z])\b[ ,-]{0,2}){3,16})|[零〇一二三四五六七八九幺]{4,12}"
 _CANDIDATE = regex(
@@ -72,6 +72,10 @@ _OPENING, _CLOSING = "([{<=:,;|*>&@-", ")]}>,;:.|*"
 _IS = regex(r"\s(?:is|was|to)\s")
 _PUBLIC = regex(r"\barn:|public|\bpub\b|fingerprint|\bsha-?\d|ssh-|公钥|指纹", re.IGNORECASE)
 """Beside a key: everybody may know it."""
+_FURTHEST = _LONGEST + _WIDEST
+"""Characters behind a word in which such a value ends, at most."""
+_ODD = regex(r"[\"'`“「『!#$%&*@^~+=_-]")
+"""What values hold that are no words."""
 _FEW = 40
 """A longer name has nothing that is read at its start."""
 
@@ -85,7 +89,12 @@ def find_announced_values(text: str, start: int, end: int) -> Iterator[Place]:
 
 def find_candidates(text: str, start: int, end: int) -> Iterator[tuple[Candidate, list[str]]]:
     """Yield what a word at `start` to `end` may announce, with what speaks for and against it."""
-    family = family_of(text, start, end)
+    family = family_of(text[start:end])
+    is_numbered = family in _NUMBERED and "secret" not in text[start:end].lower()
+    if is_numbered and not _tells_number(
+        text, start - _FURTHEST_BACK - _FEW, end + _FURTHEST + _FEW
+    ):
+        return  # The code of the parser: nothing that it announces is near.
     name = _find_name(text, start, end)
     line = max(text.rfind("\n", 0, start) + 1, start - _BACK)
     if family == "key" and _PUBLIC.search(text, line, name[1] + 24):
@@ -93,10 +102,9 @@ def find_candidates(text: str, start: int, end: int) -> Iterator[tuple[Candidate
     if _COUNTED.search(text, *name):
         return
     label = Label(family, name, (start, end))
-    if family in _NUMBERED and not (_takes_phrases(text, label) or _tells_number(text, *name)):
-        return  # The code of the parser: nothing that it announces is near.
+    lines = _find_line(text, name[1]) if _takes_phrases(text, label) else ()
+    behind = islice(chain(lines, _find_behind(text, name[1])), _MOST)
     labels: list[str] = []
-    behind = islice(_find_behind(text, name[1]), _MOST)
     for value in chain(behind, _find_before(text, name[0])):
         looks = _look_at(text, label, value)
         if looks:
@@ -105,9 +113,9 @@ def find_candidates(text: str, start: int, end: int) -> Iterator[tuple[Candidate
             yield seen, list(signs_of_value(text, label, labels, seen))
 
 
-def _tells_number(text: str, begins: int, ends: int) -> bool:
-    """Whether digits, or words for them, stand where a name may announce a value."""
-    first, last = max(0, begins - _FURTHEST_BACK), ends + _LONGEST + _WIDEST
+def _tells_number(text: str, first: int, last: int) -> bool:
+    """Whether digits, or words for them, stand in a part of a text."""
+    first = max(0, first)
     return has_digit(text, first, last) or bool(_NUMBER_WORDS.search(text, first, last))
 
 
@@ -134,7 +142,6 @@ def _find_behind(text: str, ends: int) -> Iterator[Candidate]:
     halt = _STOPS.search(text, ends, stop)
     if halt:
         stop = halt.start()
-    yield from _find_line(text, ends)
     for found in _CANDIDATE.finditer(text, ends, min(len(text), stop + _WIDEST)):
         if found.start() >= stop:
             return
@@ -167,6 +174,8 @@ def _find_before(text: str, begins: int) -> Iterator[Candidate]:
     first = max(0, begins - _FURTHEST_BACK)
     for halt in _BACK_STOPS.finditer(text, first, begins):
         first = halt.end()
+    if not _ODD.search(text, first, begins) and not _tells_number(text, first, begins):
+        return  # Words alone: what stands before them and is quoted, drawn or counted, is a value.
     kept = []
     for found in _CANDIDATE.finditer(text, first, begins):
         name = found.lastgroup or "run"
@@ -242,6 +251,8 @@ _WITH_NUMBERS = frozenset(("pass", "code", "lock", "number"))
 _WORDS = frozenset(("word", "capital", "upper", "han"))
 _WITH_WORDS = frozenset(("pass", "seed"))
 """Families of words behind which a word can be a secret."""
+_WITH_LETTERS = frozenset(("pass", "seed", "key"))
+"""Families of words behind which letters alone can be a secret."""
 _NUMBERED = frozenset(("code", "lock", "number"))
 """Families of words whose values hold digits."""
 _SHORTEST = 4
@@ -255,6 +266,12 @@ _FEW_DIGITS = 12
 def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
     """Return what a value looks like; nothing for what can be no secret."""
     said = text[value.start : value.end]
+    if (
+        label.family not in _WITH_LETTERS
+        and value.sort != "spelled"
+        and not _is_no_word(label, said)
+    ):
+        return ()
     if " " in said.strip() and value.sort not in ("number", "spelled", "bytes"):
         return looks_of_phrase(said) if _takes_phrases(text, label) else ()
     looks = looks_of(said)
@@ -262,13 +279,19 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
     is_of_id = _OF_ID.search(text, max(0, value.start - 12), value.start)
     if form in _NEVER or is_of_id or not _fits(text, label, value, form):
         return ()
-    if label.family not in _WITH_WORDS and _DOTTED.fullmatch(said):
-        return ()
-    if label.family == "login" and _SPEAKS.search(text, max(0, label.word[0] - 9), label.word[0]):
+    is_name = label.family not in _WITH_WORDS and _DOTTED.fullmatch(said)
+    before = text[max(0, label.word[0] - 9) : label.word[0]]
+    if is_name or (label.family == "login" and _SPEAKS.search(before)):
         return ()
     if "\n" in text[label.name[1] : value.start] and not _ALONE.match(text, value.end):
         return ()
     return (form, *looks)
+
+
+def _is_no_word(label: Label, said: str) -> bool:
+    """Whether a value holds what no word does: the code is on the fridge, log in to the wiki."""
+    has_sign = label.family not in _NUMBERED and _ODD.search(said)
+    return bool(has_sign) or has_digit(said, 0, len(said))
 
 
 def _takes_phrases(text: str, label: Label) -> bool:
@@ -282,9 +305,13 @@ def _fits(text: str, label: Label, value: Candidate, form: str) -> bool:
         return False  # The secret is patience.
     if form in _NUMBERS:
         return _may_open(text, label, value)
-    # The code is on the fridge.
-    needs_digit = label.family in _NUMBERED and value.sort != "spelled"
-    return not needs_digit or has_digit(text, value.start, value.end)
+    return form != "han" or _says_so(text, label, value)  # 恢复训练后怎么安排
+
+
+def _says_so(text: str, label: Label, value: Candidate) -> bool:
+    """Whether a word is joined to Chinese words behind it, with which a sentence ends."""
+    between = text[label.name[1] : value.start]
+    return bool(JOINS.search(between) and ENDS.match(text, value.end))
 
 
 def _may_open(text: str, label: Label, value: Candidate) -> bool:

@@ -19,6 +19,11 @@ _PLACEHOLDER = regex(
 )
 _TAIL = ".,;:!?)\"'"
 """Signs of the sentence around a value."""
+_WORDS_AND_NUMBER = regex(
+    r"[A-Za-z]{3,12}(?:[-_.][A-Za-z]{3,12}){1,4}[-_.]?\d{1,4}"
+    r"|(?:[A-Z][a-z]{2,11}){2,4}\d{3,4}|[A-Za-z]{3,12}_\d{1,4}\S{1,8}"
+)
+_DIGIT = regex(r"\d")
 _QUOTES = "`'\"“”"
 _IDENTIFIER = regex(r"[A-Za-z_][A-Za-z_.:-]*[;,]?")
 _PIECES = regex(r"[A-Z]?[a-z]+|[A-Z]")
@@ -39,6 +44,8 @@ _HEX = regex(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
 _BASE32 = regex(r"[A-Z2-7]{16,64}")
 _RESOURCE = regex(r"\b(?:arn|urn|crn):\S*\Z")
 """The name of a thing of a cloud: what follows is its last part."""
+_OPEN = regex(r"public[\w.-]{0,30}[\"']?\s?[:=]\s?[\"']?\Z", re.IGNORECASE)
+"""The name of a key that everybody may know."""
 _OF_PAGES = regex(r"[a-z]{4}[-_][a-z]{3}")
 _JOINED = regex(r"[a-z][_-][A-Za-z0-9]")
 ENDS = regex(
@@ -124,6 +131,8 @@ _STATUS_WORDS = frozenset(
         *("unchanged", "right", "default", "sensitive", "visible", "there's", "out", "off", "back"),
     )
 )
+_SEE = frozenset(("see", "ask", "check", "read", "find", "never", "always", "keep"))
+"""With which a sentence on passwords begins."""
 _STATUS = regex(r"\w{3,30}(?:ed|ing|able|ible|less|ous|ive|ly|ic|al|ized|ised)")
 # What follows a password that is a plain word: the sentence ends.
 _END = regex(r"[\"'”」』`)]?\s{0,3}(?:$|[\n.,;!?)，。；！？、）])|[\"”」』]")
@@ -139,7 +148,7 @@ def is_any(text: str, start: int, end: int) -> bool:
 
 def has_digit(text: str, start: int, end: int) -> bool:
     """Whether a digit stands in it."""
-    return any(map(str.isdigit, text[start:end]))
+    return _DIGIT.search(text, start, end) is not None
 
 
 def is_real(text: str, start: int, end: int) -> bool:
@@ -179,7 +188,7 @@ def is_value(text: str, start: int, end: int) -> bool:
     value = text[start:end].rstrip(_TAIL)
     if not is_real(text, start, start + len(value)) or _CODE.match(value):
         return False
-    if _RESOURCE.search(text[max(0, start - 200) : start]):
+    if _RESOURCE.search(text[max(0, start - 200) : start]) or _OPEN.search(text, start - 50, start):
         return False
     if value.lower() in _WORDS or value.startswith(("/", "./", "~/", "http")):
         return False
@@ -249,6 +258,7 @@ def is_strong(text: str, start: int, end: int) -> bool:
     if not is_password(text, start, start + len(value)) or _ADDRESS.search(value):
         return False
     odd = _is_mixed(value) or any(sign in _ODD for sign in text[start:end])
+    odd = odd or bool(_WORDS_AND_NUMBER.fullmatch(value)) or _count_switches(value) > 3
     letters = sum(sign.isalpha() for sign in value)
     if value[:1].isdigit() and (len(value) < 8 or letters < 3):  # 500GB, 2.5x, 12%
         return False
@@ -271,8 +281,11 @@ def is_drawn_alone(text: str, start: int, end: int) -> bool:
     manuals, chats and code there are 30 such tokens, half of them passwords.
     """
     value = text[start:end]
-    # The words of a text, which are asked first, end here.
-    if not (_is_mixed(value) and 0 < len(_INSIDE.findall(value)) <= len(value) // 4):
+    if not (
+        8 <= len(value) <= 40
+        and _is_mixed(value)
+        and 0 < len(_INSIDE.findall(value)) <= len(value) // 4
+    ):
         return False
     if _JOINED_BEFORE.search(text[max(0, start - 8) : start]) or _JOINED_AFTER.match(text, end):
         return False
@@ -283,6 +296,20 @@ def is_drawn_alone(text: str, start: int, end: int) -> bool:
         and not _ESCAPED.search(value)
         and _count_switches(value) > 1
     )
+
+
+def is_pair_password(text: str, start: int, end: int) -> bool:
+    """Whether it is drawn, or words that signs join and digits end: maple-otter-41, Maple_41."""
+    value = text[start:end].rstrip(_TAIL)
+    return (is_drawn(text, start, end) and not _HEX.fullmatch(value)) or (
+        bool(_WORDS_AND_NUMBER.fullmatch(value)) and is_password_with_digit(text, start, end)
+    )
+
+
+def is_code_of_letters(text: str, start: int, end: int) -> bool:
+    """Whether letters and digits are mixed as in the number of a licence."""
+    value = text[start:end]
+    return has_digit(text, start, end) and not value.isdigit() and _count_switches(value) > 1
 
 
 def is_told(text: str, start: int, end: int) -> bool:
@@ -362,7 +389,7 @@ def is_phrase(text: str, start: int, end: int) -> bool:
     words = text[start:end].lower().replace("-", " ").split()
     if len(words) == 3 and (words[0] in _STATUS_WORDS - {"correct"} or _STATUS.fullmatch(words[0])):
         return False  # "ask somebody else", "stored elsewhere too"
-    return len(words) >= 3 and not _PLAIN_WORDS & set(words)
+    return len(words) >= 3 and words[0] not in _SEE and not _PLAIN_WORDS & set(words)
 
 
 def _is_mixed(value: str) -> bool:

@@ -3,8 +3,6 @@
 What stands beside it is not asked here; see `kimi_memory.nlp.rules.announced_values`.
 """
 
-# ruff: noqa: E501  patterns are read as a table
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -15,9 +13,9 @@ from kimi_memory.nlp.learned.letters import oddness_of
 
 _FORMS = regex(
     r"(?P<own>\^?[a-z]{3,12}-(?:[0-9a-hjkmnp-tv-z]{26}|[0-9a-f]{12}|[0-9a-z]{4}-\d{1,4})|#\d{1,6}(?:-\d{1,6})?)"
-    r"|(?P<mask>⟦.*|.*redacted.*|[*•x.?_-]{3,}|\S*(?:\.\.\.|…|\*{3}|[xX]{4})\S*)"
-    r"|(?P<sample>(?:<[^<>]*>?|\[[^\]]*\]?|your[-_ ].*|.*(?:example|change-?_?me|placeholder|dummy|foobar).*))"
-    r"|(?P<template>[^\s]*(?:&(?:#\d|amp|quot|lt|gt|apos|nbsp)|\$\{|\{\{|%\(|\$\(|%s|\{\w*\}).*|\$[A-Za-z_]\w*|%[A-Z_]+%|process\.env\S*)"
+    r"|(?P<mask>⟦.*|[*•x.?_-]{3,})"
+    r"|(?P<sample>(?:<[^<>]*>?|\[[^\]]*\]?|your[-_ ].*))"
+    r"|(?P<template>\$[A-Za-z_]\w*|%[A-Z_]+%|process\.env\S*)"
     r"|(?P<uuid>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
     r"|(?P<url>[a-z][a-z0-9+.-]{1,20}://.*|www\..*)"
     r"|(?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\w[\w./-]*@v?\d+(?:\.\d+)+|[\w-]+/[\w-]+@v\d+)"
@@ -58,6 +56,11 @@ _FORMS = regex(
     r"|(?P<odd>[!-~]+)"
 )
 """The first form that fits all of a value names it."""
+_MARKS = regex(
+    r"(?P<mask>redacted|\.\.\.|…|\*{3}|[xX]{4})|(?P<sample>example|change-?_?me|placeholder|dummy|foobar)"
+    r"|(?P<template>&(?:#\d|amp|quot|lt|gt|apos|nbsp)|\$\{|\{\{|%\(|\$\(|%s|\{\w*\})"
+)
+"""What says anywhere in a value that it is none."""
 _SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24, 40)
 _ODD = frozenset("!#$%&*@^?+~=")
 
@@ -67,7 +70,7 @@ def looks_of(value: str) -> Iterator[str]:
 
     The first of them is its form.
     """
-    found = _FORMS.fullmatch(value)
+    found = _MARKS.search(value) or _FORMS.fullmatch(value)
     form = (found and found.lastgroup) or "other"
     yield form
     size = len(value)
