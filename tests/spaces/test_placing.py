@@ -62,7 +62,7 @@ def test_what_cannot_be_understood_lets_a_task_run_nowhere(space: SpaceFolder, h
     assert "which denies: " in refuse(home)["edge-1"]
 
 
-def test_members_and_plugins_that_fail_let_a_task_run_nowhere(
+def test_members_and_plugins_that_fail_or_are_none_let_a_task_run_nowhere(
     space: SpaceFolder, home: Home
 ) -> None:
     (space.root / MEMBERS).write_text("no record\n")
@@ -75,6 +75,10 @@ def test_members_and_plugins_that_fail_let_a_task_run_nowhere(
     denied = decide_place(SpaceFolder.open(home, "shop"), MEMORY, EDGE, BATCH)
     assert not denied
     assert denied.why.startswith("A plugin failed, which denies: ")
+    (home.config / "config.toml").write_text('disabled = ["policies_cedar", "broken"]\n')
+    denied = decide_place(SpaceFolder.open(home, "shop"), MEMORY, EDGE, BATCH)
+    assert not denied
+    assert denied.why == "no plugin decides what is permitted"
 
 
 def test_each_answer_is_in_the_log(space: SpaceFolder, home: Home) -> None:
