@@ -97,7 +97,7 @@ test-sandbox: $(VENV)/.dev ## ways out of the sandbox, none of which may lead an
 	PATH="$(BIN):$$PATH" $(BIN)/python -m pytest -m sandbox -rs tests/plugins tests/runs tests/mcp
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
-	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs
+	$(BIN)/python -m pytest tests/fuzz -rs --fuzz-seconds 60
 
 mutants: $(VENV)/.dev      ## defects put into changed modules, or MODULES: 9 of 10 must be found
 	nice $(BIN)/python -m tests.mutants $(MODULES)

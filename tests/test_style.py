@@ -293,6 +293,14 @@ def test_no_text_names_a_machine_or_an_open_end() -> None:
     assert not broken, "\n".join(broken)
 
 
+def test_what_the_makefile_sets_is_read() -> None:
+    recipes = [line for line in (ROOT / "Makefile").read_text("utf-8").splitlines() if "\t" in line]
+    names = {name for line in recipes for name in re.findall(r"\b([A-Z][A-Z_]+)=", line)} - {"PATH"}
+    read = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    assert names
+    assert not {name for name in names if f'environ.get("{name}"' not in read}
+
+
 def test_every_test_module_mirrors_a_module() -> None:
     modules = {
         p.relative_to(ROOT).as_posix()

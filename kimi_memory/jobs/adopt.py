@@ -78,14 +78,13 @@ class AdoptMemory:
 def _pick_known(tree: Tree) -> Tree:
     """Return the files that say what is known, and what was said.
 
-    Left out are the settings, what is made of other files, and records of jobs: those name commits
-    of a history that stays where it is.
+    Left out are the settings, pages made of many files, and records of jobs: those name commits of
+    a history that stays where it is.
     """
     return {
         path: content
         for path, content in tree.items()
-        if not (path == MARKER or path.startswith(f"{FOLDER}/") or is_view(path))
-        and not is_page(path, tree)
+        if not (path == MARKER or path.startswith(f"{FOLDER}/")) and not is_page(path, tree)
     }
 
 
@@ -111,11 +110,15 @@ def _find_clashes(before: Tree, now: Tree, theirs: Tree) -> Iterator[tuple[str, 
     for path in sorted(theirs.keys() & now.keys()):
         mine, other = now[path], theirs[path]
         # What nobody changed here since it was adopted goes on as the other memory has it.
-        if mine in (other, before.get(path)) or is_session(path) or is_record(path):
+        if mine in (other, before.get(path)) or _is_of_talk(path) or is_record(path):
             continue
         notes = [codec.read_note(one, path) for one in (mine, other)]
         if not any(note is not None and not _is_one(note) for note in notes):
             yield path, mine, other
+
+
+def _is_of_talk(path: str) -> bool:
+    return is_session(path) or is_view(path)
 
 
 def _is_one(note: Note) -> bool:

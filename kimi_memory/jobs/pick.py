@@ -144,6 +144,7 @@ def _list_sessions(tree: Tree, paths: set[str]) -> set[str]:
 
 
 def _sessions_at(tree: Tree, ids: set[str]) -> set[str]:
-    """Return where the records of sessions lie."""
-    names = {f"session_{id}.jsonl" for id in ids}
-    return {path for path in tree if is_session(path) and path.rpartition("/")[2] in names}
+    """Return where the records of sessions lie, and what people see of them."""
+    names = {f"session_{id}.{end}" for id in ids for end in ("jsonl", "md")}
+    talk = (path for path in tree if is_session(path) or is_view(path))
+    return {path for path in talk if path.rpartition("/")[2] in names}

@@ -43,16 +43,24 @@ def refuse_in_one_line(base: Any, refuse: type[Exception]) -> Any:
                 raise
 
         async def get_prompt(self, name: str, *given: Any, **named: Any) -> Any:
-            known = [one.name for one in await self.list_prompts()]
-            if name not in known:
-                raise _build_fault(f"{name!r} is no prompt. It has {', '.join(known)}.")
-            try:
-                return await super().get_prompt(name, *given, **named)
-            except ValueError as error:
-                # Any other error the library answers as well, and writes its trace to stderr.
-                raise _build_fault(" ".join(str(error).split())) from error
+            asked = given[0] if given else named.get("arguments")
+            # The library answers as well, and writes its trace to stderr.
+            if fault := _find_prompt_fault(name, asked, await self.list_prompts()):
+                raise _build_fault(fault)
+            return await super().get_prompt(name, *given, **named)
 
     return OneLineServer
+
+
+def _find_prompt_fault(name: str, arguments: Any, prompts: list[Any]) -> str:
+    """Say that there is no such prompt, or which argument it lacks; empty for neither."""
+    known = {one.name: one.arguments or () for one in prompts}
+    if name not in known:
+        return f"{name!r} is no prompt. It has {', '.join(known)}."
+    missing = [
+        one.name for one in known[name] if one.required and one.name not in (arguments or {})
+    ]
+    return f"Missing required arguments: {', '.join(missing)}." if missing else ""
 
 
 def _build_fault(message: str) -> Exception:

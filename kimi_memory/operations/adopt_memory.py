@@ -53,7 +53,6 @@ def adopt_memory(memory: Memory, source: str, *, dry_run: bool = False) -> Merge
         if not dry_run:
             memory.check_leads()
             memory.repair_merges()
-            memory.batch.flush("Before a memory is adopted")
         git, theirs = memory.history.merger().see(folder.resolve())
         job, base = plan_adoption(memory, git, theirs, source)
         done = memory.run(job, dry_run=dry_run)
@@ -62,7 +61,6 @@ def adopt_memory(memory: Memory, source: str, *, dry_run: bool = False) -> Merge
             return report
         assert job.joined is not None
         write_views(memory, job.joined.files)
-    memory.take_edits()
     at = git.run("rev-list", "-1", "--no-commit-header", "--format=%ct", theirs)
     moment = datetime.fromtimestamp(int(at), UTC)
     brought = Brought(f"{done.id} {theirs}", moment, frozenset(done.paths))

@@ -114,8 +114,8 @@ def _find_replaced(searcher: Searcher) -> Replaced:
         row: list(_yield_turn_ids([note])) for row in latest if (note := _read_note(searcher, row))
     }
     own = {slot(row) for row in latest if key[row]}
-    living = searcher.alive & ~cards & kinds.among(("card",)) if own else np.zeros(0, dtype=bool)
-    rivals = [row for row in np.flatnonzero(living).tolist() if slot(row) in own]
+    living = searcher.alive & ~cards & kinds.among(("card",))
+    rivals = [row for row in np.flatnonzero(living).tolist() if slot(row) in own] if own else []
     # "I moved from Bern to Basel" supports the old card and the new one: it stays in front.
     held = frozenset(_yield_turn_ids(note for row in rivals if (note := _read_note(searcher, row))))
     gone = frozenset(turn for turns in rested.values() for turn in turns) - held

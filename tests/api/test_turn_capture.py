@@ -96,3 +96,35 @@ def test_what_an_agent_asks_to_remember_is_stored_as_its_own_turn(
         # It answers a question as what an agent said, and is shown to nobody unasked.
         assert "assistant: The staging port is 6543." in memory.context("task", "staging port").text
         assert "6543" not in memory.context("start").text
+
+
+def test_turns_become_cards_at_once_where_that_is_wanted(tmp_path: Path, opening: Opening) -> None:
+    root = tmp_path / "m"
+    for wanted in (True, False):
+        if not wanted:
+            settings = (root / "memory.toml").read_text("utf-8")
+            settings = f"{settings}\n[capture]\nauto = false\n"
+            (root / "memory.toml").write_text(settings, encoding="utf-8")
+        else:
+            Memory.create(root, opening=opening).close()
+        with Memory.open(root, opening) as memory:
+            before = len([*Shelf(memory.store).notes("card")])
+            memory.session("s").turn("user", f"Remember: gate {int(wanted)} opens at nine.")
+            assert len([*Shelf(memory.store).notes("card")]) == before + wanted
+            view = root / "short-term/session_s.json"
+            assert f"gate {int(wanted)}" in view.read_text("utf-8")
+
+
+def test_a_statement_has_the_key_and_the_part_that_its_words_or_its_caller_name(
+    memory: Memory,
+) -> None:
+    memory.remember("We decided to use SQLite as the database, because it is one file.")
+    memory.remember("The ferry leaves at nine.", project="ships")
+    memory.remember("The mast is 21 m high.", key="mast.height", project="ships")
+    cards = [one.note for one in Shelf(memory.store).notes("card")]
+    named = {(one.key, one.category) for one in cards if isinstance(one, Card)}
+    assert named == {
+        ("decision.database", "general"),
+        ("note.the-ferry-leaves-at-nine", "ships"),
+        ("mast.height", "ships"),
+    }

@@ -118,6 +118,35 @@ def test_a_log_that_was_cut_with_all_that_knew_of_it_is_found_by_the_change_log(
         assert fault.place.endswith("of shop") and "carried there" in fault.why
 
 
+def test_each_end_is_carried_once_in_a_leadership_and_not_at_every_moment(
+    sites: list[Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edge, later, monotonic = sites[0], [0.0], time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + later[0])
+
+    def carried() -> int:
+        carrier.carry()
+        return len([*read_carried(edge.cluster.log, edge.id)])
+
+    def offer() -> HeadCarrier:
+        ask(edge.space, edge.id, 1)
+        made = HeadCarrier(edge.folder, found, Registry(found.position.log), heads)
+        made.offer()
+        return made
+
+    heads = Heads(edge.space.home).find
+    with Memory.open(edge.folder, edge.opening) as memory:
+        found = relay(memory)
+        found.lead()
+        carrier = offer()
+        assert carried() == 1
+        offer()
+        assert carried() == 1
+        for _ in range(2):
+            later[0] += 11
+            assert carried() == 2
+
+
 def test_a_node_speaks_for_its_own_log_alone(sites: list[Site]) -> None:
     edge, rack = sites
     false = AuditHead(rack.space.about.id, "rack", 9, "0" * 64)

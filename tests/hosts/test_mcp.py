@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory
+from tests.mcp.test_server import TOOLS
 from tests.mcp.wire import Wire, ours, over_http
 
 pytestmark = [pytest.mark.hosts, pytest.mark.timeout(900)]
@@ -71,7 +72,7 @@ def inspect(root: Path, method: str, *words: str) -> Any:
 
 def test_the_inspector_lists_calls_and_reads(root: Path) -> None:
     tools = inspect(root, "tools/list")["tools"]
-    assert len(tools) == 8
+    assert {tool["name"] for tool in tools} == TOOLS
     assert all(tool["inputSchema"]["type"] == "object" for tool in tools)
     words = ("--tool-name", "memory_search", "--tool-arg", "query=staging port")
     found = inspect(root, "tools/call", *words)["structuredContent"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,12 +14,13 @@ from kimi_memory.api.options import Home
 from kimi_memory.config import parse_settings
 from kimi_memory.domain.agent_run import AgentRun
 from kimi_memory.domain.ids import new_id
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import JobReport, Op, Step
 from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError
 from kimi_memory.jobs.correct import Correct
+from kimi_memory.jobs.lifetimes import with_ended_events
 from kimi_memory.operations.expired import purge_expired
 from kimi_memory.operations.forget import purge
 from kimi_memory.runs.run_records import count_skills
@@ -93,6 +95,33 @@ def test_a_correction_ends_the_event_too(memory: Memory) -> None:
     talk(memory, "a", OLD)
     correct(memory, "The club uses SQLite.")
     assert status_of(memory, "Postgres for the database") is Status.SUPERSEDED
+
+
+@pytest.mark.parametrize("by", ["key", "name", "neither"])
+def test_what_replaces_a_card_has_its_key_or_names_it(memory: Memory, by: str) -> None:
+    talk(memory, "a", OLD)
+    old = card(memory, "decision.database")
+    [event] = [filed.note for filed in Shelf(memory.store).notes(Event.kind)]
+    assert isinstance(event, Event)
+    new = replace(
+        old,
+        id=new_id("card", old.created),
+        key=old.key if by == "key" else "decision.store",
+        supersedes=(old.id,) if by == "name" else (),
+        quotes=(),
+    )
+    steps = (
+        Step(Op.SUPERSEDE, replace(old, status=Status.SUPERSEDED), "replaced"),
+        Step(Op.ADD, new, "said"),
+    )
+    ended = {event.id} if by != "neither" else set()
+    found = with_ended_events(steps, Shelf(memory.store))
+    assert {step.note.id for step in found[2:]} == ended
+    # An event that the same plan makes ends with it as well; one that it ends is let be.
+    for status, over in ((Status.ACTIVE, ended), (Status.ARCHIVED, set())):
+        made = Step(Op.ADD, replace(event, status=status), "said")
+        found = with_ended_events((*steps, made), Shelf(memory.store))
+        assert {step.note.id for step in found[3:]} == over
 
 
 def test_an_undone_job_brings_the_event_back(memory: Memory) -> None:

@@ -206,7 +206,7 @@ def test_pages_are_resources_and_a_question_is_a_prompt(root: Path) -> None:
     [
         ({"name": "recal"}, "'recal' is no prompt. It has recall."),
         ({"name": "x\ny"}, "is no prompt. It has recall."),
-        ({"name": "recall"}, "Missing required arguments"),
+        ({"name": "recall"}, "Missing required arguments: question."),
     ],
 )
 def test_a_mistake_in_a_prompt_is_one_line_and_no_trace(

@@ -59,10 +59,11 @@ def test_what_only_speaks_of_marks_has_none(text: str) -> None:
         (DIFF3, "base\n", "ours\n", "theirs\n"),
         (f"a\n{DIFF3}b\n{PLAIN}", "a\nbase\nb\n", "a\nours\nb\nours\n", "a\ntheirs\nb\ntheirs\n"),
         (f"{SHOWN}{PLAIN}", SHOWN, f"{SHOWN}ours\n", f"{SHOWN}theirs\n"),
+        ("<<<<<<< HEAD\n```\n=======\nb\n>>>>>>> c\n", "", "```\n", "b\n"),
         ("<<<<<<< HEAD\nno end\n", *["<<<<<<< HEAD\nno end\n"] * 3),
         ("<<<<<<< HEAD\na\n=======\n=======\nb\n>>>>>>> c\n", "", "a\n", "=======\nb\n"),
     ],
-    ids=["plain", "diff3", "two", "in a block of code", "no end", "a heading"],
+    ids=["plain", "diff3", "two", "in a block of code", "a block in it", "no end", "a heading"],
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_the_versions_are_taken_apart(

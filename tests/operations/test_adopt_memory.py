@@ -20,8 +20,9 @@ from kimi_memory.operations.adopt_memory import adopt_memory
 from kimi_memory.operations.forget import purge
 from kimi_memory.operations.review_queue import Answer, answer, review
 from tests.conftest import Clock
+from tests.jobs.test_merge_repair import live_apart, pull
 from tests.operations.test_rollback import files_of, port_of, said
-from tests.test_copies import clone, errors
+from tests.test_copies import clone, errors, git
 
 __all__ = ["clone"]
 
@@ -61,6 +62,8 @@ def test_what_another_memory_knows_comes_with_its_turns_and_waits(
     assert "8080" in port_of(memory)
     assert trust <= {"remote"}
     assert report.waiting
+    [page] = (path for path in report.paths if path.endswith("session_talk.md"))
+    assert (memory.root / page).read_bytes() == (other.root / page).read_bytes()
     assert sorted(said(memory)) == sorted([*mine, *said(other)])
     for path in ("memory.toml", "USER.md", "long-term/IDENTITY.md"):
         assert files_of(memory)[path] == before[path]
@@ -214,6 +217,27 @@ def test_a_copy_no_folder_and_no_memory_are_refused(memory: Memory, clone, tmp_p
         adopt_memory(memory, "nowhere")
     with pytest.raises(HistoryError, match="has no history"):
         adopt_memory(memory, str(tmp_path))
+
+
+def test_a_folder_with_another_history_is_refused(memory: Memory, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "no memory")
+    with pytest.raises(HistoryError, match=r"no memory: its last commit has no memory\.toml"):
+        adopt_memory(memory, str(tmp_path))
+
+
+def test_what_git_merged_is_merged_by_values_before_and_not_in_a_dry_run(
+    memory: Memory, other: Memory, clone, clock: Clock
+) -> None:
+    copy = clone("copy")
+    live_apart(memory, copy, clock)
+    pull(memory, copy)
+    head = memory.history.head()
+    assert adopt_memory(memory, str(other.root), dry_run=True).paths
+    assert memory.history.head() == head
+    adopt_memory(memory, str(other.root))
+    assert errors(memory) == []
+    assert {"Ann takes part.", "Bob takes part."} <= set(said(memory))
 
 
 def test_the_command_says_what_came_and_a_dry_run_writes_nothing(

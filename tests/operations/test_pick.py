@@ -207,6 +207,9 @@ def test_a_session_comes_alone_and_what_was_made_of_it_later(
     spoken = {*said(memory)}
     done = merge_parts(memory, str(other.root), ["session:talk"])
     assert {*said(memory)} == {*spoken, "Remember: the shop closes at five."}
+    pages = [path for path in done.paths if path.endswith("session_talk.md")]
+    assert bool(pages) is ended
+    assert all((memory.root / path).is_file() for path in pages)
     assert "closes" not in cards(memory, "when does the shop close?")
     assert errors(memory) == []
     assert not merge_parts(memory, str(other.root), ["session:talk"]).paths

@@ -11,10 +11,18 @@ from kimi_memory import Memory
 from kimi_memory.domain.note import CardType, EventType, Quote, Source, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Event
-from kimi_memory.domain.search_types import Hit
+from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.formats.codec import render
 from kimi_memory.operations.forget import forget
-from kimi_memory.recall.evidence import AHEAD, BEHIND, quoting
+from kimi_memory.recall.evidence import (
+    AHEAD,
+    BEHIND,
+    find_outcome,
+    quoting,
+    rests_on,
+    successor,
+)
+from kimi_memory.store.notes import sessions
 
 OLD = "We take MongoDB as the database of the shop."
 NEW = "The database of the shop is SQLite from today."
@@ -95,6 +103,55 @@ def test_a_memory_without_replaced_cards_reads_no_notes(folder: Folder) -> None:
     folder.session("first", [("user", OLD)])
     assert not [hit for hit in folder.ask("database").hits if "replaced" in hit.parts]
     assert folder.ask("what was the database before?").hits
+
+
+@pytest.mark.parametrize("slug", ["a-mysql", "z-mysql"])
+def test_the_newest_card_of_a_key_holds_instead(changed: Folder, slug: str) -> None:
+    days = timedelta(days=3)
+    changed.card(
+        *(slug, "Database MySQL", "The database is MySQL."),
+        **{"key": "shop.database", "created": NOW - days, "updated": NOW - days},
+    )
+    searcher = changed.index().searcher()
+    for id in ("card-mongo", "session:first#1"):
+        assert "SQLite" in str(successor(searcher, id))
+    assert successor(searcher, "card-sqlite") is None
+
+
+def test_the_first_card_of_all_may_hold_instead(folder: Folder) -> None:
+    folder.card("a-new", "Tea", "Ann likes tea.", key="ann.drink")
+    folder.card(
+        *("b-old", "Milk", "Ann likes milk."), **{"key": "ann.drink", "status": Status.SUPERSEDED}
+    )
+    folder.card(
+        "c-old", "Red", "Ann likes red.", **{"key": "ann.colour", "status": Status.SUPERSEDED}
+    )
+    searcher = folder.index().searcher()
+    assert "tea" in str(successor(searcher, "card-b-old"))
+    assert successor(searcher, "card-c-old") == ""
+
+
+def test_a_note_rests_on_each_turn_of_its_sources(folder: Folder) -> None:
+    folder.session("s", [("user", f"Line {n}.") for n in range(4)])
+    for slug, source in (("one", Source("s", 2, 2)), ("run", Source("s", 1, 3))):
+        folder.card(slug, slug, f"The {slug} holds.", sources=(source,))
+    searcher = folder.index().searcher()
+    units = {hit.unit.id: hit.unit for hit in folder.ask("holds").hits}
+    assert rests_on(searcher, units["card-one"]) == ("session:s#2",)
+    assert rests_on(searcher, units["card-run"]) == ("session:s#1", "session:s#2", "session:s#3")
+
+
+def test_a_session_shows_what_came_of_it_to_those_who_may_see_that(memory: Memory) -> None:
+    memory.remember("The ferry leaves at nine.", key="ferry.time")
+    with memory.session("other") as talk:
+        talk.turn("user", "Nothing to keep.")
+    [place] = [one for one in sessions.places(memory.store) if one.id != "other"]
+    found, searcher = sessions.read(memory.store, place.path), memory.index.searcher()
+    shown = find_outcome(searcher, found.session, found.turns, Query(text=""), memory.now())
+    assert [(n, [unit.kind for unit in units]) for n, units in shown.items()] == [(1, ["card"])]
+    hidden = Query(text="", project="ships")
+    assert not find_outcome(searcher, found.session, found.turns, hidden, memory.now())
+    assert not find_outcome(searcher, found.session, (), Query(text=""), memory.now())
 
 
 def hits(memory: Memory, text: str) -> dict[str, Hit]:

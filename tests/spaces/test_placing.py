@@ -13,9 +13,11 @@ from kimi_memory.domain.agent_run import Task
 from kimi_memory.domain.placement_types import NodeProfile
 from kimi_memory.errors import NoPlaceError
 from kimi_memory.runs.placing import Surroundings, place_task
-from kimi_memory.spaces.placing import PlacePolicies
+from kimi_memory.spaces.placing import PlacePolicies, decide_place
+from kimi_memory.spaces.space_files import MEMBERS
 from kimi_memory.spaces.space_folder import SpaceFolder
 from tests.spaces.conftest import MEMORY
+from tests.spaces.test_people import install
 
 EDGE = NodeProfile("edge-1", region="eu")
 RACK = NodeProfile("rack-2", region="us", zone="b")
@@ -58,6 +60,25 @@ def test_what_cannot_be_understood_lets_a_task_run_nowhere(space: SpaceFolder, h
     assert refuse(home)["edge-1"].endswith("no policy allows it")
     (space.root / "policies/roles.cedar").write_text("permit(")
     assert "which denies: " in refuse(home)["edge-1"]
+
+
+def test_members_and_plugins_that_fail_or_are_none_let_a_task_run_nowhere(
+    space: SpaceFolder, home: Home
+) -> None:
+    (space.root / MEMBERS).write_text("no record\n")
+    denied = decide_place(space, MEMORY, EDGE, BATCH)
+    assert not denied
+    assert denied.why.startswith("A file of the space cannot be understood, which denies: ")
+    (space.root / MEMBERS).unlink()
+    install(home, "broken", "from kimi_memory import hookimpl\n\n@hookimpl(tryfirst=True)\n"
+            "def permit(question):\n    raise ValueError('no')\n")  # fmt: skip
+    denied = decide_place(SpaceFolder.open(home, "shop"), MEMORY, EDGE, BATCH)
+    assert not denied
+    assert denied.why.startswith("A plugin failed, which denies: ")
+    (home.config / "config.toml").write_text('disabled = ["policies_cedar", "broken"]\n')
+    denied = decide_place(SpaceFolder.open(home, "shop"), MEMORY, EDGE, BATCH)
+    assert not denied
+    assert denied.why == "no plugin decides what is permitted"
 
 
 def test_each_answer_is_in_the_log(space: SpaceFolder, home: Home) -> None:

@@ -234,6 +234,13 @@ _OF_ID = regex(
     re.IGNORECASE,
 )
 """Before what names a row, a request, a turn, a commit or a town."""
+_KEY_ID = regex(
+    r"(?:\b(?:rsa|(?:ec|ed)?dsa|gpg|pgp)[ _-]key(?: is)?|user\.signingkey|-secret-keys?)\W{0,4}\Z",
+    re.IGNORECASE,
+)
+"""Before the fingerprint of a key of gpg or ssh, in hex, by which everybody may name it."""
+_FINGERPRINTS = frozenset((16, 40))
+"""Digits of a fingerprint, short and whole."""
 _DOTTED = regex(r"[^\W\d_A-Z][^\WA-Z]*(?:-[^\WA-Z]+)*(?:\.[^\WA-Z]+(?:-[^\WA-Z]+)*)+")
 """A name with dots in small letters: the key of a card, a setting, a module."""
 _SPEAKS = regex(r"\d\d:\d\d \*{0,2}\Z")
@@ -276,8 +283,7 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
         return looks_of_phrase(said) if _takes_phrases(text, label) else ()
     looks = looks_of(said)
     form = next(looks)
-    is_of_id = _OF_ID.search(text, max(0, value.start - 12), value.start)
-    if form in _NEVER or is_of_id or not _fits(text, label, value, form):
+    if form in _NEVER or _is_id(text, value, form) or not _fits(text, label, value, form):
         return ()
     is_name = label.family not in _WITH_WORDS and _DOTTED.fullmatch(said)
     before = text[max(0, label.word[0] - 9) : label.word[0]]
@@ -292,6 +298,13 @@ def _is_no_word(label: Label, said: str) -> bool:
     """Whether a value holds what no word does: the code is on the fridge, log in to the wiki."""
     has_sign = label.family not in _NUMBERED and _ODD.search(said)
     return bool(has_sign) or has_digit(said, 0, len(said))
+
+
+def _is_id(text: str, value: Candidate, form: str) -> bool:
+    """Whether what stands before a value says that it names something."""
+    before = text[max(0, value.start - 24) : value.start]
+    names_key = form == "hex" and value.end - value.start in _FINGERPRINTS
+    return bool(_OF_ID.search(before) or (names_key and _KEY_ID.search(before)))
 
 
 def _takes_phrases(text: str, label: Label) -> bool:

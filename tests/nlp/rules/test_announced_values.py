@@ -26,6 +26,7 @@ KINDS = [
     "这个接口要带 key=⟪9Kd02LmQ7xPv⟫",
     "mysql://erp:⟪linen@2044fog⟫@10.9.8.7:3306/erp",
     "npm publish --otp=⟪730164⟫ before it ends",
+    "the signing key of the gpg job is ⟪3ef65b72f69c86bda01665e289fdac131a58e7df⟫",
 ]
 ORDINARY = [
     "the token limit is 128000 for this model",
@@ -48,6 +49,10 @@ ORDINARY = [
     "the backup is distil-19c22714a82c, see ^turn-mxn2-1",
     "- key: fact.port-8081-larkspur",
     '{"key": "小车.ip2"}',
+    "gpg: using RSA key 3ef65b72f69c86bda01665e289fdac131a58e7df",
+    "My GPG key is 3ef65b72f69c86bd",
+    "git config user.signingkey 3EF65B72F69C86BDA01665E289FDAC131A58E7DF",
+    "gpg --armor --export-secret-keys 3EF65B72F69C86BD",
 ]
 
 

@@ -24,6 +24,11 @@ def tree(folder: Path):
     made.close()
 
 
+def count_open() -> int:
+    """Return how many files and folders this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def test_a_kept_folder_stays_open(tree: Tree, folder: Path) -> None:
     fd = tree.kept(LOCKS)
     assert tree.kept(LOCKS) == fd
@@ -103,9 +108,11 @@ def test_what_is_written_does_not_change_what_a_second_name_shows(
     (folder / "a.jsonl").chmod(0o640)
     (tmp_path / "backup").hardlink_to(folder / "a.jsonl")
     with tree.place("a.jsonl") as place:
+        opened = count_open()
         fd = tree.open_file(place, os.O_RDWR | os.O_APPEND, "a.jsonl")
         os.write(fd, b"two\n")
         os.close(fd)
+        assert count_open() == opened
     assert (tmp_path / "backup").read_bytes() == b"one\n"
     assert (folder / "a.jsonl").read_bytes() == b"one\ntwo\n"
     assert (folder / "a.jsonl").stat().st_mode & 0o777 == 0o640
@@ -120,3 +127,29 @@ def test_what_is_no_plain_file_is_refused(tree: Tree, folder: Path, kind: str) -
     ]()
     with pytest.raises(UnsafePathError, match="no plain file"):
         tree.read("odd")
+
+
+def test_a_view_is_swapped_in_whole_and_leaves_nothing_behind(
+    tree: Tree, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").write_bytes(b"not ours")
+    (folder / "b.json").symlink_to(tmp_path / "elsewhere")
+    opened = count_open()
+    for path in ("a.json", "b.json"):
+        for content in (b"one", b"two", b"three"):
+            tree.write_view(path, content, "spare.part")
+            assert (folder / path).read_bytes() == content
+            assert not (folder / path).is_symlink()
+    assert not list((folder / ".kimi/tmp").iterdir())
+    assert count_open() == opened
+    assert (tmp_path / "elsewhere").read_bytes() == b"not ours"
+    tree.remove_view("a.json")
+    tree.remove_view("a.json")
+    assert not (folder / "a.json").exists()
+
+
+def test_a_new_folder_is_no_twin_of_another(tree: Tree, folder: Path) -> None:
+    (folder / "Notes").mkdir()
+    with pytest.raises(UnsafePathError, match="differs from 'Notes' only in case"):
+        tree.write_view("notes/a.json", b"one", "spare.part")
+    assert not (folder / "notes").exists()

@@ -16,6 +16,7 @@ from kimi_memory.store.git.command import (
     decode,
     encode,
     end_group,
+    one_line,
     refusal,
 )
 
@@ -160,6 +161,10 @@ def test_known_failures_have_their_own_remedy(err, remedy):
 @pytest.mark.parametrize("raw", ["笔记 一.md".encode(), b"caf\xe9.md", b"-n\nx.md"])
 def test_paths_survive_in_any_bytes(raw):
     assert encode(decode(raw)) == raw
+
+
+def test_a_subject_is_one_line_that_git_takes():
+    assert one_line(" a\n\tb\x00c \ud800 已记住\n") == "a b c ? 已记住"
 
 
 def test_objects_of_a_worktree_are_found_from_aside(tmp_path):
