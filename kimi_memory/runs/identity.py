@@ -72,8 +72,13 @@ def read_identity(memory: Memory) -> MemoryIdentity:
     )
 
 
-def write_identity(memory: Memory, wanted: Wanted) -> MemoryIdentity:
+def write_identity(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> MemoryIdentity:
     """Change who a memory is; all else in the two files stays as it stands there.
+
+    Args:
+        memory: opened.
+        wanted: what is to be another.
+        dry_run: return who it would be, and write nothing.
 
     Raises:
         UsageError: a text holds a secret, or spans lines where one line fits.
@@ -82,13 +87,26 @@ def write_identity(memory: Memory, wanted: Wanted) -> MemoryIdentity:
     for text in (wanted.name, wanted.description, wanted.default_model):
         if text is not None and "\n" in text:
             raise UsageError(f"{text!r} has several lines. Give one.")
-    _write_settings(memory, wanted)
-    if wanted.persona is not None:
-        _write_persona(memory, wanted.persona)
+    settings = _plan_settings(memory, wanted)
+    page = None if wanted.persona is None else _plan_persona(memory, wanted.persona)
+    # Both files are looked at before either is written.
+    change_memory(memory, settings, dry_run=True)
+    if dry_run:
+        return _foretell(read_identity(memory), wanted)
+    change_memory(memory, settings)
+    if page:
+        memory.store.apply([page], memory.actor)
+        memory.written()
     return read_identity(memory)
 
 
-def _write_settings(memory: Memory, wanted: Wanted) -> None:
+def _foretell(now: MemoryIdentity, wanted: Wanted) -> MemoryIdentity:
+    persona = {**now.persona, **(wanted.persona or {})}
+    given = {name: value for name, value in wanted._asdict().items() if value is not None}
+    return now._replace(**{**given, "persona": {k: v for k, v in persona.items() if v}})
+
+
+def _plan_settings(memory: Memory, wanted: Wanted) -> str:
     text = decode(memory.store.read(MARKER), MARKER)
     values = {
         "memory.name": wanted.name,
@@ -99,10 +117,10 @@ def _write_settings(memory: Memory, wanted: Wanted) -> None:
     for name, value in values.items():
         if value is not None:
             text = set_value(text, name, json.dumps(value, ensure_ascii=False))
-    change_memory(memory, text)
+    return text
 
 
-def _write_persona(memory: Memory, persona: Mapping[str, str]) -> None:
+def _plan_persona(memory: Memory, persona: Mapping[str, str]) -> Update | None:
     found = _read_page(memory)
     if found is None:
         raise UsageError(f"There is no {IDENTITY_PATH}. 'kimi-memory consolidate daily' makes one.")
@@ -115,10 +133,8 @@ def _write_persona(memory: Memory, persona: Mapping[str, str]) -> None:
     who = "\n\n".join(part for part in (role, "\n".join(traits)) if part)
     new = replace(page, who=who, mission=now.get("mission", ""), updated=memory.clock())
     body = patch(text, page, new, IDENTITY_PATH).encode()
-    if body != text.encode():
-        change = Update(IDENTITY_PATH, digest(text.encode()), body)
-        memory.store.apply([change], memory.actor)
-        memory.written()
+    before = text.encode()
+    return None if body == before else Update(IDENTITY_PATH, digest(before), body)
 
 
 def _read_page(memory: Memory) -> tuple[str, Identity] | None:

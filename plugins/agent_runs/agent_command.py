@@ -64,6 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     run.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     run.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
     run.add_argument("--needs", default="", help="with --placed: runtimes and languages, by commas")
+    run.add_argument("--dry-run", action="store_true", help="only say what would be done")
     _declare_serve(steps)
     listed = steps.add_parser("list", help="list the runs")
     listed.add_argument("--live", action="store_true", help="only those that have not ended")
@@ -78,6 +79,11 @@ def add_arguments(parser: ArgumentParser) -> None:
             step.add_argument("--errors", action="store_true", help="standard error instead")
         if name == "stop":
             step.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    _declare_identity(steps)
+
+
+def _declare_identity(steps: Any) -> None:
+    """Declare the arguments of ``agent identity``, as those of ``agent serve``."""
     who = steps.add_parser("identity", help="show who the memory is, or change it")
     who.add_argument("--name", help="what people call it")
     who.add_argument("--description", help="what it is for, in a sentence")
@@ -87,6 +93,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     who.add_argument("--model", help="the model that its agents are meant for")
     who.add_argument("--skills", help="what its agents come with, separated by commas")
+    who.add_argument("--dry-run", action="store_true", help="only say what would be done")
 
 
 def _declare_serve(steps: Any) -> None:
@@ -147,9 +154,26 @@ def _run(memory: Memory, arguments: Namespace) -> int:
     folder = arguments.folder
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is no folder. Make it, or leave --folder out.")
-    found = Runs(memory, os.environ).run(task, program, folder and folder.resolve())
+    folder, runs = folder and folder.resolve(), Runs(memory, os.environ)
+    if arguments.dry_run:
+        return _foretell(arguments, runs.plan(task, program, folder), program)
+    found = runs.run(task, program, folder)
     show_result(arguments, found, _format_end(memory, found))
     return 0 if found.outcome == "done" else 1
+
+
+def _foretell(arguments: Namespace, run: AgentRun, program: Program) -> int:
+    if run.status == "stopped":
+        line = say("{run} did {ref} already; nothing would start.", run=run.id, ref=run.ref)
+        show_result(arguments, {"would": line, "run": run}, line)
+        return 0
+    limit = f"{program.limits.wall_s:g}"
+    line = say(
+        "Would start {agent} ({runtime}, {seconds} s at most): {command}",
+        agent=run.agent, runtime=run.runtime, seconds=limit, command=shlex.join(program.command),
+    )  # fmt: skip
+    show_result(arguments, {"would": line, "run": run}, [line, f"  {_format_place(run)}"])
+    return 0
 
 
 def _serve(memory: Memory, arguments: Namespace) -> int:
@@ -275,16 +299,20 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
         arguments.model,
         None if skills is None else tuple(filter(None, (one.strip() for one in skills.split(",")))),
     )
+    would = None
     if any(value is not None for value in wanted):
-        write_identity(memory, wanted)
+        made = write_identity(memory, wanted, dry_run=arguments.dry_run)
+        would = made if arguments.dry_run else None
     # Opened anew: settings are read when a memory is opened.
     with open_memory(arguments) as fresh:
         kept = parse_span(fresh.settings.ttl.skill_progress)
         first = f"{fresh.now() - kept:%Y-%m-%d}" if kept else ""
-        found, progress = read_identity(fresh), count_skills(read_runs(fresh), first)
+        found, progress = would or read_identity(fresh), count_skills(read_runs(fresh), first)
     if arguments.json:
         show_json({**found._asdict(), "skills_progress": [one._asdict() for one in progress]})
         return 0
+    if would:
+        show(say("It would be:"))
     show(found.name)
     _show_named(
         {
