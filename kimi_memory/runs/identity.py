@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.change_log import Lease, Unreachable
 from kimi_memory.domain.ids import stamp
 from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.domain.pages import IDENTITY_PATH, Identity
@@ -20,6 +22,7 @@ from kimi_memory.formats.frontmatter import decode
 from kimi_memory.operations.sealed_folders import find_sealed
 from kimi_memory.operations.setting_list import change_memory, set_value
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.relay import Relay
 
 _TRAIT = re.compile(r"^[-*] (?P<name>[^:：\n]{1,40})[:：]\s*(?P<value>\S.*)$", re.MULTILINE)
 _OWN = ("role", "mission")
@@ -47,7 +50,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
     # From the sessions, and not from a counter, which a copy of the memory would not have.
     begun = sorted(_find_beginnings(memory))
     relay = memory.store.relay
-    state = None if relay is None else relay.position.log.state(relay.position.place.memory)
+    state = _find_lease(relay) if relay else None
     return MemoryIdentity(
         table.id,
         name=table.name or (page[1].name if page else memory.root.name),
@@ -60,7 +63,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
         version=graph.version(graph.head) if graph else 0,
         head=graph.head if graph else "",
         seq=relay.position.place.seq if relay else 0,
-        epoch=state.epoch if state else 0,
+        epoch=state.epoch if state else relay.position.known_epoch if relay else 0,
         primary=state.holder if state and state.held else "",
         created_by=table.created_by,
         created=stamp(page[1].created) if page else "",
@@ -70,6 +73,13 @@ def read_identity(memory: Memory) -> MemoryIdentity:
         active=not (memory.store.moved or memory.store.read_only),
         sealed=find_sealed(memory.root) is not None,
     )
+
+
+def _find_lease(relay: Relay) -> Lease | None:
+    """Return who leads; None where the engine does not answer."""
+    with suppress(Unreachable):
+        return relay.position.log.state(relay.position.place.memory)
+    return None
 
 
 def write_identity(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> MemoryIdentity:

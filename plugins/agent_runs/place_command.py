@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.api.options import Home
+from kimi_memory.cli.cluster import open_cluster
 from kimi_memory.cli.shared import foretell, show_json, show_result, show_text
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster import Cluster
@@ -112,7 +113,7 @@ def _declare_offer(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Place a task, or publish what this machine offers."""
-    with Cluster.open() as cluster:
+    with open_cluster() as cluster:
         if arguments.dry_run and (arguments.offer or arguments.latency or arguments.measure):
             return foretell(arguments, "\n".join(_foretell(cluster, arguments)))
         measured = [_parse_latency(cluster.node, text) for text in arguments.latency]
