@@ -37,13 +37,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 @contextmanager
-def open_cluster(url: str = "", home: Home | None = None) -> Iterator[Cluster]:
+def open_cluster(url: str = "") -> Iterator[Cluster]:
     """Open a cluster for a command, by default that of the user's settings.
 
     Raises:
         RemoteError: its engine does not answer, whatever it was asked.
     """
-    opening = Opening(home=home or Home.of_user(), actor=find_person(), background=False)
+    opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
     with name_silent_engine(), Cluster.open(url, opening) as cluster:
         yield cluster
 

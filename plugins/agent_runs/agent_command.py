@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kimi_memory import Memory
-from kimi_memory.cli.cluster import open_cluster
+from kimi_memory import Memory, Opening
 from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
 from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import (
     SECURITIES,
     TASK_CLASSES,
@@ -145,7 +146,8 @@ def _run(memory: Memory, arguments: Namespace) -> int:
         expected_s=check_expected(arguments.expected),
     )  # fmt: skip
     if arguments.placed:
-        with open_cluster(home=memory.home) as cluster:
+        opening = Opening(home=memory.home, background=False)
+        with name_silent_engine(), Cluster.open("", opening) as cluster:
             # One that no other machine has is near to none.
             near = task if memory.store.relay else replace(task, memory="")
             policies = PlacePolicies(memory.home, task.memory, memory.root)

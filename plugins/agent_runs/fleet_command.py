@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+from kimi_memory import Opening
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.cli.cluster import open_cluster
-from kimi_memory.cli.shared import on_terminal, show, show_json, show_note
+from kimi_memory.cli.shared import find_person, on_terminal, show, show_json, show_note
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster.fleet import consolidate_unit, find_memories, run_fleet
+from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.fleet import Pool, PoolWish, Unit, UnitResult
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -114,7 +116,8 @@ def _list_units(arguments: Namespace, home: Home) -> Iterator[Unit]:
 
 def _list_deployed(arguments: Namespace, unit: Callable[..., Unit]) -> Iterator[Unit]:
     """Yield the memories of the cluster; on this machine alone, those that lie here."""
-    with open_cluster() as cluster:
+    opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
+    with name_silent_engine(), Cluster.open("", opening) as cluster:
         rows = cluster.registry.deployments()
         for memory in dict.fromkeys(one.memory for one in rows):
             state = cluster.state(memory)

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.cluster import open_cluster
 from kimi_memory.cli.shared import foretell, show_json, show_result, show_text
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
 from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.domain.placement_types import (
@@ -113,7 +113,7 @@ def _declare_offer(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Place a task, or publish what this machine offers."""
-    with open_cluster() as cluster:
+    with name_silent_engine(), Cluster.open() as cluster:
         if arguments.dry_run and (arguments.offer or arguments.latency or arguments.measure):
             return foretell(arguments, "\n".join(_foretell(cluster, arguments)))
         measured = [_parse_latency(cluster.node, text) for text in arguments.latency]
