@@ -310,6 +310,7 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
         kept = parse_span(fresh.settings.ttl.skill_progress)
         first = f"{fresh.now() - kept:%Y-%m-%d}" if kept else ""
         found, progress = would or read_identity(fresh), count_skills(read_runs(fresh), first)
+        found = found._replace(space=PlacePolicies(fresh.home, found.id, fresh.root).space)
     if arguments.json:
         show_json({**found._asdict(), "skills_progress": [one._asdict() for one in progress]})
         return 0
@@ -323,6 +324,7 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
             **found.persona,
             "model": found.default_model,
             "skills": ", ".join(found.default_skills),
+            "space": found.space,
             "parent": found.parent,
             "version": f"v{found.version}" if found.version else "",
             "sessions": say("{count}, last {day}", count=found.interactions, day=found.last_active)

@@ -100,6 +100,20 @@ def test_an_identity_is_changed_and_shown(memory: Memory, capsys) -> None:
     assert found["default_skills"] == ["sql", "python"]
 
 
+def test_an_identity_names_the_space_of_its_memory(
+    memory: Memory, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    place = ["--memory", str(memory.root)]
+    assert run(["space", "create", "茶馆", "--folder", str(tmp_path / "space")]) == 0
+    assert run(["space", "share", "--name", "tea", *place]) == 0
+    capsys.readouterr()
+    assert run(["agent", "identity", "--json", *place]) == 0
+    assert json.loads(capsys.readouterr().out)["space"] == "茶馆"
+    assert run(["agent", "identity", *place]) == 0
+    assert "茶馆" in capsys.readouterr().out
+
+
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
