@@ -21,4 +21,4 @@ def name_silent_engine() -> Iterator[None]:
     except Unreachable as error:
         name, _, why = str(error).partition(": ")
         remedy = "See whether it runs and the address is right, then retry"
-        raise RemoteError(name, why or "it does not answer", remedy) from error
+        raise RemoteError(name, why.rstrip(" ?") or "it does not answer", remedy) from error

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,12 +28,13 @@ from kimi_memory.domain.agent_run import (
 )
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.memory_tables import parse_span
+from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.identity import Wanted, read_identity, write_identity
 from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.profiles import choose_place
 from kimi_memory.runs.programs import find_program
-from kimi_memory.runs.run_records import count_skills, read_runs
+from kimi_memory.runs.run_records import Skill, count_skills, read_runs
 from kimi_memory.spaces.placing import PlacePolicies
 
 from .serve_tasks import serve_tasks
@@ -317,32 +318,27 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
     if would:
         show(say("It would be:"))
     show(found.name)
-    _show_named(
-        {
-            "id": found.id,
-            "about": found.description,
-            **found.persona,
-            "model": found.default_model,
-            "skills": ", ".join(found.default_skills),
-            "space": found.space,
-            "parent": found.parent,
-            "version": f"v{found.version}" if found.version else "",
-            "sessions": say("{count}, last {day}", count=found.interactions, day=found.last_active)
-            if found.last_active
-            else "",
-            "primary": found.primary,
-            **{
-                one.name: say(
-                    "{runs} runs, {done} done, last {day}",
-                    runs=one.runs,
-                    done=one.done,
-                    day=one.last,
-                )
-                for one in progress
-            },
-        }
-    )
+    _show_named(_name_fields(found, progress))
     return 0
+
+
+def _name_fields(found: MemoryIdentity, progress: Sequence[Skill]) -> dict[str, str]:
+    """Return what people read of a memory, by what it is called."""
+    begun = say("{count}, last {day}", count=found.interactions, day=found.last_active)
+    line = "{runs} runs, {done} done, last {day}"
+    return {
+        "id": found.id,
+        "about": found.description,
+        **found.persona,
+        "model": found.default_model,
+        "skills": ", ".join(found.default_skills),
+        "space": found.space,
+        "parent": found.parent,
+        "version": f"v{found.version}" if found.version else "",
+        "sessions": begun if found.last_active else "",
+        "primary": found.primary,
+        **{one.name: say(line, runs=one.runs, done=one.done, day=one.last) for one in progress},
+    }
 
 
 def _show_named(fields: Mapping[str, str]) -> None:
