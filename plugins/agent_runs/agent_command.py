@@ -27,8 +27,8 @@ from kimi_memory.domain.agent_run import (
     Task,
 )
 from kimi_memory.domain.ids import new_id
-from kimi_memory.domain.memory_tables import parse_span
 from kimi_memory.domain.memory_identity import MemoryIdentity
+from kimi_memory.domain.memory_tables import parse_span
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.identity import Wanted, read_identity, write_identity
 from kimi_memory.runs.lifecycle import Runs
