@@ -73,6 +73,13 @@ BENCHMARKS = (
         needs=("cedarpy",),
     ),
     Benchmark(
+        name="starts",
+        module="starts",
+        what="a program of an agent by each runtime, one that waits, and a turn in a sealed folder",
+        quick=("--runs", "3", "--turns", "20"),
+        needs=("pyrage",),
+    ),
+    Benchmark(
         name="worth",
         module="worth",
         what="how well the words of clauses and sentences tell what readers kept of them",

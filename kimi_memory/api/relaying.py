@@ -46,7 +46,8 @@ def open_log(host: Host, home: Home, url: str) -> GuardedLog:
         raise UsageError(f"The change log cannot be opened: {error}") from error
     if found is None:
         scheme = url.partition("://")[0]
-        raise UsageError(f"No plugin opens a log of {scheme}://. Write postgres:// or folder://.")
+        known = "postgres://, s3://, nats:// or folder://"
+        raise UsageError(f"No plugin opens a log of {scheme}://. Write {known}.")
     table = home.settings().cluster
     node = table.node or platform.node()
     keys = NodeKeys(home.config, home.state, node, listed=table.trust == "listed")

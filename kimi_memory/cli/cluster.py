@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
@@ -17,6 +18,7 @@ from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.purging import list_purged_nodes
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.cluster.registry import DeploymentRow
 from kimi_memory.cluster.running import Service
 from kimi_memory.spaces.carried import Heads
@@ -34,11 +36,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     trim.add_argument("--dry-run", action="store_true", help="only count them")
 
 
-def open_cluster(url: str = "") -> Cluster:
-    """Open the cluster of the user's settings for a command."""
-    home = Home.of_user()
-    opening = Opening(home=home, actor=find_person(), background=False)
-    return Cluster.open(url, opening)
+@contextmanager
+def open_cluster(url: str = "") -> Iterator[Cluster]:
+    """Open a cluster for a command, by default that of the user's settings.
+
+    Raises:
+        RemoteError: its engine does not answer, whatever it was asked.
+    """
+    opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
+    with name_silent_engine(), Cluster.open(url, opening) as cluster:
+        yield cluster
 
 
 def make_fork_on(memory: str, arguments: Namespace) -> Made:

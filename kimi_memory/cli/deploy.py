@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
-from kimi_memory.cli.shared import find_memory, show, show_result
+from kimi_memory.cli.shared import find_memory, foretell, show_result
 from kimi_memory.cli.terminal import say
 from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.moving import migrate, sync
+from kimi_memory.cluster.refusals import check_copy, check_leader, check_removal
 from kimi_memory.cluster.snapshots import find_snapshot
 from kimi_memory.cluster.trust import seal_log
 from kimi_memory.errors import UsageError
@@ -104,9 +105,8 @@ def run(arguments: Namespace) -> int:
     }  # fmt: skip
     with open_cluster() as cluster:
         if getattr(arguments, "dry_run", False):
-            show(_foretell(cluster, arguments))
-        else:
-            steps[arguments.step](cluster, arguments)
+            return foretell(arguments, _foretell(cluster, arguments))
+        steps[arguments.step](cluster, arguments)
     return 0
 
 
@@ -119,13 +119,16 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     leader = state.holder if state.held else say("nobody")
     names = ", ".join(one.node for one in rows)
     if arguments.step == "add":
+        folder = arguments.folder.expanduser().absolute()
+        check_copy(rows, cluster.node, folder, arguments.role, _list_tiers(arguments))
+        check_room(cluster)
         about, last = find_snapshot(cluster.log, memory)
         size = len(cluster.log.get_blob(memory, about["bundle"]))
         later = last - int(about["at"])
         return say(
             "Would copy a snapshot of {size} bytes and {count} records after it to {folder}, as a "
             "{role}; {names} have it, {leader} leads.",
-            size=size, count=later, folder=arguments.folder, role=say(arguments.role),
+            size=size, count=later, folder=folder, role=say(arguments.role),
             names=names, leader=leader,
         )  # fmt: skip
     if arguments.step == "seal":
@@ -139,6 +142,7 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     if row is None:
         raise UsageError(f"{cluster.node} does not hold {arguments.name}; {names} do.")
     if arguments.step == "remove":
+        check_removal(row, rows, state)
         line = "Would make {folder} a plain copy; nothing in it would be removed."
         return say(line, folder=row.folder)
     about, last = find_snapshot(cluster.log, memory)
@@ -168,6 +172,7 @@ def _foretell_leader(cluster: Cluster, arguments: Namespace, leader: str) -> str
         line = "Would have {node} take no writes of {name} any more; {leader} leads now."
         return say(line, node=cluster.node, **named)
     node = arguments.to if arguments.step == "migrate" else arguments.on or cluster.node
+    check_leader(cluster.deployments(arguments.name), arguments.name, node)
     said = say(
         "Would have {node} take the writes of {name}; {leader} leads now.", node=node, **named
     )

@@ -14,7 +14,7 @@ from kimi_memory.cli.terminal import pad, say
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.registry import Node
 from kimi_memory.cluster.trust import own_key, trust_node
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import RemoteError, UsageError
 from kimi_memory.runs.profiles import read_surroundings, status_of
 
 _COLUMNS = (16, 10, 12, 11, 6, 10, 8, 0)
@@ -112,16 +112,20 @@ def _join(arguments: Namespace) -> tuple[Node, str]:
         cluster.nodes()
         if arguments.dry_run:
             return Node(name, arguments.kind or "hybrid"), cluster.log.name
+    path, text = home.config / "config.toml", text_at(home.config / "config.toml")
     if not table.url:
-        path = home.config / "config.toml"
-        text = text_at(path)
         gap = "\n" if text and not text.endswith("\n\n") else ""
         given = {"url": url, "node": name, "address": arguments.address}
         lines = [f"{key} = {_quote_toml(value)}" for key, value in given.items() if value]
         put(path, f"{text}{gap}[cluster]\n" + "\n".join(lines) + "\n")
-    with open_cluster() as cluster:
-        node = cluster.join(arguments.kind, arguments.region, arguments.zone)
-        return node, cluster.log.name
+    try:
+        with open_cluster() as cluster:
+            node = cluster.join(arguments.kind, arguments.region, arguments.zone)
+            return node, cluster.log.name
+    except RemoteError:
+        # A folder that cannot be made is empty to who only reads it.
+        put(path, text)
+        raise
 
 
 def _quote_toml(text: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import show_result
+from kimi_memory.cli.shared import foretell, show_result
 from kimi_memory.cli.terminal import say
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.sealed_folders import (
     add_recipient,
+    check_new,
     close_sealed,
     create_sealed,
     list_recipients,
@@ -30,6 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--to", action="append", required=True, metavar="KEY",
         help="who can open it: age1…, an SSH public key, or a file of them; may be repeated",
     )  # fmt: skip
+    create.add_argument("--dry-run", action="store_true", help="only say what would be done")
     opened = steps.add_parser("open", help="show what it holds in an empty folder")
     opened.add_argument("folder", type=Path, help="the sealed folder")
     opened.add_argument("mount", type=Path, help="a new or empty folder, where a memory can lie")
@@ -68,7 +70,9 @@ def run(arguments: Namespace) -> int:
         found = list_recipients(arguments.folder)
         show_result(arguments, found, found)
         return 0
-    line = _foretell(arguments) if getattr(arguments, "dry_run", False) else _carry_out(arguments)
+    if getattr(arguments, "dry_run", False):
+        return foretell(arguments, _foretell(arguments))
+    line = _carry_out(arguments)
     place = arguments.mount if step == "close" else arguments.folder
     show_result(arguments, {step: str(place)}, line)
     return 0
@@ -109,9 +113,17 @@ def _carry_out(arguments: Namespace) -> str:
 
 def _foretell(arguments: Namespace) -> str:
     folder = arguments.folder
+    if arguments.step == "create":
+        folder = folder.absolute()
+        check_new(folder, arguments.to)
+        key = ", ".join(one[:80] for one in arguments.to)
+        return say("Would make the sealed folder {folder}, for {key}.", folder=folder, key=key)
     if arguments.step == "add":
-        key = _name_all(_find_keys(arguments))
-        return say("Would let {key} open {folder}.", key=key, folder=folder)
+        keys = _find_keys(arguments)
+        for one in keys.values():
+            add_recipient(folder, one, arguments.identity, dry_run=True)
+        return say("Would let {key} open {folder}.", key=_name_all(keys), folder=folder)
+    remove_recipient(folder, arguments.key, arguments.identity, dry_run=True)
     key = arguments.key[:80]
     return say("Would encrypt all of {folder} anew, without {key}.", key=key, folder=folder)
 

@@ -252,6 +252,12 @@ def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) 
             show(line)
 
 
+def foretell(arguments: Namespace, line: str) -> int:
+    """Print what a dry run would do; return the exit code."""
+    show_result(arguments, {"would": line}, line)
+    return 0
+
+
 def moment(text: str, zone: Zone) -> datetime:
     """Read a date or time argument; one without a zone is meant in that of the memory.
 

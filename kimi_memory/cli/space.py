@@ -10,7 +10,14 @@ from pathlib import Path
 
 from kimi_memory.api.options import Home, user_host
 from kimi_memory.capture.screen import Screen
-from kimi_memory.cli.shared import find_memory, open_memory, show, show_json, show_result
+from kimi_memory.cli.shared import (
+    find_memory,
+    foretell,
+    open_memory,
+    show,
+    show_json,
+    show_result,
+)
 from kimi_memory.cli.space_budget import add_budget_step, keep_budget
 from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
 from kimi_memory.cli.space_recall import add_recall_step, recall_memories
@@ -19,6 +26,7 @@ from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
+from kimi_memory.spaces.new_space import check_new
 from kimi_memory.spaces.space_files import read_registry
 from kimi_memory.spaces.space_folder import SpaceFolder
 
@@ -31,6 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     create = steps.add_parser("create", help="make a space in a folder of its own")
     create.add_argument("name", help="what it is called")
     create.add_argument("--folder", type=Path, help="a new or empty folder for it")
+    create.add_argument("--dry-run", action="store_true", help="only say what would be done")
     _add_member_steps(steps)
     _add_memory_steps(steps)
     log = steps.add_parser("log", help="show who asked for what, and what was decided")
@@ -99,18 +108,11 @@ def run(arguments: Namespace) -> int:
     if arguments.step in ("create", "add", "share", "issuer"):
         _refuse_secrets(home, arguments)
     if arguments.step == "create":
-        folder = arguments.folder.expanduser() if arguments.folder else None
-        space = SpaceFolder.create(home, arguments.name, folder)
-        line = say(
-            "The space {space} is in {folder}. Take somebody in with 'kimi-memory space add NAME "
-            "--role reader', and share a memory with 'kimi-memory space share'.",
-            space=space.name, folder=space.root,
-        )  # fmt: skip
-        show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
-        return 0
+        return _create(arguments, home)
     if arguments.step == "list" and not arguments.name:
         return _list_spaces(arguments, home)
     space = _open_space(home, arguments)
+    space.dry_run = getattr(arguments, "dry_run", False)
     steps = {
         "add": _add, "grant": _grant, "remove": _remove, "share": _share, "unshare": _unshare,
         "issuer": set_issuer, "login": log_in, "who": _who, "check": _check, "log": _log,
@@ -118,6 +120,22 @@ def run(arguments: Namespace) -> int:
         "budget": keep_budget,
     }  # fmt: skip
     return steps[arguments.step](arguments, space)
+
+
+def _create(arguments: Namespace, home: Home) -> int:
+    folder = arguments.folder.expanduser() if arguments.folder else None
+    if arguments.dry_run:
+        root = check_new(home, arguments.name, folder)
+        line = "Would make the space {space} in {folder}, with policies for four roles."
+        return foretell(arguments, say(line, space=arguments.name, folder=root))
+    space = SpaceFolder.create(home, arguments.name, folder)
+    line = say(
+        "The space {space} is in {folder}. Take somebody in with 'kimi-memory space add NAME "
+        "--role reader', and share a memory with 'kimi-memory space share'.",
+        space=space.name, folder=space.root,
+    )  # fmt: skip
+    show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
+    return 0
 
 
 def _refuse_secrets(home: Home, arguments: Namespace) -> None:
@@ -175,14 +193,13 @@ def _list_members(arguments: Namespace, space: SpaceFolder) -> int:
 
 def _add(arguments: Namespace, space: SpaceFolder) -> int:
     sub, roles = arguments.member, arguments.role
-    if arguments.dry_run:
-        line = say("Would take {member} into {space} as {roles}.", **_named(space, sub, roles))
-        show(line)
-        return 0
     made = space.add(
         sub, roles, arguments.kind, name=arguments.name, identity=arguments.identity,
         recipient=arguments.recipient,
     )  # fmt: skip
+    if arguments.dry_run:
+        line = "Would take {member} into {space} as {roles}."
+        return foretell(arguments, say(line, **_named(space, sub, roles)))
     line = say("{member} is in {space} as {roles}.", **_named(space, sub, roles))
     if made.kind in ACTING:
         hint = "A token for it: 'kimi-memory serve token add {member} --member {member}'."
@@ -193,15 +210,12 @@ def _add(arguments: Namespace, space: SpaceFolder) -> int:
 
 def _grant(arguments: Namespace, space: SpaceFolder) -> int:
     before, roles = space.member(arguments.member), arguments.role
+    made = space.grant(before.sub, roles)
+    named = {**_named(space, before.sub, roles), "before": _join(before.roles)}
     if arguments.dry_run:
         line = "Would make {member}, who is {before}, {roles} instead."
-        show(say(line, **_named(space, before.sub, roles), before=_join(before.roles)))
-        return 0
-    made = space.grant(before.sub, roles)
-    line = say(
-        "{member} was {before} in {space}, and is {roles} now.",
-        **_named(space, before.sub, roles), before=_join(before.roles),
-    )  # fmt: skip
+        return foretell(arguments, say(line, **named))
+    line = say("{member} was {before} in {space}, and is {roles} now.", **named)
     show_result(arguments, made, line)
     return 0
 
@@ -209,8 +223,8 @@ def _grant(arguments: Namespace, space: SpaceFolder) -> int:
 def _remove(arguments: Namespace, space: SpaceFolder) -> int:
     sub = space.member(arguments.member).sub
     if arguments.dry_run:
-        show(say("Would put {member} out of {space}.", member=sub, space=space.name))
-        return 0
+        line = "Would put {member} out of {space}."
+        return foretell(arguments, say(line, member=sub, space=space.name))
     gone = space.remove(sub)
     line = say(
         "{member} is out of {space}; its next request is refused. What it could read before may "
@@ -225,11 +239,10 @@ def _share(arguments: Namespace, space: SpaceFolder) -> int:
     with open_memory(arguments) as memory:
         id, root = memory.settings.memory.id, memory.root.resolve()
         name = arguments.name or memory.settings.memory.name or root.name
+    space.share(id, name, root)
     if arguments.dry_run:
         line = "Would share {folder} in {space} as {name}."
-        show(say(line, folder=root, space=space.name, name=name))
-        return 0
-    space.share(id, name, root)
+        return foretell(arguments, say(line, folder=root, space=space.name, name=name))
     line = say(
         "{name} is shared in {space}. 'kimi-memory space who {name}' says who may do what.",
         name=name, space=space.name,
@@ -242,8 +255,8 @@ def _unshare(arguments: Namespace, space: SpaceFolder) -> int:
     id, root = space.root_of(arguments.name)
     if arguments.dry_run:
         line = "Would take {name} ({folder}) out of {space}."
-        show(say(line, name=arguments.name, folder=root, space=space.name))
-        return 0
+        named = {"name": arguments.name, "folder": root, "space": space.name}
+        return foretell(arguments, say(line, **named))
     space.unshare(arguments.name)
     line = say(
         "{name} ({folder}) is in no space any more; nothing in it changed.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from kimi_memory.cli.shared import show, show_result
+from kimi_memory.cli.shared import foretell, show_result
 from kimi_memory.cli.terminal import say
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import UsageError
@@ -27,8 +27,8 @@ def keep_budget(arguments: Namespace, space: SpaceFolder) -> int:
     if tokens is not None and tokens < 0:
         raise UsageError(f"{tokens} is no number of tokens. Give one; 0 for no bound.")
     if tokens is not None and arguments.dry_run:
-        show(say("Would let {space} spend {count} tokens a day.", space=space.name, count=tokens))
-        return 0
+        line = "Would let {space} spend {count} tokens a day."
+        return foretell(arguments, say(line, space=space.name, count=tokens))
     if tokens is not None:
         space.bound(tokens)
     budgets, now, about = SpaceBudgets(), utcnow().astimezone(), space.about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from kimi_memory.cli.shared import show, show_note, show_result
+from kimi_memory.cli.shared import foretell, show_note, show_result
 from kimi_memory.cli.terminal import say
 from kimi_memory.errors import UsageError
 from kimi_memory.spaces import issuers
@@ -35,10 +35,10 @@ def set_issuer(arguments: Namespace, space: SpaceFolder) -> int:
         asking = issuers.Asking(
             arguments.url, arguments.audience, arguments.claim, arguments.groups
         )
-    if arguments.dry_run:
-        show(say("Would let in whom {issuer} signs.", issuer=asking.issuer or "-"))
-        return 0
     space.believe(asking, arguments.client)
+    if arguments.dry_run:
+        line = "Would let in whom {issuer} signs."
+        return foretell(arguments, say(line, issuer=asking.issuer or "-"))
     if asking.issuer:
         line = say(
             "Whom {issuer} signs for {audience} comes into {space}, as the member of that name or "

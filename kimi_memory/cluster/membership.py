@@ -14,9 +14,10 @@ from kimi_memory.api.options import Home, Opening, user_host
 from kimi_memory.api.relaying import open_log
 from kimi_memory.cluster.log_length import find_reached
 from kimi_memory.cluster.purging import mark_reached
+from kimi_memory.cluster.refusals import check_copy, check_leader, check_removal
 from kimi_memory.cluster.registry import DeploymentRow, Node, Registry, give_role, measure_load
 from kimi_memory.cluster.renewal import renew_folder
-from kimi_memory.cluster.snapshots import check_part, copy_memory, trim_log, write_snapshot
+from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Lease
 from kimi_memory.domain.cluster import NodeKind, Role
@@ -28,7 +29,6 @@ from kimi_memory.store.deployment import (
     read_deployment,
     write_deployment,
 )
-from kimi_memory.store.files.paths import KEPT
 from kimi_memory.store.guarded_log import GuardedLog
 
 _PAUSE_SECONDS = 0.05
@@ -230,13 +230,11 @@ class Cluster:
             The deployment, and how many records followed its snapshot.
 
         Raises:
-            UsageError: it is here already, or something else than a cache is to have a part.
+            UsageError: as in `check_copy`.
         """
-        check_part(keep, role)
         memory, root = self.registry.find(name), folder.absolute()
         rows = self.registry.deployments(memory)
-        if any(one.node == self.node for one in rows):
-            raise UsageError(f"{self.node} has {name} already. Remove it first, to copy it anew.")
+        check_copy(rows, self.node, root, role, keep)
         place = Deployment(memory, self.node, may_lead=role != "cache", keep=tuple(keep))
         count = copy_memory(self.log, place, root, self._opening)
         with Memory.open(root, self._opening) as copy:
@@ -299,23 +297,13 @@ class Cluster:
         """Make this machine's folder a plain copy again; nothing in it is removed.
 
         Raises:
-            UsageError: it leads, and another copy follows it.
+            UsageError: as in `check_removal`.
         """
         row = self._find_here(self.registry.find(name))
         state = self.state(row.memory)
-        others = [one for one in self.registry.deployments(row.memory) if one.node != self.node]
+        check_removal(row, self.registry.deployments(row.memory), state)
         if state.held and state.holder == self.node:
-            if others:
-                raise UsageError(
-                    f"{self.node} leads {row.name}. Have another node lead first: run "
-                    "'kimi-memory deploy demote', or 'kimi-memory deploy promote' there."
-                )
             self.log.release(row.memory, self.node, state.epoch)
-        if kept := [*Path(row.folder).glob(f"short-term/*{KEPT}")]:
-            raise UsageError(
-                f"{kept[0]} has turns that no other node has. Keep 'kimi-memory cluster run' "
-                "running here until the change log has them."
-            )
         with self.memory(name) as copy:
             assert copy.store.relay is not None
             with copy.store.relay.turn():  # Others of this node may be about to say how far it is.
@@ -336,9 +324,7 @@ class Cluster:
             NotPrimaryError: the other node did not let go in time.
         """
         memory, node = self.registry.find(name), node or self.node
-        row = next((one for one in self.registry.deployments(memory) if one.node == node), None)
-        if row is None or row.role == "cache":
-            raise UsageError(f"{node} cannot lead {name}. Name a node that holds a replica of it.")
+        check_leader(self.registry.deployments(memory), name, node)
         self.registry.put_wish(memory, node)
         end = time.monotonic() + wait_seconds
         try:

@@ -8,6 +8,7 @@ is safe to take twice: a turn has its reference, an edit is there or is not.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -20,9 +21,12 @@ from kimi_memory.cluster.snapshots import keep_blob
 from kimi_memory.domain.change import digest
 from kimi_memory.errors import (
     ChangedOnDiskError,
+    DiskError,
     FormatError,
     KimiMemoryError,
+    LockTimeoutError,
     NotPrimaryError,
+    ReadOnlyError,
     UnknownOutcomeError,
 )
 from kimi_memory.merge.trees import join
@@ -35,6 +39,7 @@ from kimi_memory.store.wal.append_log import is_mark
 from kimi_memory.store.wal.records import Entry
 
 TURNS, EDIT = "turns", "edit"
+_PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 _LATE = "it was made before a purge, and may hold what was purged"
 
 
@@ -181,10 +186,20 @@ def take_proposals(memory: Memory, relay: Relay, registry: Registry) -> list[str
             raise
         except (KimiMemoryError, ValueError) as error:
             why = str(error)
+            if _is_passing(error):  # No answer: it is taken at the next look, or by another node.
+                done.append(f"{path} of {node}: {why}")
+                continue
         seq = relay.position.place.seq
         registry.answer(key, {"after": body["after"], "seq": seq, "why": why})
         done.append(f"{path} of {node}: {why or 'taken'}")
     return done
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether it says nothing of what was proposed: the disk here is full, or somebody writes."""
+    if isinstance(error, DiskError):
+        return error.cause.errno in _PASSING
+    return isinstance(error, ReadOnlyError | LockTimeoutError | ChangedOnDiskError)
 
 
 def _take(memory: Memory, relay: Relay, path: str, body: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.proposals import take_proposals
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import keep_bundle, trim_log
 from kimi_memory.domain.change_log import ChangeLog
@@ -49,6 +50,7 @@ class SharedPurge:
     nodes: tuple[PurgedNode, ...] = ()
 
 
+@name_silent_engine()
 def purge_shared(memory: Memory, doomed: Doomed, *, wait_seconds: float = 15.0) -> SharedPurge:
     """Purge a memory on the node that leads it, in the log, and on every other node.
 
@@ -59,6 +61,7 @@ def purge_shared(memory: Memory, doomed: Doomed, *, wait_seconds: float = 15.0) 
 
     Raises:
         NotPrimaryError: another node leads; nothing was done.
+        RemoteError: the engine of the log does not answer; run it again.
         HistoryError: the repository cannot be rewritten; nothing was changed.
         StoreError: the proof found a place that still holds a text; it is named.
     """

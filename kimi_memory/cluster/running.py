@@ -178,6 +178,11 @@ class Keeper:
         memory.take_kept()
         self._carrier.carry()
         for line in take_proposals(memory, relay, registry):
+            # What waits for room on the disk is said once, and not at each look.
+            if not line.endswith(": taken"):
+                if line in self._told:
+                    continue
+                self._told.add(line)
             self._say(f"{self._row.name}: {line}")
         if time.monotonic() >= self._next_trim:
             self._next_trim = time.monotonic() + _TRIM_SECONDS

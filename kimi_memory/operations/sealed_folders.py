@@ -31,6 +31,7 @@ DATA, KEY, RECIPIENTS = "data", "key.age", "recipients"
 _SECONDS = 60.0
 _MOUNTS = Path("/proc/self/mountinfo")
 _SYSTEM = "fuse.gocryptfs"
+_PROGRAM = "gocryptfs"
 
 
 class SealedPlace(NamedTuple):
@@ -57,16 +58,30 @@ def create_sealed(root: Path, recipients: Sequence[str]) -> bytes:
     Raises:
         UsageError: a recipient is none, the folder is not empty, or a program is missing.
     """
+    lines = check_new(root, recipients)
+    _make_empty(root)
+    (root / DATA).mkdir()
+    passphrase = secrets.token_urlsafe(48).encode()
+    _run([_PROGRAM, "-q", "-init", str(root / DATA)], passphrase)
+    _write_key(root, passphrase, lines)
+    return passphrase
+
+
+def check_new(root: Path, recipients: Sequence[str]) -> list[str]:
+    """Return the keys of those who could open a new sealed folder.
+
+    Raises:
+        UsageError: as `create_sealed`.
+    """
     if not recipients:
         raise UsageError("A sealed folder needs a recipient. Give --to with a public key.")
     lines = [line for text in recipients for line in read_lines(text)]
     read_recipients(lines)
-    _make_empty(root)
-    (root / DATA).mkdir()
-    passphrase = secrets.token_urlsafe(48).encode()
-    _run(["gocryptfs", "-q", "-init", str(root / DATA)], passphrase)
-    _write_key(root, passphrase, lines)
-    return passphrase
+    _check_empty(root)
+    # Looked for before: a folder that was begun is not empty any more.
+    if shutil.which(_PROGRAM) is None:
+        raise _missing(_PROGRAM)
+    return lines
 
 
 def open_sealed(root: Path, mount: Path, identity: Path) -> None:
@@ -114,8 +129,8 @@ def list_recipients(root: Path) -> list[str]:
     return list(read_lines(str(root / RECIPIENTS)))
 
 
-def add_recipient(root: Path, recipient: str, identity: Path) -> None:
-    """Let somebody open a sealed folder, by the key of one who can.
+def add_recipient(root: Path, recipient: str, identity: Path, *, dry_run: bool = False) -> None:
+    """Let somebody open a sealed folder, by the key of one who can; with `dry_run`, only look.
 
     Raises:
         UsageError: that is no recipient, or the key is of nobody who can.
@@ -123,13 +138,14 @@ def add_recipient(root: Path, recipient: str, identity: Path) -> None:
     passphrase, before = _read_key(root, identity), list_recipients(root)
     added = [line for line in read_lines(recipient) if line not in before]
     read_recipients([*before, *added])
-    _write_key(root, passphrase, [*before, *added])
+    if not dry_run:
+        _write_key(root, passphrase, [*before, *added])
 
 
-def remove_recipient(root: Path, recipient: str, identity: Path) -> None:
+def remove_recipient(root: Path, recipient: str, identity: Path, *, dry_run: bool = False) -> None:
     """Keep somebody from what is written from now on: all of it is encrypted anew.
 
-    What that one could read before may have been copied, with its key.
+    What that one could read before may have been copied, with its key. With `dry_run`, only look.
 
     Raises:
         UsageError: that is no recipient, none would be left, or the folder is open.
@@ -142,6 +158,9 @@ def remove_recipient(root: Path, recipient: str, identity: Path) -> None:
         raise UsageError("Nobody could open it any more. Add another recipient before.")
     if _is_open(root):
         raise UsageError(f"{root} is open. Close it with 'kimi-memory sealed close', then retry.")
+    _read_key(root, identity)
+    if dry_run:
+        return
     fresh, old = (root.with_name(f".{root.name}.{name}") for name in ("new", "old"))
     shutil.rmtree(fresh, ignore_errors=True)
     with borrow_folder() as work:
@@ -164,7 +183,7 @@ def remove_recipient(root: Path, recipient: str, identity: Path) -> None:
 
 def _mount(data: Path, mount: Path, passphrase: bytes) -> None:
     _make_empty(mount)
-    _run(["gocryptfs", "-q", str(data), str(mount)], passphrase)
+    _run([_PROGRAM, "-q", str(data), str(mount)], passphrase)
     if not os.path.ismount(mount):
         raise UsageError(f"{mount} did not become what {data} holds. Look at the system's log.")
 
@@ -192,9 +211,13 @@ def _check_sealed(root: Path) -> None:
         raise UsageError(f"{root} is no sealed folder. Make one with 'kimi-memory sealed create'.")
 
 
-def _make_empty(folder: Path) -> None:
+def _check_empty(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is no empty folder. Choose a new one.")
+
+
+def _make_empty(folder: Path) -> None:
+    _check_empty(folder)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -210,6 +233,10 @@ def _write_key(root: Path, passphrase: bytes, recipients: Sequence[str]) -> None
             part.write_bytes(content)
 
 
+def _missing(program: str) -> UsageError:
+    return UsageError(f"{program} is missing. Install gocryptfs and fuse3.")
+
+
 def _run(command: Sequence[str], given: bytes = b"") -> None:
     """Run a program; what it reads stands in no argument, which others could see."""
     try:
@@ -217,7 +244,7 @@ def _run(command: Sequence[str], given: bytes = b"") -> None:
             list(command), input=given + b"\n", capture_output=True, timeout=_SECONDS, check=False
         )
     except FileNotFoundError as error:
-        raise UsageError(f"{command[0]} is missing. Install gocryptfs and fuse3.") from error
+        raise _missing(command[0]) from error
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"{command[0]} gave no answer in {_SECONDS:g} s. Retry.") from error
     if done.returncode:

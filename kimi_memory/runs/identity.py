@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.change_log import Lease, Unreachable
 from kimi_memory.domain.ids import stamp
 from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.domain.pages import IDENTITY_PATH, Identity
@@ -20,6 +22,7 @@ from kimi_memory.formats.frontmatter import decode
 from kimi_memory.operations.sealed_folders import find_sealed
 from kimi_memory.operations.setting_list import change_memory, set_value
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.relay import Relay
 
 _TRAIT = re.compile(r"^[-*] (?P<name>[^:：\n]{1,40})[:：]\s*(?P<value>\S.*)$", re.MULTILINE)
 _OWN = ("role", "mission")
@@ -47,7 +50,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
     # From the sessions, and not from a counter, which a copy of the memory would not have.
     begun = sorted(_find_beginnings(memory))
     relay = memory.store.relay
-    state = None if relay is None else relay.position.log.state(relay.position.place.memory)
+    state = _find_lease(relay) if relay else None
     return MemoryIdentity(
         table.id,
         name=table.name or (page[1].name if page else memory.root.name),
@@ -60,7 +63,7 @@ def read_identity(memory: Memory) -> MemoryIdentity:
         version=graph.version(graph.head) if graph else 0,
         head=graph.head if graph else "",
         seq=relay.position.place.seq if relay else 0,
-        epoch=state.epoch if state else 0,
+        epoch=state.epoch if state else relay.position.known_epoch if relay else 0,
         primary=state.holder if state and state.held else "",
         created_by=table.created_by,
         created=stamp(page[1].created) if page else "",
@@ -72,8 +75,20 @@ def read_identity(memory: Memory) -> MemoryIdentity:
     )
 
 
-def write_identity(memory: Memory, wanted: Wanted) -> MemoryIdentity:
+def _find_lease(relay: Relay) -> Lease | None:
+    """Return who leads; None where the engine does not answer."""
+    with suppress(Unreachable):
+        return relay.position.log.state(relay.position.place.memory)
+    return None
+
+
+def write_identity(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> MemoryIdentity:
     """Change who a memory is; all else in the two files stays as it stands there.
+
+    Args:
+        memory: opened.
+        wanted: what is to be another.
+        dry_run: return who it would be, and write nothing.
 
     Raises:
         UsageError: a text holds a secret, or spans lines where one line fits.
@@ -82,13 +97,26 @@ def write_identity(memory: Memory, wanted: Wanted) -> MemoryIdentity:
     for text in (wanted.name, wanted.description, wanted.default_model):
         if text is not None and "\n" in text:
             raise UsageError(f"{text!r} has several lines. Give one.")
-    _write_settings(memory, wanted)
-    if wanted.persona is not None:
-        _write_persona(memory, wanted.persona)
+    settings = _plan_settings(memory, wanted)
+    page = None if wanted.persona is None else _plan_persona(memory, wanted.persona)
+    # Both files are looked at before either is written.
+    change_memory(memory, settings, dry_run=True)
+    if dry_run:
+        return _foretell(read_identity(memory), wanted)
+    change_memory(memory, settings)
+    if page:
+        memory.store.apply([page], memory.actor)
+        memory.written()
     return read_identity(memory)
 
 
-def _write_settings(memory: Memory, wanted: Wanted) -> None:
+def _foretell(now: MemoryIdentity, wanted: Wanted) -> MemoryIdentity:
+    persona = {**now.persona, **(wanted.persona or {})}
+    given = {name: value for name, value in wanted._asdict().items() if value is not None}
+    return now._replace(**{**given, "persona": {k: v for k, v in persona.items() if v}})
+
+
+def _plan_settings(memory: Memory, wanted: Wanted) -> str:
     text = decode(memory.store.read(MARKER), MARKER)
     values = {
         "memory.name": wanted.name,
@@ -99,10 +127,10 @@ def _write_settings(memory: Memory, wanted: Wanted) -> None:
     for name, value in values.items():
         if value is not None:
             text = set_value(text, name, json.dumps(value, ensure_ascii=False))
-    change_memory(memory, text)
+    return text
 
 
-def _write_persona(memory: Memory, persona: Mapping[str, str]) -> None:
+def _plan_persona(memory: Memory, persona: Mapping[str, str]) -> Update | None:
     found = _read_page(memory)
     if found is None:
         raise UsageError(f"There is no {IDENTITY_PATH}. 'kimi-memory consolidate daily' makes one.")
@@ -115,10 +143,8 @@ def _write_persona(memory: Memory, persona: Mapping[str, str]) -> None:
     who = "\n\n".join(part for part in (role, "\n".join(traits)) if part)
     new = replace(page, who=who, mission=now.get("mission", ""), updated=memory.clock())
     body = patch(text, page, new, IDENTITY_PATH).encode()
-    if body != text.encode():
-        change = Update(IDENTITY_PATH, digest(text.encode()), body)
-        memory.store.apply([change], memory.actor)
-        memory.written()
+    before = text.encode()
+    return None if body == before else Update(IDENTITY_PATH, digest(before), body)
 
 
 def _read_page(memory: Memory) -> tuple[str, Identity] | None:

@@ -20,6 +20,7 @@ from kimi_memory.runs.metering import usage_of_run
 from kimi_memory.runs.placing import explain_late
 from kimi_memory.runs.processes import end_leftovers, measure_children
 from kimi_memory.runs.profiles import note_placement
+from kimi_memory.runs.programs import check_program
 from kimi_memory.runs.roots import keep_out, split_root
 from kimi_memory.runs.run_folder import RunFolder, drop_old, find_folder, list_folders
 from kimi_memory.runs.run_records import read_runs, record_run, screen_run
@@ -110,6 +111,24 @@ class Runs:
             place.take_folder_back()
             place.unlock()
 
+    def plan(self, task: Task, program: Program, folder: Path | None = None) -> AgentRun:
+        """Return the run that `run` would begin, or that did the task already; start nothing.
+
+        Raises:
+            UsageError: as in `run`.
+        """
+        attempt = self._count_attempts(task)
+        if isinstance(attempt, AgentRun):
+            return attempt
+        runtime = self._choose_runtime(task, program, folder)
+        check_program(program, runtime)
+        self._bound_time(task, program.limits)
+        return self._note_place(self._make_run(task, program, attempt, None), task, runtime)
+
+    def _note_place(self, run: AgentRun, task: Task, runtime: Runtime) -> AgentRun:
+        run = note_placement(self._memory, run, task)
+        return replace(run, execution_node=runtime.host or run.execution_node)
+
     @contextmanager
     def _writing_for(self, run: AgentRun) -> Iterator[None]:
         """Have the journal name a run as the one for which the memory is written to."""
@@ -124,8 +143,7 @@ class Runs:
         self, run: AgentRun, task: Task, program: Program, runtime: Runtime
     ) -> tuple[AgentRun, SessionHandle]:
         """Say where a run is, and open its session with what is to be done."""
-        run = note_placement(self._memory, run, task)
-        run = replace(run, execution_node=runtime.host or run.execution_node)
+        run = self._note_place(run, task, runtime)
         session = self._memory.session(run.id, agent=program.name, host="run", project="")
         session.turn("user", task.prompt, ref="prompt")
         relay = self._memory.store.relay

@@ -52,8 +52,8 @@ class Offer(NamedTuple):
     """What its owner says of it, for people and programs of their own."""
 
 
-def publish_offer(cluster: Cluster, offer: Offer) -> None:
-    """Say what this machine offers; the last word counts.
+def publish_offer(cluster: Cluster, offer: Offer, *, dry_run: bool = False) -> None:
+    """Say what this machine offers; the last word counts. With `dry_run`, only look.
 
     Raises:
         UsageError: it has not joined.
@@ -64,7 +64,8 @@ def publish_offer(cluster: Cluster, offer: Offer) -> None:
         name: value._asdict() if hasattr(value, "_asdict") else _plain(value)
         for name, value in offer._asdict().items()
     }
-    cluster.log.put_row(_PROFILES, cluster.node, json.dumps(body, sort_keys=True).encode())
+    if not dry_run:
+        cluster.log.put_row(_PROFILES, cluster.node, json.dumps(body, sort_keys=True).encode())
 
 
 def measure_resources() -> Resources:

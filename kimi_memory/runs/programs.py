@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kimi_memory.domain.agent_run import Limits, Program
+from kimi_memory.domain.agent_run import Limits, Program, Runtime
 from kimi_memory.domain.user_tables import AGENT_KEYS
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
@@ -94,6 +95,18 @@ def find_program(name: str, agents: Mapping[str, Mapping[str, Any]], config: Pat
     if "command" not in found:
         raise UsageError(f"{config}: [agents.{name}] has no command. Write one.")
     return Program(**found, limits=Limits(**limits))  # type: ignore[arg-type]  # checked above
+
+
+def check_program(program: Program, runtime: Runtime) -> None:
+    """Refuse a program that a runtime of this machine would not find; others have their own.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    name = program.command[0]
+    # A path may lead into the folder of the run, which is still to be made.
+    if runtime.isolation == "none" and "/" not in name and shutil.which(name) is None:
+        raise UsageError(f"There is no program {name} on this machine. Name its whole path.")
 
 
 def _read_limit(key: str, value: object) -> float:

@@ -187,7 +187,7 @@ class Guard:
     def _show_words(self, words: str) -> str:
         """Return what the log has of a question: a keyed hash, or words without secrets."""
         space = self._space
-        if space.about.queries == "hash":
+        if not space.shows_words:
             return space.log.hide(words)
         return Screen(user_host(space.home), space.home.key()).mask(words[:_LONGEST])[0]
 

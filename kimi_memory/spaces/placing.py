@@ -11,6 +11,7 @@ from kimi_memory.domain.placement_types import NodeProfile
 from kimi_memory.domain.space_types import PLACE, Decision, Member, Place, Question
 from kimi_memory.errors import FormatError, PluginError
 from kimi_memory.spaces.audit_log import decision_record
+from kimi_memory.spaces.space_files import find_registered
 from kimi_memory.spaces.space_folder import LOCAL, SpaceFolder, find_space_of
 
 
@@ -26,6 +27,12 @@ class PlacePolicies:
 
     def __init__(self, home: Home, memory: str, root: Path, via: str = "cli") -> None:
         self._home, self._memory, self._root, self._via = home, memory, root, via
+
+    @property
+    def space(self) -> str:
+        """What the space of the memory is called; empty where it belongs to none."""
+        found = find_registered(self._home.state, self._memory, self._root)
+        return found[0] if found else ""
 
     def refuse(self, nodes: Sequence[NodeProfile], task: Task) -> dict[str, str]:
         """Return why a task may not run on some machines; each decision is noted in the log.

@@ -11,7 +11,7 @@ from typing import cast
 
 from kimi_memory.agent_hooks.user_files import put
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.domain.ids import new_id, utcnow
+from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.space_types import (
     ACTING,
     KINDS,
@@ -26,8 +26,9 @@ from kimi_memory.errors import DeniedError, FormatError, NotFoundError, PluginEr
 from kimi_memory.hooks.host import Host
 from kimi_memory.spaces.audit_log import AuditLog, decision_record
 from kimi_memory.spaces.issuers import Asking, Issuer
+from kimi_memory.spaces.new_space import check_new, lay_files
 from kimi_memory.spaces.people import find_person
-from kimi_memory.spaces.policies import FOLDER, SCHEMA, load_library
+from kimi_memory.spaces.policies import FOLDER, SCHEMA
 from kimi_memory.spaces.space_files import (
     ABOUT,
     MEMBERS,
@@ -41,10 +42,7 @@ from kimi_memory.spaces.space_files import (
     read_registry,
     write_registry,
 )
-from kimi_memory.spaces.starter_policies import roles as starter_roles
-from kimi_memory.spaces.starter_policies import schema as starter_schema
 from kimi_memory.store.files.disk import Stat, state_of
-from kimi_memory.store.git.command import Git
 
 LOCAL = "owner of the folder"
 """Who changes a space at its folder, in the log."""
@@ -68,6 +66,8 @@ class SpaceFolder:
         self.log = AuditLog(root, node, home.key(), aside)
         self._about: tuple[Stat | None, Space] = (None, read_about(root))
         self._members: tuple[Stat | None, dict[str, Member]] = (None, {})
+        self.dry_run = False
+        """Whether what changes it is only looked at, and refused where it would be."""
 
     @classmethod
     def create(cls, home: Home, name: str, folder: Path | None = None) -> SpaceFolder:
@@ -82,21 +82,8 @@ class SpaceFolder:
             UsageError: the name is taken or no name, the folder is not empty, or a library is
                 missing.
         """
-        check_name(name)
-        registry = read_registry(home)
-        if name in registry:
-            raise UsageError(f"There is a space {name} already. Choose another name.")
-        root = (folder or home.state / "spaces" / name).resolve()
-        if root.exists() and (not root.is_dir() or any(root.iterdir())):
-            raise UsageError(f"{root} is no empty folder. Choose a new one.")
-        # Before anything is kept: without the library a space could decide nothing.
-        load_library()
-        now = utcnow()
-        put(root / SCHEMA, starter_schema())
-        put(root / FOLDER / "roles.cedar", starter_roles(name))
-        put(root / ABOUT, format_about(Space(new_id("space", now), name, now)))
-        put(root / MEMBERS, "")
-        Git(root, root / ".git").run("init", "--quiet", "--initial-branch=main")
+        root, registry = check_new(home, name, folder), read_registry(home)
+        lay_files(root, name)
         registry[name] = {"folder": str(root), "memories": {}}
         write_registry(home, registry)
         made = cls.open(home, name)
@@ -121,6 +108,11 @@ class SpaceFolder:
     def name(self) -> str:
         """What the space is called, as it was read last."""
         return self._about[1].name
+
+    @property
+    def shows_words(self) -> bool:
+        """Whether its log has the words of questions, as it was read last."""
+        return self._about[1].queries == "text"
 
     @property
     def about(self) -> Space:
@@ -223,7 +215,8 @@ class SpaceFolder:
             Issuer(asking)
             if not (asking.audience and asking.claim):
                 raise UsageError("Say for whom the issuer has to sign, with --audience.")
-        self._permit(by, "issuer")
+        if not self._permit(by, "issuer"):
+            return
         self._change_about(
             lambda about: replace(
                 about, issuer=asking.issuer, audience=asking.audience, claim=asking.claim,
@@ -239,7 +232,8 @@ class SpaceFolder:
             DeniedError: that member may not.
         """
         tokens = max(0, tokens)
-        self._permit(by, "budget")
+        if not self._permit(by, "budget"):
+            return
         self._change_about(
             lambda about: replace(about, tokens_per_day=tokens), f"{tokens:,} tokens a day"
         )
@@ -328,7 +322,8 @@ class SpaceFolder:
             raise UsageError(f"{name} belongs to the space {found[0]} already.")
         if name in self.about.memories.values():
             raise UsageError(f"The space {self.name} has a memory {name} already. Rename this one.")
-        self._permit(by, name, "share")
+        if not self._permit(by, name, "share"):
+            return
         self._change_about(
             lambda about: replace(about, memories={**about.memories, id: name}), f"{name} is shared"
         )
@@ -344,7 +339,8 @@ class SpaceFolder:
             DeniedError: that member may not.
         """
         id, _ = self.root_of(name)
-        self._permit(by, name, "share")
+        if not self._permit(by, name, "share"):
+            return id
         kept = {one: as_ for one, as_ in self.about.memories.items() if one != id}
         subject = f"{name} is not shared any more"
         self._change_about(lambda about: replace(about, memories=kept), subject)
@@ -366,16 +362,17 @@ class SpaceFolder:
             raise NotFoundError("memory of the space", name)
         return id, Path(held[id])
 
-    def _permit(self, by: str, resource: str, action: str = "member") -> None:
-        """Note who changes the space, and refuse who may not."""
+    def _permit(self, by: str, resource: str, action: str = "member") -> bool:
+        """Note who changes the space, and refuse who may not; False where nothing is to be done."""
         # Who holds the folder can write its files; that it was done is noted all the same.
         decision = self.decide(by, action, "") if by else Decision(True, (), LOCAL)
         via = "library" if by else "cli"
-        self.note(
-            decision_record(self.name, by or LOCAL, action, decision, resource=resource, via=via)
-        )
+        line = decision_record(self.name, by or LOCAL, action, decision, resource=resource, via=via)
+        if not self.dry_run:
+            self.note(line)
         if not decision:
             raise DeniedError(self.name, decision.why)
+        return not self.dry_run
 
     def _change_about(self, change: Callable[[Space], Space], subject: str) -> None:
         # Read again under the lock, or what another process changes now would be lost.
@@ -387,7 +384,8 @@ class SpaceFolder:
         path = self.root / MEMBERS
         # What cannot be done is refused before it is noted as done.
         change(dict(self.members))
-        self._permit(by, subject)
+        if not self._permit(by, subject):
+            return
         with self.log.lock():
             members = read_members(path)
             change(members)

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
 from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import (
     SECURITIES,
     TASK_CLASSES,
@@ -26,13 +27,14 @@ from kimi_memory.domain.agent_run import (
     Task,
 )
 from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.domain.memory_tables import parse_span
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.identity import Wanted, read_identity, write_identity
 from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.profiles import choose_place
 from kimi_memory.runs.programs import find_program
-from kimi_memory.runs.run_records import count_skills, read_runs
+from kimi_memory.runs.run_records import Skill, count_skills, read_runs
 from kimi_memory.spaces.placing import PlacePolicies
 
 from .serve_tasks import serve_tasks
@@ -64,6 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     run.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
     run.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
     run.add_argument("--needs", default="", help="with --placed: runtimes and languages, by commas")
+    run.add_argument("--dry-run", action="store_true", help="only say what would be done")
     _declare_serve(steps)
     listed = steps.add_parser("list", help="list the runs")
     listed.add_argument("--live", action="store_true", help="only those that have not ended")
@@ -78,6 +81,11 @@ def add_arguments(parser: ArgumentParser) -> None:
             step.add_argument("--errors", action="store_true", help="standard error instead")
         if name == "stop":
             step.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    _declare_identity(steps)
+
+
+def _declare_identity(steps: Any) -> None:
+    """Declare the arguments of ``agent identity``, as those of ``agent serve``."""
     who = steps.add_parser("identity", help="show who the memory is, or change it")
     who.add_argument("--name", help="what people call it")
     who.add_argument("--description", help="what it is for, in a sentence")
@@ -87,6 +95,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     who.add_argument("--model", help="the model that its agents are meant for")
     who.add_argument("--skills", help="what its agents come with, separated by commas")
+    who.add_argument("--dry-run", action="store_true", help="only say what would be done")
 
 
 def _declare_serve(steps: Any) -> None:
@@ -138,7 +147,8 @@ def _run(memory: Memory, arguments: Namespace) -> int:
         expected_s=check_expected(arguments.expected),
     )  # fmt: skip
     if arguments.placed:
-        with Cluster.open("", Opening(home=memory.home, background=False)) as cluster:
+        opening = Opening(home=memory.home, background=False)
+        with name_silent_engine(), Cluster.open("", opening) as cluster:
             # One that no other machine has is near to none.
             near = task if memory.store.relay else replace(task, memory="")
             policies = PlacePolicies(memory.home, task.memory, memory.root)
@@ -147,9 +157,26 @@ def _run(memory: Memory, arguments: Namespace) -> int:
     folder = arguments.folder
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is no folder. Make it, or leave --folder out.")
-    found = Runs(memory, os.environ).run(task, program, folder and folder.resolve())
+    folder, runs = folder and folder.resolve(), Runs(memory, os.environ)
+    if arguments.dry_run:
+        return _foretell(arguments, runs.plan(task, program, folder), program)
+    found = runs.run(task, program, folder)
     show_result(arguments, found, _format_end(memory, found))
     return 0 if found.outcome == "done" else 1
+
+
+def _foretell(arguments: Namespace, run: AgentRun, program: Program) -> int:
+    if run.status == "stopped":
+        line = say("{run} did {ref} already; nothing would start.", run=run.id, ref=run.ref)
+        show_result(arguments, {"would": line, "run": run}, line)
+        return 0
+    limit = f"{program.limits.wall_s:g}"
+    line = say(
+        "Would start {agent} ({runtime}, {seconds} s at most): {command}",
+        agent=run.agent, runtime=run.runtime, seconds=limit, command=shlex.join(program.command),
+    )  # fmt: skip
+    show_result(arguments, {"would": line, "run": run}, [line, f"  {_format_place(run)}"])
+    return 0
 
 
 def _serve(memory: Memory, arguments: Namespace) -> int:
@@ -275,42 +302,43 @@ def _identity(memory: Memory, arguments: Namespace) -> int:
         arguments.model,
         None if skills is None else tuple(filter(None, (one.strip() for one in skills.split(",")))),
     )
+    would = None
     if any(value is not None for value in wanted):
-        write_identity(memory, wanted)
+        made = write_identity(memory, wanted, dry_run=arguments.dry_run)
+        would = made if arguments.dry_run else None
     # Opened anew: settings are read when a memory is opened.
     with open_memory(arguments) as fresh:
         kept = parse_span(fresh.settings.ttl.skill_progress)
         first = f"{fresh.now() - kept:%Y-%m-%d}" if kept else ""
-        found, progress = read_identity(fresh), count_skills(read_runs(fresh), first)
+        found, progress = would or read_identity(fresh), count_skills(read_runs(fresh), first)
+        found = found._replace(space=PlacePolicies(fresh.home, found.id, fresh.root).space)
     if arguments.json:
         show_json({**found._asdict(), "skills_progress": [one._asdict() for one in progress]})
         return 0
+    if would:
+        show(say("It would be:"))
     show(found.name)
-    _show_named(
-        {
-            "id": found.id,
-            "about": found.description,
-            **found.persona,
-            "model": found.default_model,
-            "skills": ", ".join(found.default_skills),
-            "parent": found.parent,
-            "version": f"v{found.version}" if found.version else "",
-            "sessions": say("{count}, last {day}", count=found.interactions, day=found.last_active)
-            if found.last_active
-            else "",
-            "primary": found.primary,
-            **{
-                one.name: say(
-                    "{runs} runs, {done} done, last {day}",
-                    runs=one.runs,
-                    done=one.done,
-                    day=one.last,
-                )
-                for one in progress
-            },
-        }
-    )
+    _show_named(_name_fields(found, progress))
     return 0
+
+
+def _name_fields(found: MemoryIdentity, progress: Sequence[Skill]) -> dict[str, str]:
+    """Return what people read of a memory, by what it is called."""
+    begun = say("{count}, last {day}", count=found.interactions, day=found.last_active)
+    line = "{runs} runs, {done} done, last {day}"
+    return {
+        "id": found.id,
+        "about": found.description,
+        **found.persona,
+        "model": found.default_model,
+        "skills": ", ".join(found.default_skills),
+        "space": found.space,
+        "parent": found.parent,
+        "version": f"v{found.version}" if found.version else "",
+        "sessions": begun if found.last_active else "",
+        "primary": found.primary,
+        **{one.name: say(line, runs=one.runs, done=one.done, day=one.last) for one in progress},
+    }
 
 
 def _show_named(fields: Mapping[str, str]) -> None:

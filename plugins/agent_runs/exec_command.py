@@ -13,6 +13,7 @@ from kimi_memory import Memory
 from kimi_memory.api.options import Home
 from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
 from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import Grant, Limits
 from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.errors import UsageError
@@ -140,7 +141,10 @@ def _find_run(memory: Memory, arguments: Namespace) -> str:
 def _epoch_of(memory: Memory) -> int:
     """Return the epoch of a deployed memory; 0 for one of this machine alone."""
     relay = memory.store.relay
-    return 0 if relay is None else relay.position.log.state(relay.position.place.memory).epoch
+    if relay is None:
+        return 0
+    with name_silent_engine():
+        return relay.position.log.state(relay.position.place.memory).epoch
 
 
 def _check(arguments: Namespace) -> int:

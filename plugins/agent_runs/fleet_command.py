@@ -15,6 +15,7 @@ from kimi_memory.cli.shared import find_person, on_terminal, show, show_json, sh
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster.fleet import consolidate_unit, find_memories, run_fleet
 from kimi_memory.cluster.membership import Cluster
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.fleet import Pool, PoolWish, Unit, UnitResult
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -116,7 +117,7 @@ def _list_units(arguments: Namespace, home: Home) -> Iterator[Unit]:
 def _list_deployed(arguments: Namespace, unit: Callable[..., Unit]) -> Iterator[Unit]:
     """Yield the memories of the cluster; on this machine alone, those that lie here."""
     opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
-    with Cluster.open("", opening) as cluster:
+    with name_silent_engine(), Cluster.open("", opening) as cluster:
         rows = cluster.registry.deployments()
         for memory in dict.fromkeys(one.memory for one in rows):
             state = cluster.state(memory)

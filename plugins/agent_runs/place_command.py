@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import show_json, show_result, show_text
+from kimi_memory.cli.shared import foretell, show_json, show_result, show_text
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster import Cluster
+from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task
 from kimi_memory.domain.ids import new_id, stamp
 from kimi_memory.domain.placement_types import (
@@ -104,11 +106,16 @@ def _declare_offer(parser: ArgumentParser) -> None:
         "--latency", action="append", default=[], metavar="NODE=MS",
         help="say how long the way from this machine to another and back takes",
     )  # fmt: skip
+    parser.add_argument(
+        "--dry-run", action="store_true", help="with --offer, --latency, --measure: note nothing"
+    )
 
 
 def run(arguments: Namespace) -> int:
     """Place a task, or publish what this machine offers."""
-    with Cluster.open() as cluster:
+    with name_silent_engine(), Cluster.open() as cluster:
+        if arguments.dry_run and (arguments.offer or arguments.latency or arguments.measure):
+            return foretell(arguments, "\n".join(_foretell(cluster, arguments)))
         measured = [_parse_latency(cluster.node, text) for text in arguments.latency]
         for one in measured:
             publish_latency(cluster, one)
@@ -131,6 +138,24 @@ def run(arguments: Namespace) -> int:
     else:
         show_text(format_placement(found))
     return 0
+
+
+def _foretell(cluster: Cluster, arguments: Namespace) -> Iterator[str]:
+    for one in (_parse_latency(cluster.node, text) for text in arguments.latency):
+        line = "Would note {ms} ms from {a} to {b} and back."
+        yield say(line, ms=f"{one.p50_ms:g}", a=one.a, b=one.b)
+    if arguments.offer:
+        offer = _read_offer(arguments)
+        publish_offer(cluster, offer, dry_run=True)
+        can, has = offer.capabilities, offer.resources
+        yield say(
+            "Would note that {node} offers {things}; {cpu} processors, {memory} MB of memory, "
+            "{disk} MB of disk.",
+            node=cluster.node, things=", ".join((*can.runtimes, *can.languages)),
+            cpu=f"{has.cpu:g}", memory=f"{has.memory_mb:,}", disk=f"{has.disk_mb:,}",
+        )  # fmt: skip
+    for node in arguments.measure:
+        yield say("Would measure the way to {node} and back.", node=node)
 
 
 def format_placement(found: Placement) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from kimi_memory.cli import run
 from kimi_memory.cluster import Cluster
+from kimi_memory.errors import RemoteError
 
 pytest.importorskip("cryptography", reason="needs kimi-memory[cluster]")
 pytest.importorskip("pyrage", reason="needs kimi-memory[cluster]")
@@ -42,6 +43,52 @@ def test_a_machine_says_where_it_is_served(
     assert join(tmp_path, "a", monkeypatch) == 0
     assert join(tmp_path, "a", monkeypatch, "--address", "https://other.example") == 2
     assert "this machine is a node already" in capsys.readouterr().err
+
+
+AWAY = "postgres://nobody@127.0.0.1:1/x"
+COMMANDS = (
+    "node list", "node key", "node trust b", "node leave", "cluster status", "cluster check shop",
+    "cluster trim shop", "deploy list", "deploy promote shop", "deploy sync shop --to b",
+    "deploy add shop --folder new --dry-run", "place", "place --latency b=3",
+    "fork --name trial --on b --memory shop", "fleet consolidate daily",
+    "agent run a Hello --command true --placed --memory shop", "purge --text x --yes --memory shop",
+    "exec grant run-1 --elsewhere --methods exec.run --memory shop", "agent identity --memory shop",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_an_engine_that_is_away_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    pytest.importorskip("psycopg", reason="needs kimi-memory[cluster]")
+    monkeypatch.chdir(tmp_path)
+    assert join(tmp_path, "a", monkeypatch) == run(["init", "shop", "--name", "shop"]) == 0
+    assert run(["deploy", "add", "--memory", "shop"]) == 0
+    path = tmp_path / "a" / "config" / "kimi_memory" / "config.toml"
+    path.write_text(path.read_text().replace(f"folder://{tmp_path}/log", AWAY))
+    capsys.readouterr()
+    code = run(line.split())
+    said = capsys.readouterr().err
+    # Who the memory is stands in its own files, and the key of a machine beside its settings.
+    if line.startswith(("agent identity", "node key")):
+        assert code == 0
+    else:
+        assert code == RemoteError.exit_code and said.count("\n") == 1
+        assert f"{AWAY}: " in said and said.endswith("then retry.\n")
+
+
+def test_a_log_that_cannot_be_there_is_kept_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(tmp_path, "a", monkeypatch)
+    (tmp_path / "file").touch()
+    for url in (f"folder://{tmp_path}/file/log", "postgres://nobody@127.0.0.1:1/x"):
+        assert run(["node", "join", "--url", url, "--name", "a"]) == RemoteError.exit_code
+        assert capsys.readouterr().err.count("\n") == 1
+        path = tmp_path / "a" / "config" / "kimi_memory" / "config.toml"
+        assert "[cluster]" not in (path.read_text() if path.exists() else "")
+    assert run(["node", "join", "--url", "蛤蟆", "--name", "a"]) == 2
+    assert "Write postgres://, s3://, nats:// or folder://." in capsys.readouterr().err
 
 
 def test_a_sealed_memory_is_shared_with_those_whose_keys_were_compared(

@@ -62,12 +62,43 @@ def test_roles_change_and_members_leave(shop) -> None:
     assert shop("who tea")[0] == 11
 
 
-def test_what_would_be_done_is_only_said(shop) -> None:
-    before = shop("list shop --json")
-    for line in ("add ann --role reader", "grant lin --role owner", "remove lin", "unshare tea"):
+def test_what_would_be_done_is_only_said(shop, tmp_path: Path) -> None:
+    before = shop("list shop --json"), shop("log --json"), shop("list --json")
+    for line in ("add ann --role reader", "grant lin --role owner", "remove lin", "unshare tea",
+                 "budget 2000", "issuer https://id.example --audience shop",
+                 "create 茶馆"):  # fmt: skip
         code, said = shop(f"{line} --dry-run")
         assert code == 0 and said.startswith("Would ")
-    assert shop("list shop --json") == before
+        assert json.loads(shop(f"{line} --dry-run --json")[1]) == {"would": said.strip()}
+    assert shop(f"create 茶馆 --folder {tmp_path / 'place'} --dry-run")[0] == 0
+    assert not (tmp_path / "place").exists()
+    assert (shop("list shop --json"), shop("log --json"), shop("list --json")) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("create shop", 2),
+        ("create a/b", 2),
+        ("create other --folder {full}", 2),
+        ("add lin --role reader", 2),
+        ("add a/b --role reader", 2),
+        ("grant nobody --role reader", 11),
+        ("remove nobody", 11),
+        ("share --name other", 2),
+        ("unshare nothing", 11),
+        ("issuer https://id.example", 2),
+    ],
+)
+def test_what_would_be_refused_is_refused_by_a_dry_run_in_the_same_words(
+    shop, tmp_path: Path, line: str, code: int
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a.txt").touch()
+    before, line = shop("log --json"), line.format(full=tmp_path / "full")
+    dry = shop(f"{line} --dry-run")
+    assert dry[0] == code and dry == shop(line)
+    assert shop("log --json") == before
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ ENGINE_AWAY = (
     f"{FAILOVER}::test_what_is_said_and_edited_without_the_engine_is_everywhere_once_it_is_back"
 )
 LET_GO = f"{KEPT}::test_what_is_kept_after_a_proposal_is_not_let_go_with_the_answer_to_that"
+NO_ROOM = f"{KEPT}::test_what_the_disk_of_the_leader_refused_is_taken_once_it_has_room"
 CUT = (
     "cluster/test_audit_heads.py::"
     "test_a_log_that_was_cut_with_all_that_knew_of_it_is_found_by_the_change_log"
@@ -322,10 +323,18 @@ PROMISES: Mapping[str, Promise] = {
             f"{KEPT}::test_what_is_said_without_the_log_is_kept_recalled_and_put_into_it_once",
             f"{KEPT}::test_a_turn_whose_outcome_was_not_known_is_there_once",
             LET_GO,
+            NO_ROOM,
             ENGINE_AWAY,
             NEMESIS,
         ),
         defects=(
+            Defect(
+                "what the disk of the node that leads refused is never asked for again",
+                "kimi_memory/cluster/proposals.py",
+                "            if _is_passing(error):",
+                "            if not why:",
+                NO_ROOM,
+            ),
             Defect(
                 "a turn that is kept here is answered as one in the log",
                 "kimi_memory/capture/kept_log.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,6 +21,7 @@ from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from tests.cluster.histories import turns_of
 from tests.conftest import Clock
+from tests.faults.disks import FailingDisk
 from tests.store.pair import Pair, files_of, relay_of
 
 
@@ -214,5 +216,29 @@ def test_what_is_kept_after_a_proposal_is_not_let_go_with_the_answer_to_that(
     exchange(a, b)
     exchange(a, b)
     assert turns_of(a)[1:] == ["r-2", "r-3"]
+    assert files_of(a) == files_of(b)
+    assert not [*b.root.glob("short-term/*+kept.jsonl")]
+
+
+def test_what_the_disk_of_the_leader_refused_is_taken_once_it_has_room(
+    opened: Callable[..., Memory], engine: Engine
+) -> None:
+    a, b = silence_after_a_turn(opened, engine)
+    b.session("talk").turn("user", "Two. 第二句。", ref="r-2")
+    engine.start()
+    registry, relay = Registry(relay_of(b).position.log), relay_of(b)
+    proposer = Proposer(b, relay, registry)
+    proposer.propose(edits=False)
+    disk = a.store._tree.disk
+    disk.perform = FailingDisk(1, errno.ENOSPC, stuck=True).perform  # type: ignore[method-assign]  # a disk without room
+    [line] = take_proposals(a, relay_of(a), registry)
+    assert "No space left" in line
+    del disk.perform
+    a.store.clear_read_only()
+    proposer.propose(edits=False)
+    assert not proposer.refused
+    for _ in range(2):
+        exchange(a, b)
+    assert turns_of(a)[1:] == ["r-2"]
     assert files_of(a) == files_of(b)
     assert not [*b.root.glob("short-term/*+kept.jsonl")]

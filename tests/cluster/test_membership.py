@@ -195,6 +195,39 @@ def test_commands_join_share_and_check(shell: Path, capsys: pytest.CaptureFixtur
     assert run(["node", "leave"]) == 0
 
 
+def test_a_dry_run_refuses_what_would_be_refused(
+    shell: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop, rack = shell / "shop", machine(shell, "rack")
+    assert run(["node", "join", "--url", f"folder://{shell}/log", "--name", "edge"]) == 0
+    assert run(["init", str(shop), "--name", "茶馆"]) == 0
+    assert run(["deploy", "add", "--memory", str(shop)]) == 0
+    with Cluster.open(opening=rack) as other:
+        other.join()
+        other.add("茶馆", shell / "rack" / "shop", "cache")
+    capsys.readouterr()
+    for line in (
+        "add 茶馆 --folder",
+        "remove 茶馆",
+        "promote 茶馆 --on rack",
+        "promote 茶馆 --on far",
+    ):
+        words = [
+            "deploy",
+            *line.split(),
+            *([str(shell / "new")] if line.endswith("folder") else []),
+        ]
+        assert run([*words, "--dry-run"]) == UsageError.exit_code
+        said = capsys.readouterr()
+        assert run(words) == UsageError.exit_code and capsys.readouterr() == said
+    assert run(["deploy", "demote", "茶馆", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["would"].startswith("Would have edge take no writes")
+    with Cluster.open(opening=machine(shell, "third")) as third:
+        third.join()
+        with pytest.raises(UsageError, match="is no empty folder"):
+            third.add("茶馆", shop)
+
+
 def test_a_log_that_is_not_whole_is_told(tmp_path: Path) -> None:
     edge = machine(tmp_path, "edge")
     Memory.create(tmp_path / "edge" / "shop", name="shop", opening=edge).close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -140,7 +141,10 @@ def test_the_passphrase_stands_in_no_file_and_no_argument(
     identity = pyrage.x25519.Identity.from_str(keys.file["lin"].read_text())
     passphrase = pyrage.decrypt((sealed / "key.age").read_bytes(), [identity]).decode()
     assert not holds(sealed, passphrase)
-    lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # One that ended meanwhile.
+            lines.append(path.read_bytes())
     assert any(b"gocryptfs" in line for line in lines)
     assert not any(passphrase.encode() in line for line in lines)
 
@@ -159,6 +163,35 @@ def test_the_command(
     assert run(["sealed", "list", root]) == 0
     assert keys.public["lin"] in capsys.readouterr().out
     assert run(["sealed", "open", str(tmp_path), mount, "--identity", lin]) == 2
+
+
+def test_a_dry_run_of_the_command_refuses_what_it_would_and_changes_nothing(
+    tmp_path: Path, keys: Keys, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, lin, wen = tmp_path / "茶馆", str(keys.file["lin"]), str(keys.file["wen"])
+    make = ["sealed", "create", str(root), "--to", keys.public["lin"]]
+    assert run([*make, "--dry-run", "--json"]) == 0 and not root.exists()
+    assert json.loads(capsys.readouterr().out)["would"].startswith("Would make the sealed folder")
+    assert run([*make, "--to", "age1nonsense", "--dry-run"]) == UsageError.exit_code
+    assert run(make) == 0
+    assert run([*make, "--dry-run"]) == UsageError.exit_code
+    before = [path.read_bytes() for path in sorted(root.glob("*.*"))]
+    let, put_out = (
+        ["sealed", step, str(root), keys.public["wen"], "--dry-run", "--identity"]
+        for step in ("add", "remove")
+    )
+    assert run([*let, lin]) == 0 and run([*let, wen]) == UsageError.exit_code
+    assert run([*put_out, lin]) == UsageError.exit_code
+    assert [path.read_bytes() for path in sorted(root.glob("*.*"))] == before
+
+
+def test_without_gocryptfs_no_folder_is_begun(
+    tmp_path: Path, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match="gocryptfs is missing"):
+        create_sealed(tmp_path / "vault", [keys.public["lin"]])
+    assert not (tmp_path / "vault").exists()
 
 
 def test_the_command_lets_in_who_keeps_a_space(

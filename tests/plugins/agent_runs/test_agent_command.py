@@ -10,6 +10,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.cli import run
+from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 
 GREET = f"{sys.executable} -c \"print('你好 hello')\""
@@ -38,6 +39,58 @@ def test_an_agent_is_run_listed_shown_and_its_log_read(memory: Memory, capsys) -
     assert run(["agent", "stop", found["id"], *place]) == 0
 
 
+def test_a_dry_run_says_what_would_start_and_starts_nothing(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--memory", str(memory.root)]
+    words = ["agent", "run", "茶馆", "Say hello.", "--command", GREET, *place, "--ref", "t-1"]
+    assert run([*words, "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Would start 茶馆 (process, 300 s at most): ")
+    assert "this machine alone has the memory" in said
+    assert run([*words, "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["run"]["ref"] == "t-1"
+    assert run(["agent", "list", *place]) == 0
+    assert capsys.readouterr().out.startswith("No runs.")
+    assert run(words) == 0
+    capsys.readouterr()
+    assert run([*words, "--dry-run"]) == 0
+    assert "did t-1 already; nothing would start." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--runtime", "vm"], "There is no runtime 'vm'"),
+        (["--security", "high"], "High security needs a sandbox"),
+        (["--expected", "5400"], "expected to take 5400 s"),
+        (["--folder", "/nowhere/at-all"], "is no folder"),
+        (["--command", "kein-programm --now"], "There is no program kein-programm"),
+    ],
+)
+def test_a_dry_run_refuses_what_would_be_refused(
+    memory: Memory, capsys: pytest.CaptureFixture[str], more: list[str], why: str
+) -> None:
+    words = ["agent", "run", "greeter", "Hello.", "--command", GREET, *more, "--dry-run"]
+    assert run([*words, "--memory", str(memory.root)]) == UsageError.exit_code
+    said = capsys.readouterr().err
+    assert why in said and said.count("\n") == 1
+
+
+def test_an_identity_is_only_said_by_a_dry_run_and_written_whole_or_not(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--memory", str(memory.root)]
+    before = {path: memory.store.read(path) for path in ("memory.toml", "long-term/IDENTITY.md")}
+    words = ["agent", "identity", "--name", "茶馆", "--persona", "tone=friendly", *place]
+    assert run([*words, "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("It would be:\n茶馆\n") and "friendly" in said
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    assert run([*words, "--persona", f"role={secret}"]) == UsageError.exit_code
+    assert {path: memory.store.read(path) for path in before} == before
+
+
 def test_an_identity_is_changed_and_shown(memory: Memory, capsys) -> None:
     place = ["--memory", str(memory.root)]
     words = ["--description", "Support", "--persona", "tone=friendly", "--skills", "sql, python"]
@@ -45,6 +98,20 @@ def test_an_identity_is_changed_and_shown(memory: Memory, capsys) -> None:
     found = json.loads(capsys.readouterr().out)
     assert (found["description"], found["persona"]["tone"]) == ("Support", "friendly")
     assert found["default_skills"] == ["sql", "python"]
+
+
+def test_an_identity_names_the_space_of_its_memory(
+    memory: Memory, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("cedarpy", reason="needs the library of kimi-memory[team]")
+    place = ["--memory", str(memory.root)]
+    assert run(["space", "create", "茶馆", "--folder", str(tmp_path / "space")]) == 0
+    assert run(["space", "share", "--name", "tea", *place]) == 0
+    capsys.readouterr()
+    assert run(["agent", "identity", "--json", *place]) == 0
+    assert json.loads(capsys.readouterr().out)["space"] == "茶馆"
+    assert run(["agent", "identity", *place]) == 0
+    assert "茶馆" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -111,6 +111,19 @@ def test_a_machine_offers_what_it_has(joined: None, capsys) -> None:
     assert f"has {has.memory_mb} of" in capsys.readouterr().err
 
 
+def test_a_dry_run_notes_nothing_of_a_machine(joined: None, capsys) -> None:
+    words = ["place", "--offer", "--cpu", "3", "--needs", "sandbox,python", "--dry-run"]
+    assert run([*words, "--latency", "rack-2=83", "--measure", "rack-2"]) == 0
+    noted, offered, measured = capsys.readouterr().out.splitlines()
+    assert noted == "Would note 83 ms from edge-1 to rack-2 and back."
+    assert offered.startswith("Would note that edge-1 offers sandbox, python; 3 processors")
+    assert measured == "Would measure the way to rack-2 and back."
+    assert run([*words, "--load", "101"]) == 2
+    with Cluster.open() as cluster:
+        around = read_surroundings(cluster)
+    assert not around.latencies and not around.nodes[0].resources.cpu
+
+
 def test_a_machine_keeps_as_many_memories_as_it_offers(
     joined: None, capsys, tmp_path: Path
 ) -> None:
