@@ -138,11 +138,12 @@ class PastReader:
         Raises:
             NotFoundError: there never was one, or it was forgotten.
         """
-        table = self.table()
-        found = table.states_of(what) or table.states_under(what)
-        if not found:
-            near = table.ids_beginning(what) if what else []
-            found = table.states_of(near[0]) if len(near) == 1 else []
+        # Notes without a key have an empty one, and every id begins with nothing.
+        table, found = self.table(), list[State]()
+        if what.strip():
+            found = table.states_of(what) or table.states_under(what)
+            near = [] if found else table.ids_beginning(what)
+            found = table.states_of(near[0]) if len(near) == 1 else found
         if not found:
             raise NotFoundError("note or key", what)
         return found
