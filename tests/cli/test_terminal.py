@@ -441,10 +441,14 @@ _ON_COPIES += ("pick", "rollback", "bundles", "replay", "adopt_memory", "attest"
 _ON_COPIES += ("migrate_ssh", "migrate_remote", "follow_purge", "purge_everywhere", "take_in")
 _ON_COPIES += ("prove_purges", "code_branches", "drop_folders", "encrypted_drops", "encryption")
 _ON_COPIES += ("bundle_signatures", "verify_history", "undo_many", "replay_block")
+_ON_COPIES += ("links", "review_queue", "backup")
 _JOBS = ("undo", "pick", "merge_repair", "adopt", "merging", "rollback", "settle", "vouching")
+_JOBS += ("purge", "forget", "correct", "review", "rename")
 
 
-def test_every_error_of_history_and_copies_has_its_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_error_of_jobs_history_and_copies_has_its_chinese(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     top = Path(kimi_memory.__file__).parent
     paths = [top / f"operations/{name}.py" for name in _ON_COPIES]
@@ -483,6 +487,7 @@ def test_every_error_of_history_and_copies_has_its_chinese(monkeypatch: pytest.M
         "Nothing of it was taken7.",
         "Finish it with 7git, or abort it; what was written since is committed afterwards.",
         "The repository in 7 7, then purge again.",
+        "7 Then accept 7 again.",
         "error: 7 is missing or damaged.",  # As git says it.
     }
 
