@@ -45,7 +45,6 @@ from kimi_memory.jobs.purge_file import (
 from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.store.copy import list_ids
 from kimi_memory.store.files.paths import TOMBSTONES
@@ -98,7 +97,7 @@ def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
         weight = sum(2 if "\u3400" <= ch <= "\u9fff" else 1 for ch in words if ch.isalnum())
         if weight < SHORTEST:
             raise UsageError(
-                f"A text of {counted(len(words), 'characters')} is too short to purge. "
+                f"A text of length {len(words)} is too short to purge. "
                 f"Give at least {SHORTEST} letters or {SHORTEST // 2} Chinese characters."
             )
     return found
