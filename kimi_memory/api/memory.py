@@ -374,10 +374,10 @@ class Memory(PastReading, Syncing, ChatWindow):
         nonce = self._derive_nonce(request.purpose, request.session or request.beside, bare)
         return replace(built, text=built.text.replace(request.nonce, nonce))
 
-    def get(self, id: str) -> Filed:
-        """Return a note by its id, or a unique prefix of it."""
+    def get(self, id: str, near: str = "") -> Filed:
+        """Return a note by its id, or a unique prefix of it; `near` is where it lay before."""
         shelf = Shelf(self.store)
-        return shelf.file(shelf.find(id, self._find_indexed_paths(id)).path)
+        return shelf.file(shelf.find(id, self._find_indexed_paths(id, near)).path)
 
     def trace(self, id: str) -> Trace:
         """Return where a note comes from: quotes, turns, session files, commits."""
@@ -385,11 +385,12 @@ class Memory(PastReading, Syncing, ChatWindow):
 
         return Tracer(self.store, self.history).trace(id, self._find_indexed_paths(id))
 
-    def _find_indexed_paths(self, id: str) -> Iterable[str]:
-        """Return where the index has the note of an id; what the files say goes before it."""
+    def _find_indexed_paths(self, id: str, near: str = "") -> Iterator[str]:
+        """Yield where the index has the note of an id; what the files say goes before it."""
+        yield from filter(None, [near])
         from kimi_memory.index.locate import locate
 
-        return locate(self.root, self._key, id)
+        yield from locate(self.root, self._key, id)
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""

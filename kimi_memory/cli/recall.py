@@ -250,7 +250,8 @@ class _Found:
         if hit.unit.kind != Card.kind:
             return ""
         try:
-            note = self._memory.get(hit.unit.id).note
+            # Most lie where they lay: its path and "@" with the commit stand in the hit.
+            note = self._memory.get(hit.unit.id, hit.unit.path.rpartition("@")[0]).note
         except KimiMemoryError:
             return say("gone")
         if note.status == hit.unit.status:

@@ -51,6 +51,8 @@ def run(arguments: Namespace) -> int:
         raise UsageError("--pull and --push each leave the other out. Give one of them, or none.")
     if arguments.pull and arguments.since:
         raise UsageError("--since is of what is sent. Leave --pull or --since out.")
+    if arguments.timeout <= 0:
+        raise UsageError("--timeout must be above zero.")
     if arguments.every is None:
         return _sync(arguments)
     if arguments.every <= 0:

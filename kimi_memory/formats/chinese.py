@@ -55,14 +55,15 @@ def read_chinese() -> Mapping[str, str]:
 
 def _match(table: str, text: str) -> str:
     """Return a sentence of a table in Chinese, its values too where they have a translation."""
-    known = _read_tables()[table]
-    if text in known or not text:
-        return known.get(text, text)
+    # What stands whole in any table goes before a pattern: a thing's name may look like a sentence.
+    whole = _read_tables()[table].get(text) or read_chinese().get(text)
+    if whole or not text:
+        return whole or text
     for pattern, chinese in _patterns(table):
         if found := pattern.fullmatch(text):
             values = {name: _match(table, value) for name, value in found.groupdict().items()}
             return chinese.format(**values)
-    return read_chinese().get(text, text)
+    return text
 
 
 @cache

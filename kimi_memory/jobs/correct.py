@@ -95,10 +95,12 @@ class Correct(Resolve):
         if card is None:
             raise NotFoundError("card", self._name)
         if card.status not in (EDITABLE if self._fields else _HELD):
-            raise UsageError(f"{card.id} is {card.status}. Correct one that holds.")
+            raise UsageError(f"The card {card.id} is {card.status}. Correct one that holds.")
         says = self._says_otherwise(card)
         if says and card.status not in _HELD:
-            raise UsageError(f"{card.id} is {card.status}. Its words stay as they were said.")
+            raise UsageError(
+                f"The card {card.id} is {card.status}. Its words stay as they were said."
+            )
         changed = self._changes(card)
         if not says and not changed:
             raise UsageError("It says so already. Write what is so instead.")

@@ -28,6 +28,22 @@ def read_memory_id(history: History, commit: str) -> str:
     return read_id(history.content(commit, MARKER) or b"")
 
 
+def read_other_id(content: bytes, source: str) -> str:
+    """Return the id of the memory that the settings of another copy name.
+
+    Args:
+        content: the settings; empty where there are none.
+        source: what a person calls the copy.
+
+    Raises:
+        HistoryError: they name none, or are of a newer program.
+    """
+    check_format(content, source)
+    if not (id := read_id(content)):
+        raise HistoryError(f"{source} is no memory: its last commit has no {MARKER} with an id.")
+    return id
+
+
 def check_format(content: bytes, source: str) -> None:
     """Refuse what a newer program wrote, before anything of it is here.
 

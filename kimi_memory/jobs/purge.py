@@ -97,7 +97,7 @@ def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
         weight = sum(2 if "\u3400" <= ch <= "\u9fff" else 1 for ch in words if ch.isalnum())
         if weight < SHORTEST:
             raise UsageError(
-                f"A text of {len(words)} characters is too short to purge. "
+                f"A text of length {len(words)} is too short to purge. "
                 f"Give at least {SHORTEST} letters or {SHORTEST // 2} Chinese characters."
             )
     return found

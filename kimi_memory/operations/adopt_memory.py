@@ -12,14 +12,14 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.domain.memory_identity import read_id, read_parent
+from kimi_memory.domain.memory_identity import read_parent
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, UsageError
 from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.adopt import Adopted, AdoptMemory
 from kimi_memory.jobs.adopted_purges import holds_purged
 from kimi_memory.jobs.kept_waiting import waits
-from kimi_memory.jobs.merging import check_format, write_views
+from kimi_memory.jobs.merging import read_other_id, write_views
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.trees import Joined
 from kimi_memory.store.git.command import Git
@@ -97,11 +97,7 @@ def plan_adoption(memory: Memory, git: Git, theirs: str, source: str) -> tuple[A
 
 def _check_other(memory: Memory, git: Git, theirs: str, source: str) -> str:
     """Return the id of the other memory, where it may be adopted."""
-    settings = read_content(git, theirs, MARKER) or b""
-    check_format(settings, source)
-    id = read_id(settings)
-    if not id:
-        raise HistoryError(f"{source} is no memory: its last commit has no {MARKER}.")
+    id = read_other_id(read_content(git, theirs, MARKER) or b"", source)
     if id == memory.settings.memory.id:
         raise UsageError(f"{source} is a copy of this memory. Merge it without --adopt.")
     return id

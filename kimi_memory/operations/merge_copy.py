@@ -11,17 +11,16 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Change, Create, Delete, Update
 from kimi_memory.domain.job import Operation
-from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.formats.frontmatter import id_of
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import (
-    check_format,
     contents_of,
     find_own,
     join_commits,
     list_changes,
+    read_other_id,
     write_merge,
     write_views,
 )
@@ -228,9 +227,7 @@ def find_bases(merger: Merger, theirs: str, source: str) -> list[str]:
 
 def _check_memory(memory: Memory, theirs: str, source: str) -> None:
     """Refuse the commit of another memory."""
-    content = memory.history.content(theirs, MARKER) or b""
-    check_format(content, source)
-    id = read_id(content)
+    id = read_other_id(memory.history.content(theirs, MARKER) or b"", source)
     if id != memory.settings.memory.id:
         raise HistoryError(
             f"{source} is another memory (id {id}). Take over what another one knows with --adopt, "

@@ -9,6 +9,7 @@ from itertools import chain, islice
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.past import BeliefChange, BeliefDiff, Cause
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.past.causes import find_causes
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.table import State
@@ -127,7 +128,7 @@ def _find_causes(
             continue  # What made it so is in no commit yet.
         begin = _find_begin(reader, states, seen, first)
         begins |= {one.note: begin} if begin else {}
-    return dict(zip(begins, reader.causes(list(begins.values())), strict=True))
+    return dict(zip(begins, find_causes(reader, list(begins.values())), strict=True))
 
 
 def _find_begin(

@@ -11,6 +11,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.past.beliefs import LIVE, statement_of
 from kimi_memory.past.blame import Blame
+from kimi_memory.past.causes import find_causes
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.table import State
@@ -140,7 +141,7 @@ def _choose(changed: list[State], notes: Mapping[State, Note | None], wrong: Wro
 
 
 def _make_flip(reader: PastReader, state: State, begins: bool, before: dict[str, Note]) -> Flip:
-    [cause], [note] = reader.causes([state]), reader.notes_of([state])
+    [cause], [note] = find_causes(reader, [state]), reader.notes_of([state])
     said = "; ".join(statement_of(one) for one in before.values() if one.status in LIVE)
     turns = Blame(reader).turns_of(note) if note is not None else ()
     return Flip(

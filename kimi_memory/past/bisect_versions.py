@@ -10,6 +10,7 @@ from kimi_memory.domain.past import BeliefChange, Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.beliefs import compare_beliefs
+from kimi_memory.past.causes import find_commits
 from kimi_memory.past.commit_graph import CommitGraph
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
@@ -166,7 +167,7 @@ def _find_judged(test: Tested, between: range) -> int:
 def _make_flip(reader: PastReader, line: Line, ask: Ask, pair: tuple[int, int]) -> VersionFlip:
     before, after = pair
     verdict = ask(line[after])
-    [cause] = reader.commits([line[after]])
+    [cause] = find_commits(reader, [line[after]])
     old, new = (reader.points.find_by_commit(line[one]) for one in pair)
     changes = compare_beliefs(reader, old, new).changes
     return VersionFlip(bool(verdict.failed), cause, verdict.why, before, changes)

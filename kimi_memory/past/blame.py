@@ -20,6 +20,7 @@ from kimi_memory.jobs.trace import Evidence, Tracer
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.past.beliefs import LIVE, Sees, statement_of
+from kimi_memory.past.causes import find_causes, find_commits
 from kimi_memory.past.note_states import is_barred
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import SHOWN, PastReader
@@ -124,7 +125,7 @@ class Blame:
         notes = iter(self._reader.notes_of(chain.from_iterable(owned)))
         found = [self._find_runs(own, list(islice(notes, len(own))), name) for own in owned]
         firsts = [one.states[at] for one in found if one is not None for at in one.runs]
-        causes = iter(self._reader.causes(firsts))
+        causes = iter(find_causes(self._reader, firsts))
         tracer = Tracer(self._reader.store, self._reader.history)
         return [
             None
@@ -199,7 +200,7 @@ class Blame:
             held = [line if line in text.splitlines() else None for text in texts]
             # A line that was taken out and put back counts from its return.
             first = list(_yield_runs(held))[-1]
-            cause = self._reader.causes([states[first]])[0]
+            cause = find_causes(self._reader, [states[first]])[0]
             turns = self.turns_of(current) if line.strip() else ()
             yield BlameLine(place.path, number, line, note, "", cause, tuple(turns))
 
@@ -253,7 +254,7 @@ class Blame:
 
     def _causes_of(self, commits: Iterable[str]) -> dict[str, Cause]:
         """Return what is known of commits that changed a file which is no note."""
-        return {one.commit: one for one in self._reader.commits(commits)}
+        return {one.commit: one for one in find_commits(self._reader, commits)}
 
     def _is_shown(self, note: Note) -> bool:
         return not is_barred(self._stones, note) and self._sees(note)

@@ -76,6 +76,9 @@ def add_name(history: History, points: Points, name: str, text: str = "HEAD") ->
 
 def means_point(points: Points, name: str) -> bool:
     """Whether a text means a point without being a name, as 2026-03 does: a name would hide it."""
+    # Also a date before the history, and a version that is still to come.
+    if points.is_counted(name):
+        return True
     try:
         points.find(name)
     except KimiMemoryError:

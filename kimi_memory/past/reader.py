@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from kimi_memory.domain.note import Note
-from kimi_memory.domain.past import Cause
 from kimi_memory.domain.tombstone import Tombstones
-from kimi_memory.errors import FormatError, NotFoundError
-from kimi_memory.formats.job_file import job_of
+from kimi_memory.errors import NotFoundError
 from kimi_memory.past.copies import Copies
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
@@ -25,7 +23,6 @@ from kimi_memory.store.wal.records import may_hold_unseen
 
 SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 """What a line of a page ends in that shows a card: ``Uses Postgres. ^card-0a1b``."""
-_JOBS = "mid-term/jobs"
 
 
 class PastReader:
@@ -141,11 +138,12 @@ class PastReader:
         Raises:
             NotFoundError: there never was one, or it was forgotten.
         """
-        table = self.table()
-        found = table.states_of(what) or table.states_under(what)
-        if not found:
-            near = table.ids_beginning(what) if what else []
-            found = table.states_of(near[0]) if len(near) == 1 else []
+        # Notes without a key have an empty one, and every id begins with nothing.
+        table, found = self.table(), list[State]()
+        if what.strip():
+            found = table.states_of(what) or table.states_under(what)
+            near = [] if found else table.ids_beginning(what)
+            found = table.states_of(near[0]) if len(near) == 1 else found
         if not found:
             raise NotFoundError("note or key", what)
         return found
@@ -163,28 +161,6 @@ class PastReader:
     def _ancestors(self, commits: Iterable[str]) -> set[int]:
         graph = self.points.graph()
         return set().union(*(graph.ancestors(one) for one in commits if one in graph.index))
-
-    def causes(self, states: Sequence[State]) -> list[Cause]:
-        """Return what made each state what it is, with the reasons of the jobs."""
-        records = {one: (one.commit, f"{_JOBS}/{one.job}.json") for one in states if one.job}
-        contents = self.history.contents(records.values())
-        found = []
-        for one in states:
-            op, why, prompt = _find_reason(contents.get(records.get(one, ("", ""))), one.note)
-            merged = bool(one.merged)  # SQLite has no booleans
-            by = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, merged, prompt)
-            found.append(Cause(one.commit, one.version, self.on_clocks(one.known), *by))
-        return found
-
-    def commits(self, names: Iterable[str]) -> list[Cause]:
-        """Return what is known of commits, whatever they changed."""
-        rows = (self.table().commit(name) for name in names)
-        return [
-            Cause(one.hash, one.version, self.on_clocks(one.known), one.job, one.kind, one.model,
-                  author=one.author, copy=one.copy, merged=bool(one.merged))
-            for one in rows
-            if one is not None
-        ]  # fmt: skip
 
     def follow_value(self, states: Sequence[State], said: Sequence[object]) -> list[int]:
         """Return the states through which a value came; of a merge, those of the side it is from.
@@ -237,15 +213,3 @@ def make_reader(
     """
     points = Points(history, clock, Copies(store, history, folders))
     return PastReader(store, history, points, key)
-
-
-def _find_reason(record: bytes | None, note: str) -> tuple[str, str, str]:
-    """Return what a job did to a note, why, and its prompt; empty where its record has none."""
-    if record is None:
-        return "", "", ""
-    try:
-        job = job_of(record)
-    except (ValueError, FormatError):
-        return "", "", ""
-    done = next((one for one in job.operations if one.target == note), None)
-    return (str(done.op), done.why, job.prompt) if done else ("", "", job.prompt)

@@ -6,6 +6,7 @@ from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.past import Cause, TimelineEntry
 from kimi_memory.errors import NotFoundError
 from kimi_memory.past.beliefs import Sees, describe_change, statement_of
+from kimi_memory.past.causes import find_causes
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.table import State
@@ -50,7 +51,7 @@ def list_states(
         raise NotFoundError("note or key", what)
     # Only now, as the first state in the window is compared with the one before it.
     kept = [one for one in shown if one[0].place in wanted]
-    causes = reader.causes([state for state, _, _ in kept])
+    causes = find_causes(reader, [state for state, _, _ in kept])
     entries = (_make_entry(*one, cause) for one, cause in zip(kept, causes, strict=True))
     return [entry for entry in entries if entry.change]
 

@@ -142,7 +142,8 @@ def test_the_version_loads_nothing_of_the_command_line() -> None:
     assert done.stdout == f"{said}kimi_memory kimi_memory.__main__\n"
 
 
-def test_a_question_loads_nothing_that_merges(folder: Path) -> None:
+def test_a_question_loads_nothing_that_merges(folder: Path, capsys) -> None:
+    answer(capsys, "remember", "The port is 8080.", "--key", "port")
     check = (
         "import sys; from kimi_memory.cli import run;"
         f"code = run(['recall', 'port', '--as-of', 'now', '--memory', {str(folder)!r}]);"
@@ -151,7 +152,9 @@ def test_a_question_loads_nothing_that_merges(folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     loaded = done.stderr.split()
     assert loaded[0] == "0" and "kimi_memory.past.past_memory" in loaded
-    assert "kimi_memory.merge.trees" not in loaded
+    assert "The port is 8080." in done.stdout
+    unneeded = {"merge.trees", "formats.job_file", "index.locate"}
+    assert not {f"kimi_memory.{name}" for name in unneeded} & set(loaded)
 
 
 def test_options_before_the_command_load_no_other_command(folder: Path, capsys) -> None:

@@ -14,6 +14,7 @@ from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.errors import SignatureError, UsageError
 from kimi_memory.operations.attest import attest, check_statement, write_statement
+from kimi_memory.store.git.signers import GIT, sign
 from tests.jobs.test_vouching import Machine, keys, know, machine
 from tests.test_copies import git
 
@@ -58,6 +59,15 @@ def test_a_statement_is_of_this_history_or_refused(
 def test_without_a_key_there_is_nothing_to_sign_with(memory: Memory) -> None:
     with pytest.raises(UsageError, match="signing"):
         attest(memory)
+
+
+def test_a_key_that_waits_for_a_password_gives_its_reason(memory: Memory, tmp_path: Path) -> None:
+    key = tmp_path / "locked"
+    make = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", str(key)]
+    subprocess.run(make, check=True)
+    with pytest.raises(SignatureError, match=r"locked cannot sign: .*incorrect") as error:
+        sign(key, b"words", GIT)
+    assert "Enter passphrase" not in str(error.value)
 
 
 def test_keys_are_known_and_statements_made_from_the_command_line(

@@ -356,8 +356,19 @@ def test_a_broken_settings_file_is_of_no_memory(memory: Memory, clone: Clone) ->
     other = clone("b")
     (other.root / "memory.toml").write_text("[memory\n", encoding="utf-8")
     git(other.root, "commit", "-qam", "Broken")
-    with pytest.raises(HistoryError, match="another memory"):
+    with pytest.raises(HistoryError, match=r"is no memory: its last commit has no memory\.toml"):
         merge_copy(memory, str(other.root))
+
+
+def test_a_repository_that_is_no_memory_is_named(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("The lamp is blue.")
+    (plain := tmp_path / "plain").mkdir()
+    git(plain, "init", "-q")
+    with pytest.raises(HistoryError, match="plain has no commit yet"):
+        merge_copy(memory, str(plain))
+    git(plain, "commit", "-q", "--allow-empty", "-m", "Code")
+    with pytest.raises(HistoryError, match="plain is no memory"):
+        merge_copy(memory, str(plain))
 
 
 def test_a_deleted_file_goes_and_two_statements_are_named(

@@ -673,7 +673,7 @@ def test_syncing_goes_on_through_an_outage_until_it_is_stopped(
     assert "git repository" in err
     assert "Merged hub" in out
     assert git(desk.root, "rev-parse", "HEAD").strip() == head_of(hub)
-    for wrong in (["--every", "0"], ["--every", "5", "--dry-run"]):
+    for wrong in (["--every", "0"], ["--every", "5", "--dry-run"], ["--timeout", "0"]):
         assert run(["sync", *wrong, *at]) == UsageError.exit_code
     assert run(["sync", "none", "--every", "5", *at]) == NotFoundError.exit_code
 

@@ -34,7 +34,9 @@ def test_a_name_stands_until_it_is_removed(memory: Memory) -> None:
     assert [one.version for one in every] == [head, head - 1]
 
 
-@pytest.mark.parametrize("taken", ["HEAD", "v1", "today", "2026-02-27"])
+@pytest.mark.parametrize(
+    "taken", ["HEAD", "v1", "v99", "today", "2026-02-27", "1999-01-01", "2099"]
+)
 def test_a_name_that_means_a_point_already_is_refused(memory: Memory, taken: str) -> None:
     with pytest.raises(UsageError, match="means a point already"):
         add_name(memory.history, memory.points, taken)

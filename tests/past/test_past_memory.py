@@ -17,6 +17,7 @@ from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
 from kimi_memory.operations.forget import forget
+from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 from tests.past.conftest import Past, git
 
@@ -178,6 +179,26 @@ def test_without_history_it_says_what_to_do(memory: Memory, past: Past, opening:
                     lambda: plain.blame("MEMORY.md:1"), lambda: plain.beliefs("HEAD")):  # fmt: skip
             with pytest.raises(HistoryError, match="switched off"):
                 ask()
+
+
+def test_what_became_of_a_hit_is_found_where_its_card_lies_now(
+    memory: Memory, past: Past, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = ["recall", "port", "--as-of", past.first, "--kind", "card", "--memory", str(memory.root)]
+    assert run(ask) == 0
+    shown = capsys.readouterr().out
+    assert "now: superseded 2026-02-28" in shown
+    old = next(memory.root.glob("semantic/**/deploy.port.md"))
+    id = next(one.id for one in Shelf(memory.store).entries().values() if old.match(one.path))
+    moved = old.rename(old.with_name("moved.md")).relative_to(memory.root).as_posix()
+    other = next(memory.root.glob("semantic/**/deploy.port-*.md"))
+    other.rename(old)
+    memory.history.commit("Moved")
+    memory.index.refresh()
+    # Another card lies in its place.
+    assert memory.get(id, old.relative_to(memory.root).as_posix()).path == moved
+    assert run(ask) == 0
+    assert "now: superseded 2026-02-28" in capsys.readouterr().out
 
 
 def test_the_commands_show_it(

@@ -131,7 +131,7 @@ def test_a_memory_without_history_says_what_to_do(
     settings.write_text(f"{settings.read_text()}\n[history]\ngit = false\n", encoding="utf-8")
     with Memory.open(memory.root, opening) as plain, pytest.raises(HistoryError) as error:
         plain.points.find("HEAD")
-    assert "history is switched off" in str(error.value)
+    assert "History is switched off" in str(error.value)
 
 
 def test_an_empty_history_says_so(memory: Memory) -> None:

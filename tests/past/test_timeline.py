@@ -103,6 +103,13 @@ def test_after_a_purge_it_tells_of_the_history_there_is(memory: Memory, past: Pa
     assert b"Abernathy" not in (memory.root / ".kimi/past/past.db").read_bytes()
 
 
+@pytest.mark.parametrize("nothing", ["", " "])
+def test_nothing_names_no_note(memory: Memory, past: Past, nothing: str) -> None:
+    for ask in (memory.timeline, memory.blame, memory.at("HEAD").get):
+        with pytest.raises(NotFoundError):
+            ask(nothing)
+
+
 def test_a_caller_sees_no_state_that_is_not_theirs(memory: Memory, past: Past) -> None:
     with pytest.raises(NotFoundError):
         memory.timeline("deploy.port", sees=lambda note: False)

@@ -320,9 +320,11 @@ class History:
     def repository(self) -> Git:
         """Return git over the repository; HistoryError where there is none of ours."""
         git = self._find_git()
+        if git is None and not self.enabled:
+            remedy = "Set 'git = true' under [history] in memory.toml, then run 'kimi-memory init'."
+            raise HistoryError(f"History is switched off. {remedy}")
         if git is None:
-            why = "no history here" if self.enabled else "history is switched off"
-            raise HistoryError(f"There is {why}. Run 'kimi-memory init' to start one.")
+            raise HistoryError("There is no history here. Run 'kimi-memory init' to start one.")
         return git
 
     def _find_git(self) -> Git | None:

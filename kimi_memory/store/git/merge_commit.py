@@ -25,7 +25,7 @@ from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_obj
 from kimi_memory.store.git.merge_trees import Versions, find_notes, read_paths, read_versions
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
-from kimi_memory.store.git.read import find_jobs, find_types, resolve
+from kimi_memory.store.git.read import find_jobs, find_types, read_head, resolve
 from kimi_memory.store.git.remote_copy import SEEN, Place, RemoteCopy
 from kimi_memory.store.git.remotes import Remote
 from kimi_memory.store.git.repo_check import check_owner
@@ -157,8 +157,10 @@ class Merger:
             raise HistoryError(f"{root} has no history. Run 'kimi-memory init' there.")
         other = Git(root, place)
         check_owner(root, other.common())
+        if not (theirs := read_head(other)):
+            raise HistoryError(f"{root} has no commit yet. Commit there first, or name another.")
         objects = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quote_path(other.common() / "objects")}
-        return Git(self._git.root, self.folder, environment=objects), resolve(other, "HEAD")
+        return Git(self._git.root, self.folder, environment=objects), theirs
 
     def open_bundle(self, bundle: Bundle) -> AbstractContextManager[Git]:
         """Give git that sees what a bundle brings beside our objects."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 import subprocess
 import tempfile
 import tomllib
@@ -41,6 +42,9 @@ _MAGIC = b"SSHSIG"
 _LONGEST_KEY = 16_384
 
 
+_ASKED = re.compile(r"^Enter passphrase[^:]*: ")
+
+
 def sign(key: Path, payload: bytes, purpose: str) -> bytes:
     """Return the signature of some bytes.
 
@@ -54,7 +58,8 @@ def sign(key: Path, payload: bytes, purpose: str) -> bytes:
     """
     code, out, err = _run("-Y", "sign", "-n", purpose, "-f", str(key), feed=payload)
     if code != 0 or not out.startswith(_BEGIN):
-        words = [line.strip() for line in err.splitlines() if line.strip()]
+        # What it asks for at a keyboard stands on the line of its reason.
+        words = [_ASKED.sub("", line).strip() for line in err.splitlines() if line.strip()]
         raise SignatureError(
             f"{key} cannot sign: {(words or ['it gave no reason'])[-1].rstrip('.')}",
             "Name a key that needs no password, or add it to your SSH agent",
