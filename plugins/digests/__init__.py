@@ -240,13 +240,10 @@ class _Reader:
         # From there on the agent thinks: somebody pasted all of its answer.
         own = list(takewhile(lambda clause: not thinks_of_user(clause.text), told))
         thanks = self._kind == "chat" and gives_thanks(own)
-        handed = self._is_handed_over(turn)
         for clause in of_work(join_items(turn.text, own)) if self._kind == "work" else own:
             if clause.act not in wanted or _is_empty(clause, before):
                 continue
             if self._agent_words.hold(clause.text, turn.n):
-                continue
-            if handed or is_of_stranger(turn.text, clause.start) or _is_brought(turn, clause):
                 continue
             # What is said on leaving is of the hour; an order or a day outlasts it.
             passing = leaving and not names_day(clause.text)
@@ -259,9 +256,14 @@ class _Reader:
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
                 continue
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
-            if weight >= LEAST[self._kind] or ordered:
+            if (weight >= LEAST[self._kind] or ordered) and not self._is_pasted(turn, clause):
                 found.append((clause, weight))
         return found if self._kind == "work" else self._complete(turn, own, found)
+
+    def _is_pasted(self, turn: Turn, clause: Clause) -> bool:
+        if is_of_stranger(turn.text, clause.start) or _is_brought(turn, clause):
+            return True
+        return self._is_handed_over(turn)
 
     def _is_handed_over(self, turn: Turn) -> bool:
         """Whether the turns before one bring it in as a text of somebody else."""

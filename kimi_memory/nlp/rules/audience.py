@@ -52,6 +52,6 @@ def is_for_others(text: str, at: int) -> bool:
     return greets is not None or _is_public(text)
 
 
-@keep_results(64)
+@keep_results(4096)
 def _is_public(text: str) -> bool:
     return _SIGNS.search(text) is not None or _PUBLIC.search(text) is not None

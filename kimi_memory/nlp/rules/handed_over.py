@@ -8,6 +8,8 @@ before: "next comes a letter of my landlord", "send me the text".
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import sentences
 
@@ -107,7 +109,31 @@ _ANNOUNCING, _WANTING = 240, 500
 """Who announces a text, or asks for one, says little else."""
 
 
-@keep_results(64)
+_FOR_ME = regex(r"\b(?:(?:give|help|send|show|write|make|for) )(?:me|us)\b|[帮给替为]我", 2)
+_MAKES = regex(
+    r"\b(?:write|draft|compose|create|prepare|send|translate|edit|update|fix|add|put|rewrite|summari[sz]e|read|check|review) (?:me )?(?:it\b|this\b|one\b|an?|the|all|every|our|some|(?-i:[A-Z])[\w.]+)\b|(?:写|起草|发|做|建)(?:一?[封篇份个条]|给)|把[\w.]+|讨论|对话",
+    2,
+)
+"""Asks for a text that is not there yet, or names another."""
+
+
+def split_last(text: str) -> tuple[str, str]:
+    """Return what stands above the last line, and that line without "for me"."""
+    above, _, line = text.rstrip().rpartition("\n")
+    return above, _FOR_ME.sub("", line.strip())
+
+
+def is_quoted(line: str) -> bool:
+    """Whether a line is of a quotation, a table or a program."""
+    return line.startswith((">", "＞", "|", "<", "`"))
+
+
+def makes_new(line: str) -> bool:
+    """Whether a line asks for a text that is not there yet, or names another."""
+    return _MAKES.search(line) is not None
+
+
+@keep_results(4096)
 def asked_last(text: str) -> bool:
     """Whether the last of several lines asks about a text that stands above it."""
     above, _, line = text.rstrip().rpartition("\n")
@@ -117,7 +143,7 @@ def asked_last(text: str) -> bool:
     return _REQUESTS.fullmatch(line) is not None or _ASKS.search(line) is not None
 
 
-@keep_results(64)
+@keep_results(4096)
 def asks_of_stranger(text: str) -> bool:
     """Whether a last line speaks of a him or her that nothing above names, or stands below a title.
 
@@ -130,6 +156,7 @@ def asks_of_stranger(text: str) -> bool:
     return titled or (_HE.search(line) is not None and _PERSON.search(above) is None)
 
 
+@lru_cache(maxsize=4096)
 def is_handed_over(lead: str, answer: str) -> bool:
     """Whether the turns before one bring it in as a text of somebody else.
 

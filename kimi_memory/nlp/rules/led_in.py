@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules import handed_over
 from kimi_memory.nlp.rules.audience import is_for_others
 from kimi_memory.nlp.rules.chat_logs import is_field, is_stamped, labels_other
 from kimi_memory.nlp.rules.entity_names import is_person_zh
-from kimi_memory.nlp.rules.handed_over import asked_last, asks_of_stranger
 from kimi_memory.nlp.rules.pasted import pasted_spans
 from kimi_memory.nlp.rules.text_requests import Where, find_request, introduces_foreign
 
@@ -279,16 +279,22 @@ def _stands_above_request(text: str, at: int) -> bool:
     last = text.rstrip().rfind("\n") + 1
     if at >= last or any(at < start < last for start, _ in pasted_spans(text)):
         return False
-    line = _FOR_ME.sub("", text[last:].strip())
-    if line.startswith((">", "＞", "|", "<", "`")):
+    return _asks_above(text)
+
+
+@keep_results(4096)
+def _asks_above(text: str) -> bool:
+    """Whether the last line of a turn asks about a text above it."""
+    above, line = handed_over.split_last(text)
+    if handed_over.is_quoted(line):
         return False
     # One sentence before a request says mostly how it shall be done.
-    of_text = _speaks_of_text(line) and not (_SELF.search(line) or _MAKES.search(line))
-    of_text = of_text and len(sentences(text[:last])) > 1
-    return of_text or asked_last(text) or asks_of_stranger(text)
+    of_text = _speaks_of_text(line) and not (_SELF.search(line) or handed_over.makes_new(line))
+    of_text = of_text and len(sentences(above)) > 1
+    return of_text or handed_over.asked_last(text) or handed_over.asks_of_stranger(text)
 
 
-@keep_results(64)
+@keep_results(4096)
 def _without_pasted(text: str) -> str:
     """Return a text with blanks where it is known to be pasted; all else stays in its place."""
     for start, end in pasted_spans(text):
@@ -301,14 +307,6 @@ def _stands_between_bars(text: str, at: int) -> bool:
     above = [_bar_of(bar[0]) for bar in _BAR.finditer(text, max(0, at - _REACH), at)]
     below = (_bar_of(bar[0]) for bar in _BAR.finditer(text, at, at + _REACH))
     return bool(above) and above[-1] in below
-
-
-_FOR_ME = regex(r"\b(?:(?:give|help|send|show|write|make|for) )(?:me|us)\b|[帮给替为]我", 2)
-_MAKES = regex(
-    r"\b(?:write|draft|compose|create|prepare|send|translate|edit|update|fix|add|put|rewrite|summari[sz]e|read|check|review) (?:me )?(?:it\b|this\b|one\b|an?|the|all|every|our|some|(?-i:[A-Z])[\w.]+)\b|(?:写|起草|发|做|建)(?:一?[封篇份个条]|给)|把[\w.]+|讨论|对话",
-    2,
-)
-"""Asks for a text that is not there yet, or names another."""
 
 
 def _bar_of(line: str) -> str:
