@@ -64,7 +64,7 @@ _ANNOUNCES = regex(
     rf"|\b(?:going to|gonna|will|about to|'ll|’ll|let me|want to|can i|may i|i have) (?:now |just )?(?:(?:send|share|show|drop|forward|give|post)(?: you| over)? )?(?:an?|the|some|my|his|her|their|this) (?:[\w'-]{{1,20}} ){{0,4}}?{_TEXTS}\b[^.?!\n]{{0,80}}\b(?:{_DO}|check|read|look at|fix|review|edit|improve|explain)\b"
     rf"|\b(?:{_DO}|check|read|look (?:at|over)|fix|review|edit|improve|explain) (?:something|sth|an? (?:[\w'-]{{1,20}} ){{0,2}}?{_TEXTS})(?: (?:for|of|from|by|that|which|i)\b[^.?!\n]{{0,60}})?\s?[?.!]?\s*$"
     rf"|下一?条(?!路|街)|(?:接下来|下面|马上|等[下会]儿?|待会儿?|一会儿?|稍后)我?(?:要|会|就|再|先)?(?:给你|把[^，。]{{0,12}})?(?:是[^，。]{{0,16}}{_TEXTS_ZH}|贴|粘|复制|发(?=[^，。]{{0,12}}{_TEXTS_ZH}|给你))|我(?:要|会|来|先|再)?(?:贴|粘贴|复制)(?:一?[段篇封个份]|[^，。]{{0,8}}{_TEXTS_ZH})"
-    rf"|(?:帮|替|能)[^，。\n]{{0,10}}(?:改|看|润色|校对|翻译|检查|总结|批改)(?:一下|下)?(?:一?[段篇封个份])?[^，。\n]{{0,6}}{_TEXTS_ZH}[吗嘛吧]?[？?。！!]?\s*$",
+    rf"|(?:帮|替|能)[^，。\n这那]{{0,10}}(?:改|看|润色|校对|翻译|检查|总结|批改)(?:一下|下)?(?:一?[段篇封个份])?[^，。\n这那]{{0,6}}{_TEXTS_ZH}[吗嘛吧]?[？?。！!]?\s*$",
     2,
 )
 """Says that a text follows, which does not stand here."""

@@ -25,6 +25,7 @@ OWN = [
     ("", "The post reads like an advert, so I won't act on it."),
     ("", "Please paste the error message."),
     ("等下我把我的规矩发给你。", "好的。"),
+    ("帮我看看这个合同", "好的。"),
     ("", "请把报错贴出来。"),
     ("", ""),
 ]
