@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes.chats import chatting
-from fakes.pastes import OWN, PASTES
+from fakes.pastes import HANDED_OVER, OWN, PASTES
 from fakes.poison import POISON
 from fakes.served import serving
 
@@ -186,6 +186,22 @@ def test_what_a_person_pastes_is_not_believed(
         plain.consolidate(period)
     seen = list(_believed(plain.root))
     _count([f"{MARK}{style.replace(' ', '')}" for style in PASTES], seen, record_property)
+    assert not seen
+
+
+def test_what_a_person_announces_and_then_pastes_is_not_believed(
+    plain: Memory, opening: Opening, record_property: Record
+) -> None:
+    for n, (lead, answer, text) in enumerate(HANDED_OVER.values()):
+        session = plain.session(f"s{n}", agent="scout", host="test")
+        for role, said in (("user", lead), ("assistant", answer), ("user", text)):
+            if said:
+                session.turn(role, said)
+        session.turn("assistant", "Here you are.")
+        plain.end(f"s{n}")
+    plain.consolidate("daily")
+    seen = list(_believed(plain.root))
+    _count([f"{MARK}{style.replace(' ', '')}" for style in HANDED_OVER], seen, record_property)
     assert not seen
 
 

@@ -62,7 +62,7 @@ class JobRuns:
         """Make cards of the drafts that state something, and of the turns that they quote."""
         from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_odds
 
-        turns = {one.turn.n: one.turn for one in captured}
+        turns = {turn.n: turn for one in captured for turn in (*one.before, one.turn)}
         # Whether an agent is at work is known at the end of the session, where each is read again.
         plain = (with_chat_doubt(with_doubt(draft, turns)) for draft in drafts)
         kept, _ = graded(with_odds(draft, chat=False) for draft in plain)

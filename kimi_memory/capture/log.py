@@ -142,6 +142,8 @@ class Captured:
 
     turn: Turn
     drafts: tuple[Draft, ...] = ()
+    before: tuple[Turn, ...] = ()
+    """The turns right before it, where it has drafts: a text may be announced in one."""
 
 
 class SessionLog:
@@ -291,8 +293,8 @@ class SessionLog:
         ref = self._screen.pass_name(said.ref)
         if ref and not self._refs.isdisjoint({ref, keyed_mark(ref, self._keyed)}):
             return None  # It is there, or was until its words were purged.
-        before = [one.text for one in (*self._before, *turns[-2:])]
-        screened = self._screen.pass_turn(said.text, before)
+        before = (*self._before, *turns[-2:])
+        screened = self._screen.pass_turn(said.text, [one.text for one in before])
         if not screened.text.strip():
             return None
         turn = Turn(
@@ -310,9 +312,9 @@ class SessionLog:
             stripped=screened.stripped + said.stripped,
             tool_calls=self._screen.pass_calls(said.tool_calls),
         )
-        return self._rate_turn(turn)
+        return self._rate_turn(turn, before)
 
-    def _rate_turn(self, turn: Turn) -> Captured:
+    def _rate_turn(self, turn: Turn, before: tuple[Turn, ...]) -> Captured:
         if not fits_window(turn.text, self._limits):
             return Captured(turn)
         gathered = self._host.gather("capture_turn", turn=turn, session=self._seen.session)
@@ -322,7 +324,7 @@ class SessionLog:
             return Captured(turn)
         best = max([turn.importance, *(draft.importance for draft in drafts)])
         tags = tuple(dict.fromkeys(tag for draft in drafts for tag in draft.tags))
-        return Captured(replace(turn, importance=round(best, 2), tags=tags), drafts)
+        return Captured(replace(turn, importance=round(best, 2), tags=tags), drafts, before)
 
     def _track_turn(self, turn: Turn, line: bytes) -> None:
         self._context = context_of(self._context, line)

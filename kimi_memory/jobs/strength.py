@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kimi_memory.domain.brief import SELF
 from kimi_memory.domain.draft import BY_WORDS, CHANGE, DATED, Draft
-from kimi_memory.domain.note import CardType, Lang, Origin
+from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.patterns import regex
@@ -19,8 +19,9 @@ from kimi_memory.nlp.rules.card_odds import is_kept
 from kimi_memory.nlp.rules.changed_later import names_old
 from kimi_memory.nlp.rules.chat_clauses import LONGEST
 from kimi_memory.nlp.rules.entity_names import is_person_zh
+from kimi_memory.nlp.rules.handed_over import is_handed_over
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
-from kimi_memory.nlp.rules.led_in import is_led_in, stands_below_name
+from kimi_memory.nlp.rules.led_in import is_any_led_in, stands_below_name
 from kimi_memory.nlp.rules.odds import best_odds_of
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.praise import is_of_thing_at_hand, praises
@@ -197,8 +198,19 @@ def with_doubt(draft: Draft, turns: Mapping[int, Turn]) -> Draft:
     if written or _stands_in_form(draft.value, turn.text):
         return replace(draft, weak=True)
     # What stands behind a colon, or in the list below, is the half that tells.
-    ahead = _LEADS.match(turn.text, at + len(quote.text)) is not None
-    return replace(draft, weak=ahead or is_led_in(turn.text, at))
+    end = at + len(quote.text)
+    ahead = _LEADS.match(turn.text, end) is not None
+    handed = _is_handed_over(turn, turns)
+    return replace(draft, weak=ahead or handed or is_any_led_in(turn.text, at, end))
+
+
+def _is_handed_over(turn: Turn, turns: Mapping[int, Turn]) -> bool:
+    """Whether the turns before one say that it is a text, or ask for one."""
+    before = turns.get(turn.n - 1)
+    answers = before is not None and before.role is Role.ASSISTANT
+    lead = turns.get(turn.n - 2) if answers else before
+    asked = lead.text if lead is not None and lead.by_person else ""
+    return is_handed_over(asked, before.text if answers and before is not None else "")
 
 
 def with_odds(draft: Draft, *, chat: bool, change: bool = False) -> Draft:

@@ -15,24 +15,25 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.domain.session import Transcript, Turn, agent_words, exchanges_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import is_remnant
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.learned.worth import Said, odds_of
-from kimi_memory.nlp.rules import small_talk
-from kimi_memory.nlp.rules.announcements import is_under_way
+from kimi_memory.nlp.rules import cues, small_talk
 from kimi_memory.nlp.rules.briefs import brief_in, tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.chat_clauses import chat_clauses
 from kimi_memory.nlp.rules.closing_offers import agreed_offer, line_named, offers_act
 from kimi_memory.nlp.rules.copied_words import AgentWords, thinks_of_user
 from kimi_memory.nlp.rules.gist import ARROW, close_arrows
+from kimi_memory.nlp.rules.handed_over import is_handed_over
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
+from kimi_memory.nlp.rules.led_in import is_attributed, is_of_stranger
 from kimi_memory.nlp.rules.long_requests import request_in
-from kimi_memory.nlp.rules.odds import ANSWERS, MIXES, OF_LIFE, chat_odds_of
+from kimi_memory.nlp.rules.odds import MIXES, OF_LIFE, chat_odds_of
 from kimi_memory.nlp.rules.offers import (
     closing_question,
     leaves_choice,
@@ -50,7 +51,6 @@ from kimi_memory.nlp.rules.own_clauses import (
 )
 from kimi_memory.nlp.rules.pasted import own_text, without_programs
 from kimi_memory.nlp.rules.praise import gives_thanks, praises
-from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
 from kimi_memory.nlp.rules.settled import (
@@ -64,7 +64,8 @@ from kimi_memory.nlp.rules.settled import (
 from kimi_memory.nlp.rules.strip_code import is_printed
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
-from .choice import EVEN, OPEN_END, ORDER_LINES, STEP, Bit, choose_lines
+from .accounts import yield_account_bits
+from .choice import EVEN, MADE, ORDER_LINES, STEP, Bit, choose_lines
 
 BUDGET, MOST = 400, 1000
 """Most tokens of a digest, and of that of a long session."""
@@ -76,13 +77,8 @@ them would be lost. A chat mostly stays with its subject, but for the longest.
 """
 LINE, ERRAND = 110, 80
 """Most tokens of a person's words in a line; where an agent at work has many errands, so many."""
-CLOSING, LATER = 0.8, 0.15
-"""What the closing message of an exchange adds to the worth of a report, and its place takes off."""
 REPEATED = 40
 """So many characters are not said twice by chance."""
-LEFT = 1.6
-"""What gains a line that is left to do when a session ends."""
-
 # People tell each other small things all day; with an agent a person speaks to the point.
 LEAST = {"work": 0.3, "chat": 0.3, "people": 3.5}
 """From this weight on a person's clause is worth a line, by the sort of session."""
@@ -95,12 +91,8 @@ POINTING = 1.5
 """What a clause loses that points at what is said nowhere in its turn."""
 DEFECT, ERRANDS = 1.2, {"work": 0.25, "chat": 0.6}
 """What a clause loses that tells what fails, or asks for one thing now."""
-MADE = 1.2
-"""What words gain that say what is being made, and for whom."""
 LAUGHTER, ORDER = 0.7, 2.0
 """What a clause loses that somebody laughs at; what an order gains."""
-UNLIKELY = -1.2
-"""Below these log odds a sentence of an agent is left out."""
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
 _BOX = regex(r"^\W*\[[ xX]\] ")
@@ -163,7 +155,7 @@ class _Reader:
                 after = exchanges[at + 1][0] if at + 1 < len(exchanges) else None
                 # What the person refuses next does not stand, nor what mended nothing.
                 if after is None or not (refuses(after.text) or fails_still(after.text)):
-                    yield from _yield_account_bits(at, answers, last=self._turns[-1])
+                    yield from yield_account_bits(at, answers, last=self._turns[-1])
 
     def _person_bits(self, at: int, turn: Turn, *, first: bool) -> Iterator[Bit]:
         """Yield what a person says in one exchange, and what it is worth.
@@ -264,9 +256,21 @@ class _Reader:
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
                 continue
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
-            if weight >= LEAST[self._kind] or ordered:
+            if (weight >= LEAST[self._kind] or ordered) and not self._is_pasted(turn, clause):
                 found.append((clause, weight))
         return found if self._kind == "work" else self._complete(turn, own, found)
+
+    def _is_pasted(self, turn: Turn, clause: Clause) -> bool:
+        if is_of_stranger(turn.text, clause.start) or _is_brought(turn, clause):
+            return True
+        return self._is_handed_over(turn)
+
+    def _is_handed_over(self, turn: Turn) -> bool:
+        """Whether the turns before one bring it in as a text of somebody else."""
+        answer = self._before(turn)
+        at = self._places[turn.n] - 1 - (answer is not None)
+        asked = at >= 0 and self._turns[at].by_person
+        return is_handed_over(self._turns[at].text if asked else "", answer.text if answer else "")
 
     def _weigh(self, clause: Clause, traits: Traits) -> float:
         """Return how much a clause of a person tells."""
@@ -367,30 +371,22 @@ def _split_orders(kept: _Kept) -> tuple[_Kept, _Kept]:
     return orders, [one for one in kept if one[0].act is not Act.ORDER]
 
 
+def _is_brought(turn: Turn, clause: Clause) -> bool:
+    """Whether a clause orders, settles or likes something and is given as another's words."""
+    states = (
+        clause.act is Act.ORDER
+        or settles(clause.text, at_work=False)
+        or cues.PREFERENCE.search(clause.text) is not None
+    )
+    return states and is_attributed(turn.text, clause.start)
+
+
 def _is_empty(clause: Clause, before: Turn | None) -> bool:
     """Whether a clause says nothing of its own: it only points, or repeats the message before."""
     broken = _BOX.match(clause.text) is not None or is_remnant(clause.text)
     empty = broken or small_talk.says_nothing(clause.text)
     points = clause.act is Act.REQUEST and small_talk.only_points(clause.text)
     return empty or points or (before is not None and is_copied(clause.text, before.text))
-
-
-def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Iterator[Bit]:
-    """Yield what the agent says it found and did in one exchange, and what it leaves open."""
-    for turn in answers:
-        if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
-            continue
-        for at, report in enumerate(reports_in(turn.text)):
-            odds = ANSWERS.odds_of(report.text, report.worth) + MADE * tells_brief(report.text)
-            if odds < UNLIKELY or is_under_way(report.text):
-                continue
-            worth = EVEN + STEP * odds + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)
-            # What is to do next is out of date with the next message, but for the last one.
-            is_open = report.to_do and turn is last
-            worth += LEFT * is_open
-            line = OPEN_END if is_open else exchange
-            text, above = close_arrows(report.text), close_arrows(report.above)
-            yield Bit(line, worth, text, turn.n, at=at, above=above)
 
 
 def _is_repeated(text: str, said: list[str]) -> bool:

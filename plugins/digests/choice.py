@@ -19,6 +19,8 @@ OPEN_END, ORDER_LINES = -1, -2
 second down."""
 EVEN, STEP = 3.5, 2.5
 """The weight of words that half of the readers would keep, and of each further log odd."""
+MADE = 1.2
+"""What words gain that say what is being made, and for whom."""
 LIKELY, LEFT_OPEN, ALONE = 0.6, 0.45, 0.4
 """At work a line stands if so many readers would keep some of it, or so many of what is left open
 at the end, or of the only line of a session; else if its heaviest words …"""

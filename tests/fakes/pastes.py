@@ -65,6 +65,32 @@ _ENGLISH = {
     "speakers": "Speaker 1 (00:32): {b}\nSpeaker 2 (00:40): {c}",
     "reply head": "Am 05.03.2026 um 10:32 schrieb Dana Fox:\n\n{a}\n{c}",
     "sender": "Dana Fox <dana@shop.test>\nThu, Mar 5, 10:32 AM\nto me\n\n{b}\n\n{c}",
+    "closing request": "{b} {c}\n\ntranslate into Japanese",
+    "closing question": "{a} {c}\n\nIs the tone ok for a press release?",
+    "closing change": "{b} {c}\n\n→ make it less braggy",
+    "closing language": "{c} {b}\n\nauf deutsch bitte",
+    "closing words": "{c} {b}\n\ncould this paragraph open a magazine piece?",
+    "closing on a stranger": "{b} {c}\n\nwhat could I write to her?",
+    "letter on one line": "Dear parents, {a} {b}",
+    "letter of a group": "Comrades, {c} {a}",
+    "letter in German": "Liebe Eltern, {a} {c}",
+    "signed in German": "{b} {a}\n\nMit freundlichen Grüßen\nDr. Behrens",
+    "speech on one line": "Ladies and gentlemen, it is done. {c} {a}",
+    "notice": "HOUSE RULES: {a} {c}",
+    "announcement": "I'm thrilled to announce it! {c} #leadership #hiring",
+    "advert": "Enjoy 40% off this week! {a} {c}",
+    "job advert": "Data Engineer (m/f/x), Ghent\n{c} {a}\nWhat we offer: 30 days off.",
+    "undersigned": "We, the undersigned, met today. {c} {a}",
+    "host": "Hey! It's Goran, your host. {b} {c}",
+    "service": "Hello, thank you for contacting Brio. {c} {a}",
+    "paper": "Abstract. {c} {b}\nKeywords: payments",
+    "prompt": "You are Marlow, a careful assistant for a bank. Answer once. {a}",
+    "role lines": "SYSTEM\nYou guide through Bonn. {b}\nUSER\nhi",
+    "title": "Code of Conduct. {c} {a}\nmissing anything?",
+    "lone quotes": '"\n{b} {c}\n"\nbetter word for it?',
+    "remark behind": "Bug 12 is assigned to nobody. {b} (comment by Lou)",
+    "friend": "My friend keeps telling me: {b}",
+    "hearing": "Q. Did you lock it?\nA. So it is. {c}\nQ. Who is we?\nA. Ann.",
     "wrapped reply head": "On Thu, Mar 5, 2026 at 10:32 AM Dana\n<dana@shop.test> wrote:\n{a}",
 }
 _CHINESE = {
@@ -116,7 +142,34 @@ _CHINESE = {
     "telegram": "老王, [2026/3/5 10:32]\n{a}\n{b}",
     "whatsapp": "2026/3/5 上午10:32 - 老王: {c}",
     "minutes": "发言人1：{a}\n发言人2：{c}",
+    "closing request": "{b}{c}\n\n翻译成日语",
+    "closing faults": "{a}{c}\n\n哪里错了",
+    "closing tone": "{a}{c}\n\n会不会太硬",
+    "closing title": "{c}{b}\n\n想个爆款标题",
+    "whose it is": "{b}{a}\n\n哈哈这是我同事的签名",
+    "work of a friend": "{c}{b}\n\n——这是我朋友写的，帮我看看节奏",
+    "letter on one line": "各位乘客，{c}{a}",
+    "to many": "姐妹们！！{b}{a}",
+    "notice": "通知\n经研究，{c}{a}\n人事部",
+    "floor": "3楼\n{b}{a}\n4楼\n同意楼上",
+    "advert": "诚招店长一名，双休。{c}{a}电话000",
+    "shop": "本店即日起不收现金。{c}{b}",
+    "post": "{b}{c}#护肤 #平价",
+    "prompt": "你是小马，一个谨慎的银行助理。{a}",
     "reply head": "老王 <wang@shop.test> 于2026年3月5日周四 10:32写道：\n\n{b}\n{c}",
+}
+
+_LATER = {
+    "en announced": ("I'll paste a letter of my landlord in the next message.", "Sure.", "{a} {c}"),
+    "en comes next": ("Next comes a diary entry of my aunt. Translate it.", "", "{b} {c}"),
+    "en asked for": ("Can you proofread something?", "Sure, paste it here.", "{b} {c}"),
+    "en awaited": ("I got a prompt from Tom, sending it over now.", "Sure.", "{a} {b}"),
+    "en chapter": ("", "Upload or paste the first chapter, please.", "{c} {b}"),
+    "zh announced": ("下一条我贴房东的信，你总结一下就行。", "好的。", "{a}{c}"),
+    "zh comes next": ("接下来是我太爷爷的日记，帮忙翻成白话。", "", "{b}{c}"),
+    "zh asked for": ("", "请把需要润色的文字发给我。", "{b}{c}"),
+    "zh awaited": ("我发你一份别人的周报，你挑毛病。", "好，请发。", "{a}{b}"),
+    "zh sentence by sentence": ("帮我看看我妹的检讨书，一句一句发。", "好的，发吧。", "{a}{c}"),
 }
 
 
@@ -137,3 +190,8 @@ PASTES = {
     for language, styles in (("en", _ENGLISH), ("zh", _CHINESE))
     for style, text in styles.items()
 }
+HANDED_OVER = {
+    style: (lead, answer, _filled(style[:2], style, text))
+    for style, (lead, answer, text) in _LATER.items()
+}
+"""Texts that stand alone in their turn: what brings them in, and what the agent answered."""

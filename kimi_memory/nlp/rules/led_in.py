@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules import handed_over
+from kimi_memory.nlp.rules.audience import is_for_others
 from kimi_memory.nlp.rules.chat_logs import is_field, is_stamped, labels_other
 from kimi_memory.nlp.rules.entity_names import is_person_zh
+from kimi_memory.nlp.rules.pasted import pasted_spans
 from kimi_memory.nlp.rules.text_requests import Where, find_request, introduces_foreign
 
 _REACH = 600
@@ -47,7 +50,7 @@ _SPEAKS_OF_TEXT_ZH = regex(
     r"文章|邮件|来信|书信|求职信|情书|推荐信|短信|公告|告示|通告|海报|传单|广告|标语|口号|横幅|好评|差评|(?:这么|这样|如此)一?[段句条篇]|一段(?:话|文字)|新闻|报纸|杂志|合同|条款|协议|论文|报告|帖子|评论|评价|点评|留言|弹幕|作文|作业|课文|试题|题目|第.题|文案|段落|句子|这句|这段|这篇|这首|一句|原文|原话|诗|词牌|歌|唱|故事|小说|主角|角色|台词|对白|剧本|简历|简介|推荐语|摘要|标题|译文|字幕|录音|采访|访谈|实录|记录|纪要|讲话|演讲|致辞|发言|观点|说法|提示词|日记|笔记|名言|谚语|语录|金句|封底|朋友圈|公众号|知乎|微博|小红书|抖音|豆瓣|贴吧|截图|复制|剪贴板|回答(?=我?[:：\n])|转(?=[:：])"
     r"|客户|顾客|买家|卖家|用户(?=写|说|问|反馈|投诉|评)|网友|客服|房东|邻居|记者|读者|观众|领导|同行|机器人|手册|说明书|祝酒词|周记|相声|黑板|遗嘱|骗子|弹窗|邀请函?|前任|实习生|草案|制度|贴(?:一下|[个段出上过])|原封不动|同行|竞品|对手|甲方|乙方|老师说|老板说"
     r"|引用(?=[:：])|识别结果|二维码|扫码|手写|参考答案|抄写|收到(?=[:：])|来消息|来函|@所有人|鉴于|本院|你是一[个名位][^，。]{0,12}(?:助手|助理|专家|机器人)|第.{1,3}[页章回集](?=\n)|官网首页|语音(?:转|留言|识别)|人设|(?:设定|规定|输出)(?=[:：])|上联|下联|抽到的|口吻|按[^，。我咱]{1,8}的(?:意思|指示)|(?:AI|模型)给的|你看(?=[:：])|(?<![我咱们么样])回了(?=[！!：:])|[帮替]我?(?:朋友|同学|同事|老板|室友|[爸妈姐妹哥弟]|老公|老婆|儿子|女儿)[^，。]{0,4}[改写看润]"
-    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样单])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
+    r"|多少字|个字|字以内|几个字|怎么说|怎么讲|怎么写|怎么回|怎么答|怎么念|怎么译|怎么接(?=下|上|[?？。]|$)|接什么|翻成|翻译|译成|改写|改成|缩成|缩到|扩写|润色|概括|总结|归纳|断句|标点|语病|错别字|造句|仿写|续写|转述|复述|朗读|背诵|听写|默写|粤语|文言|德语|法语|日语|韩语|英语|英文|下文|以下|下面|如下|[按照]这个|大纲|提纲|(?<![我咱们么样单])(?:说|写|讲|回|喊|念|唱|发|刷)(?:道|了|着|过)?[ “\"：:《「『]{0,2}$"
     r"|[写说讲]的(?=[?？])|写着(?=[《「『])"
 )
 _WRITTEN = regex(
@@ -55,9 +58,13 @@ _WRITTEN = regex(
     2,
 )
 _OWN = regex(
-    r"\W{0,3}(?:(?:so|and|but|well|ok(?:ay)?|yes|no|hi|hey|also|then|now|today|yesterday|actually|btw|by the way)\W{1,3}){0,3}(?:I|i|we|We|let's|Let's)\b|\W{0,3}(?:(?:嗨|你好|好的|对了|另外|其实|现在|今天|昨天)[，,]?){0,2}(?:我|咱)(?:们)?(?!们?的)"
+    r"\W{0,3}(?:(?:so|and|but|well|ok(?:ay)?|yes|no|hi|hey|also|then|now|today|yesterday|actually|btw|by the way)\W{1,3}){0,3}(?:I|i|we|We|let's|Let's)\b|\W{0,3}(?:(?:嗨|你好|好的|对了|另外|其实|现在|今天|昨天)[，,]?){0,2}(?:我|咱)(?:们)?(?!们?的|们?(?:女儿|儿子|孩子|朋友|同学|同事|室友|闺蜜|老师|老板|邻居|房东)的?)"
 )
 _SELF = regex(r"\b(?:I|i|we|We|my|My|our|Our|us|me)\b|[我咱]")
+_BY_OTHER = regex(
+    r"^(?:[a-z]{2,12} )?(?:by|from|via|per) (?!(?:me|us|my|our|now|the way|then|here)\b)", 2
+)
+"""A remark that says whose the words are: (comment by Lou)."""
 _REMARK = regex(r"[(（]([^()（）\n]{2,60})[)）]\s{0,3}(?:$|(?=\n))")
 """What closes a line in brackets."""
 _SET_OFF = regex(r"(?:[:：]|[-=]>|→|>>|(?<=[\u3400-\u9fff”」）]) )\s{0,3}")
@@ -101,12 +108,15 @@ _CARRIER = regex(
 )
 """Names what words stand on, and where that is: a note on the fridge; or who says them: @kenji:"""
 _POINTS_BACK = regex(
-    r"\b(?:said|says|wrote|writes|replied) (?-i:(?!I\b)[A-Z])|\b(?:that|this|it)(?:['’]s| is| was) (?:what|how) (?!(?:i|we)\b)[^\n.]{1,40}?\b(?:said|says|wrote|writes|told|posted|claims?|claimed)\b|(?:^|[。！？”])(?![我咱])[\u3400-\u9fff]{1,5}(?<![我咱们])[说写讲]的?(?:[。！]|$)|这(?:就|可|都)?是(?![我咱])[^\n。我咱]{1,12}(?:[说写讲发]的|原话|的话)|[。！？.!?”] ?[(（](?-i:[A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?|[老小阿][\u3400-\u9fff])[)）]\s*$"
-    r"|^\s{0,3}[\^↑]|^\s{0,3}(?:—{1,2}|--)\s?(?![^\n]{0,60}(?:\b[Ii]\b|我))\w|\bwho (?:said|says|wrote)\b|\bthe above\b|(?:—{1,2}|–|--|\s-)\s?(?:that|this|it)(?:['’]s| is| was) (?:from|by|in|on|what)\b|(?:—{1,2}|--)\s?[^\n我]{1,20}[里上中](?:的|写的|说的)?$|\bthe (?:[\w-]{1,20} )?(?:sentence|quote|text|lines?|paragraph|passage|statement|words|message|mail|section|part|bit) above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)",
+    r"\b(?:said|says|wrote|writes|replied) (?-i:(?!I\b)[A-Z])|\b(?:that|this|it)(?:['’]s| is| was) (?:what|how) (?!(?:i|we)\b)[^\n.]{1,40}?\b(?:said|says|wrote|writes|told|posted|claims?|claimed)\b|(?:^|[。！？”])(?![我咱])[\u3400-\u9fff]{1,5}(?<![我咱们])[说写讲]的?(?:[。！]|$)|这(?:就|可|都)?是(?![我咱](?!的?(?:朋友|同学|同事|老师|室友|闺蜜|邻居|领导|老板|房东|女儿|儿子|孩子|[爸妈姐妹哥弟爷奶])))[^\n。]{1,12}?(?:[说写讲发]的|原话|的话)|[。！？.!?”] ?[(（](?-i:[A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?|[老小阿][\u3400-\u9fff])[)）]\s*$"
+    r"|^\s{0,3}[\^↑]|^\s{0,3}(?:—{1,2}|--)\s?(?![^\n]{0,60}(?:\b[Ii]\b|我))\w|\bwho (?:said|says|wrote)\b|\bthe above\b|(?:—{1,2}|–|--|\s-)\s?(?:that|this|it)(?:['’]s| is| was) (?:from|by|in|on|what)\b|(?:—{1,2}|--)\s?[^\n我]{1,20}[里上中](?:的|写的|说的)?$|\bthe (?:[\w-]{1,20} )?(?:sentence|quote|text|lines?|paragraph|passage|statement|words|message|mail|section|part|bit) above\b|\b(?:this|that|these|those) (?:sentences?|quotes?|texts?|lines?|paragraphs?|passages?|statements?|words)\b|\bhow (?:do|would) (?:you|i|we) say\b|(?:这|那|上面|以上|刚才)(?:这|那|几|两|一)?(?:句|段|首|篇|番话|席话|话)|谁(?:说|写)的|(?:上面|以上)(?:的|这)|怎么(?:翻译|翻)"
+    r"|这(?:就|可|都)?是[我咱]们?的?(?:朋友|同学|同事|老师|室友|闺蜜|邻居|领导|老板|房东|女儿|儿子|孩子|[爸妈姐妹哥弟爷奶])[^\n，。]{0,8}的|\b(?:this|that|it)(?:['’]s| is| was) (?:from )?(?:my|our|a|some) (?:[\w-]{1,20} ){0,2}?(?:friend|colleague|coworker|boss|sister|brother|m[uo]m|dad|son|daughter|neighbou?r|landlord|teacher|wife|husband|customer|client)['’]?s\b",
     2 | 8,  # IGNORECASE, MULTILINE
 )
 # A question on a line of its own is about what follows: "too harsh?", 会不会太凶？
-_HEADING = regex(r"(?:[^\n.!。！…~)）]|\.(?=\w)){3,80}$")
+_HEADING = regex(
+    r"(?:[^\n.!。！…~)）(（]|\.(?=\w)|\([\w/, -]{1,20}\)|（[\w/、·-]{1,20}）){3,80}$|[(（][^\n.!。！…~)）]{2,79}$"
+)
 _COMMAS = (",", "，", ";", "；")
 _SAYS = regex(r"(?:说|讲|写道|says?|said|writes?|wrote|quoting [\w' ]{1,30})\W{0,3}$", 2)
 _SENT_FROM = regex(
@@ -126,7 +136,7 @@ _DASHED = regex(
 )
 """Who says it, before a dash: "Tom - I prefer tea"."""
 _NAME_LINE = regex(r"^\s{0,3}(?:[A-Z][a-z]{1,20}|[\u3400-\u9fff]{2,4})\s{0,3}$", 8)  # MULTILINE
-_BAR = regex(r"^([-_.=*+~])\1{3,80}\s{0,3}$", 8)  # MULTILINE
+_BAR = regex(r"^\s{0,3}(?:([-_.=*+~])\1{3,80}|[\"“”]{1,3})\s{0,3}$", 8)  # MULTILINE
 _IMPRINT = regex(
     r"\s{0,3}[*_#]{0,3}(?:title|author|by|written by|byline|source|published|publisher|date|subject|from|标题|题目|作者|来源|出处|发布时间)[*_]{0,3}\s?[:：]\s?\S",
     2,
@@ -136,14 +146,51 @@ _HANZI = regex(r"[\u3400-\u9fff]")
 _APART = regex(r"[\u3400-\u9fff”」）)][ \u3000\n]$")
 """Chinese writes no space inside a sentence: behind one, a text begins."""
 _ITEM = regex(r"\s{0,8}(?:[-*•+]|\d{1,2}[.)、])\s{0,3}|\s{0,3}(?://|#|;|--)\s")
-_COMMENTS = regex(r"\s{0,3}(?://|#(?!\w)|;;|--) ?\S")
+_COMMENTS = regex(r"\s{0,3}(?://|#(?!\w)|;{1,2}(?=\s)|--) ?\S")
 _BRACKETED = regex(
     r"\s{0,3}(?:[\[【][^\[\]【】\n]{1,20}[\]】]|[(（][^()（）\n]{2,30}[)）]|\*[^*\n]{3,40}\*(?!\*)|[📢📣🔊♪♫🎵🎶]\ufe0f?)\s?\S"
 )
 _FILE = regex(
-    r"\s{0,3}(?i:about us|our (?:story|mission|values)|(?:we are|we're|now) hiring)!?\s*$|\s{0,3}(?:关于我们|公司简介|诚聘\S{0,6})\s*$|\s{0,3}[$%] ?[a-z][^\n]{0,80}$|\s{0,3}[\[【♪][^\n\[\]]{2,40}[\]】♪]\s*$|\s{0,3}(?:\.?[\w/-]{1,60}\.[A-Za-z]{2,5}|\.[a-z]{4,14}|[(（][^()（）\n]{2,30}[)）])\s?[:：]?\s*$"
+    r"\s{0,3}(?i:about us|our (?:story|mission|values)|(?:we are|we're|now) hiring)!?\s*$|\s{0,3}(?:关于我们|公司简介|诚聘\S{0,6})\s*$|\s{0,3}[$%] ?[a-z][^\n]{0,80}$|\s{0,3}[\[【♪][^\n\[\]]{2,40}[\]】♪]\s*$|\s{0,3}(?:\.?[\w/-]{1,60}\.[A-Za-z]{2,5}|\.[a-z]{4,14}|[(（][^()（）\n]{2,30}[)）]|(?i:system|user|assistant|human|developer))\s?[:：]?\s*$"
 )
 """The name of a file, or a remark in brackets, on a line of its own above what it holds."""
+
+
+def is_any_led_in(text: str, start: int, end: int) -> bool:
+    """Whether one of the sentences of a quote may be another's, or stands in a pasted text."""
+    if any(first < end and start < last for first, last in pasted_spans(text)):
+        return True
+    head, *more = text[start:end].split("\n")
+    titled = bool(more) and _is_heading(head) and _brings_in(f"{head.strip()}\n")
+    return titled or is_led_in(text, start) or any(map(_is_of_form, more))
+
+
+def is_of_stranger(text: str, at: int) -> bool:
+    """Whether a message speaks to others, or asks at its end of the text at a place."""
+    return _stands_above_request(text, at) or is_for_others(_without_pasted(text), at)
+
+
+def _is_set_off(text: str, at: int) -> bool:
+    """Whether the form around a place, or whom the message speaks to, says that it is another's."""
+    line = text[text.rfind("\n", 0, at) + 1 : at + _LEAD].split("\n", maxsplit=1)[0]
+    return (
+        _is_of_form(line)
+        or stands_below_name(text, at)
+        or _stands_between_bars(text, at)
+        or is_of_stranger(text, at)
+        or _CARRIER.search(text, max(0, at - _LEAD), at + _LEAD) is not None
+    )
+
+
+def _is_of_form(line: str) -> bool:
+    """Whether a line is a comment, a remark in brackets, or says who speaks."""
+    form = _COMMENTS.match(line) or _BRACKETED.match(line)
+    return form is not None or is_stamped(line) or _names_other(line)
+
+
+def _is_heading(line: str) -> bool:
+    heads = _HEADING.fullmatch(line.strip()) and not _ITEM.match(line)
+    return bool(heads) and not _SELF.search(line)
 
 
 def is_led_in(text: str, at: int) -> bool:
@@ -153,28 +200,41 @@ def is_led_in(text: str, at: int) -> bool:
         text: the turn.
         at: where the statement begins, or the sentence that holds it.
     """
+    if _is_set_off(text, at):
+        return True
     begin = text.rfind("\n", 0, at) + 1
-    line = text[begin : at + _LEAD].split("\n", maxsplit=1)[0]
-    if _COMMENTS.match(line) or _BRACKETED.match(line) or is_stamped(line) or _names_other(line):
-        return True
-    if stands_below_name(text, at) or _stands_between_bars(text, at):
-        return True
-    if _CARRIER.search(text, max(0, at - _LEAD), at + _LEAD):
-        return True
-    end = _SENTENCE_END.search(text, at)
-    stop = end.start() if end else len(text)
+    stop = _end_of(text, at)
     asked = _find_asked(text, max(begin, at - _LEAD), at, stop)
     if asked >= 0:
         above = any(map(_speaks_of_text, _pieces(text, begin)))
         return above or _SOURCE.search(text, max(0, asked - _LEAD), asked) is not None
-    if _POINTS_BACK.search(text, stop, at + _REACH):
+    if _names_source(text, at, stop):
         return True
     lead = _lead_of(text, at)
     apart = _APART.search(lead) is not None and len(lead) > _SHORTEST
     remark = _REMARK.search(text, at, min(len(text), at + _REACH))
     pieces = (remark[1] if remark else "", *_pieces(text, at))
-    leads = (lead, *_leads_before(text, at))
-    return apart or any(map(_brings_in, (*leads, *pieces))) or any(map(_is_of_other, leads))
+    return apart or any(map(_brings_in, (lead, *_leads_before(text, at), *pieces)))
+
+
+def is_attributed(text: str, at: int) -> bool:
+    """Whether a sentence of a turn names whose words it is, before it or behind it."""
+    if _find_asked(text, max(text.rfind("\n", 0, at) + 1, at - _LEAD), at, _end_of(text, at)) >= 0:
+        return False
+    return _is_set_off(text, at) or _names_source(text, at, _end_of(text, at))
+
+
+def _end_of(text: str, at: int) -> int:
+    end = _SENTENCE_END.search(text, at)
+    return end.start() if end else len(text)
+
+
+def _names_source(text: str, at: int, stop: int) -> bool:
+    """Whether words before a sentence or behind it say whose it is."""
+    remark = _REMARK.search(text, at, min(len(text), at + _REACH))
+    if (remark and _BY_OTHER.match(remark[1])) or _POINTS_BACK.search(text, stop, at + _REACH):
+        return True
+    return any(map(_is_of_other, (_lead_of(text, at), *_leads_before(text, at))))
 
 
 def _find_asked(text: str, begin: int, at: int, stop: int) -> int:
@@ -214,11 +274,43 @@ def stands_below_name(text: str, at: int) -> bool:
     )
 
 
+def _stands_above_request(text: str, at: int) -> bool:
+    """Whether the last line asks about the text at a place, and about no other that is known."""
+    last = text.rstrip().rfind("\n") + 1
+    if at >= last or any(at < start < last for start, _ in pasted_spans(text)):
+        return False
+    return _asks_above(text)
+
+
+@keep_results(4096)
+def _asks_above(text: str) -> bool:
+    """Whether the last line of a turn asks about a text above it."""
+    above, line = handed_over.split_last(text)
+    if handed_over.is_quoted(line):
+        return False
+    # One sentence before a request says mostly how it shall be done.
+    of_text = _speaks_of_text(line) and not (_SELF.search(line) or handed_over.makes_new(line))
+    of_text = of_text and len(sentences(above)) > 1
+    return of_text or handed_over.asked_last(text) or handed_over.asks_of_stranger(text)
+
+
+@keep_results(4096)
+def _without_pasted(text: str) -> str:
+    """Return a text with blanks where it is known to be pasted; all else stays in its place."""
+    for start, end in pasted_spans(text):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
 def _stands_between_bars(text: str, at: int) -> bool:
     """Whether a place stands between two equal lines such as ____, which set off a quotation."""
-    above = [bar[0].strip() for bar in _BAR.finditer(text, max(0, at - _REACH), at)]
-    below = (bar[0].strip() for bar in _BAR.finditer(text, at, at + _REACH))
+    above = [_bar_of(bar[0]) for bar in _BAR.finditer(text, max(0, at - _REACH), at)]
+    below = (_bar_of(bar[0]) for bar in _BAR.finditer(text, at, at + _REACH))
     return bool(above) and above[-1] in below
+
+
+def _bar_of(line: str) -> str:
+    return line.strip().translate({ord("“"): '"', ord("”"): '"'})
 
 
 def _lead_of(text: str, at: int) -> str:
@@ -272,13 +364,15 @@ def _pieces(text: str, at: int) -> Iterator[str]:
     for start, end in sentences(before):
         yield before[start:end]
     for line in before.split("\n")[:-1]:
-        if _HEADING.fullmatch(line.strip()) and not _ITEM.match(line) and not _SELF.search(line):
+        if _is_heading(line):
             yield f"{line.strip()}\n"
 
 
 def _brings_in(piece: str) -> bool:
     """Whether a sentence speaks of a text or of another's words, or is a heading."""
-    if piece.endswith("\n") and (len(piece.split()) > 1 or len(_HANZI.findall(piece)) > _SHORTEST):
+    if piece.endswith("\n") and (
+        len(piece.split()) > 1 or len(_HANZI.findall(piece)) > _SHORTEST or piece[-2:-1] in "?？"
+    ):
         return True
     # A clause that a comma ends is a statement beside the other: 合同没写不准养宠物，我家猫….
     if piece.rstrip().endswith(_COMMAS) and not _SAYS.search(piece):

@@ -81,7 +81,7 @@ def own_sentences(text: str) -> Sequence[Span]:
 
     Sentences that the same message takes back are left out, and so is what takes them back.
     """
-    brought, quoted = _find_pasted_spans(text), _find_quotations(text)
+    brought, quoted = pasted_spans(text), _find_quotations(text)
     parts = (_own_part(text, span, brought) for span in spoken_spans(text))
     own = [span for span in parts if span is not None and not _is_quoted(span, quoted)]
     return tuple(standing(text, own, _merge_spans([*brought, *quoted])))
@@ -117,11 +117,11 @@ def without_programs(text: str) -> str:
 @keep_results(4096)
 def foreign_spans(text: str) -> tuple[Span, ...]:
     """Return the spans of a turn that are somebody else's words, in order, apart."""
-    return tuple(_merge_spans([*_find_pasted_spans(text), *_find_quotations(text)]))
+    return tuple(_merge_spans([*pasted_spans(text), *_find_quotations(text)]))
 
 
 @keep_results(4096)
-def _find_pasted_spans(text: str) -> tuple[Span, ...]:
+def pasted_spans(text: str) -> tuple[Span, ...]:
     """Return the spans of texts that the speaker brought along, without quotations."""
     found = [one.span() for one in _BUTTON.finditer(text)]
     # What a program says may look like the start of a document that goes on to the end.

@@ -138,7 +138,7 @@ _ELSEWHERE = regex(
 """Where the text is, if not in what follows."""
 _INTRODUCES = regex(
     rf"(?:\b(?:here(?:'s| is| are)|this is|these are|below is|following|got|received|found|saw|forwarded|sent|wrote|posted|pasted|quoted|copied|from|reads|says|states)\b.{{0,80}}?\b{_NOUNS}\b|\b{_NOUNS}\b.{{0,80}}?\b(?:below|following|i (?:got|received|found|saw)|from|reads|says|states|goes|sent|wrote)\b)"
-    r"|^(?!(?:i|we|i've|we've|i'd|and i|but i)\b)[\w' .-]{1,40}\b(?:wrote|writes|says|said|replied|reads|states|announced|posted|emailed|texted|messaged|told (?:me|us)|sent (?:me|us)(?: this)?)(?: (?:me|us|this|back|that|to \w+|in \w+))?\s*$"
+    r"|^(?!(?:i|we|i've|we've|i'd|and i|but i)\b)[\w' .-]{1,40}\b(?:wrote|writes|says|said|replied|reads|states|announced|posted|emailed|texted|messaged|told (?:me|us)|sent (?:me|us)(?: this)?|keeps? (?:on )?(?:telling|saying|writing|texting|repeating)|(?:typed|dictated|scribbled|jotted)(?: (?:it|this|that|down|up|out))?)(?: (?:me|us|this|back|that|to \w+|in \w+))?\s*$"
     r"|^(?:the )?(?:article|text|original(?: text)?|source(?: text)?|passage|excerpt|transcript|document|content|abstract|input|quote|context|email body|message body)\s*$"
     r"|^(?:(?:a|the|this|that|another|one|next|last|his|her|their) )?(?:more )?(?:(?:pr|code|peer) )?(?:review(?:er)?(?:'s)? (?:comments?|feedback|remarks?)|(?:review|feedback)(?= from))(?: from [\w @.-]{1,30})?\s*$"
     rf"|(?:收到|看到|读到|转发|这是|以下是|下面是|发来|发了|发给|写道|写了|贴|引用|摘自|来自|如下)[^：:]{{0,24}}{_NOUNS_ZH}|{_NOUNS_ZH}[^：:]{{0,12}}(?:如下|这样写|写道|写着|说|内容)|(?:写道|写着|这么说|这样说|回复说|发来)$"
@@ -147,6 +147,11 @@ _INTRODUCES = regex(
 _ORDERS_MEMORY = regex(
     r"\b(?:remember|note|keep in mind|don't forget)\b[^:]{0,40}$|^(?!here (?:are|is) the\b|here's the\b).{0,200}\b(?:my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定|换句话|一句话"
 )
+
+_FRIEND_SAYS = regex(
+    r"\b(?:my|our) (?!(?:own )?(?:notes?|plans?|calendar|diary|journal|gut|lists?|rules?|head|heart|to-?dos?)\b)[\w'-]{2,20} (?:[\w'-]{1,20} ){0,5}?(?:keeps? (?:on )?(?:telling|saying|writing|texting|repeating)|says?|said|writes?|wrote|typed|dictated|texted|told|replied|posted)(?: (?:me|us|it|this|that))?\s*$"
+)
+"""My sister wrote: what follows is hers, though my stands before it."""
 
 
 class Where(Enum):
@@ -217,8 +222,8 @@ def _introduced_at(low: str) -> int:
     """Return where the text begins that a sentence introduces, mostly with a colon, else -1."""
     for colon in _COLON.finditer(low):
         lead = low[: colon.start()].strip()
-        named = _INTRODUCES.search(lead) and not _ORDERS_MEMORY.search(lead.rpartition(",")[2])
-        if named or introduces_foreign(lead):
+        own = _ORDERS_MEMORY.search(lead.rpartition(",")[2]) and not _FRIEND_SAYS.search(lead)
+        if (_INTRODUCES.search(lead) and not own) or introduces_foreign(lead):
             return colon.end()
         break
     return _find_report(low[:_LEAD_REACH])
