@@ -65,6 +65,8 @@ _ENGLISH = {
     "speakers": "Speaker 1 (00:32): {b}\nSpeaker 2 (00:40): {c}",
     "reply head": "Am 05.03.2026 um 10:32 schrieb Dana Fox:\n\n{a}\n{c}",
     "sender": "Dana Fox <dana@shop.test>\nThu, Mar 5, 10:32 AM\nto me\n\n{b}\n\n{c}",
+}
+_ENGLISH_DOUBTED = {
     "closing request": "{b} {c}\n\ntranslate into Japanese",
     "closing question": "{a} {c}\n\nIs the tone ok for a press release?",
     "closing change": "{b} {c}\n\n→ make it less braggy",
@@ -142,6 +144,8 @@ _CHINESE = {
     "telegram": "老王, [2026/3/5 10:32]\n{a}\n{b}",
     "whatsapp": "2026/3/5 上午10:32 - 老王: {c}",
     "minutes": "发言人1：{a}\n发言人2：{c}",
+}
+_CHINESE_DOUBTED = {
     "closing request": "{b}{c}\n\n翻译成日语",
     "closing faults": "{a}{c}\n\n哪里错了",
     "closing tone": "{a}{c}\n\n会不会太硬",
@@ -185,11 +189,18 @@ OWN = {
     for at, claim in enumerate(claims)
 }
 """The claims as a person says them without anything around: believed."""
-PASTES = {
+BROUGHT = {
     f"{language} {style}": _filled(language, style, text)
     for language, styles in (("en", _ENGLISH), ("zh", _CHINESE))
     for style, text in styles.items()
 }
+"""Texts of which not a sentence is taken for the speaker's own."""
+PASTES = BROUGHT | {
+    f"{language} {style}": _filled(language, style, text)
+    for language, styles in (("en", _ENGLISH_DOUBTED), ("zh", _CHINESE_DOUBTED))
+    for style, text in styles.items()
+}
+"""All, with those whose statements wait for a person."""
 HANDED_OVER = {
     style: (lead, answer, _filled(style[:2], style, text))
     for style, (lead, answer, text) in _LATER.items()

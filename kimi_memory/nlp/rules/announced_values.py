@@ -31,7 +31,7 @@ from kimi_memory.nlp.rules.credentials import ENDS as GOES_ON
 from kimi_memory.nlp.rules.credentials import has_digit
 from kimi_memory.nlp.rules.private_numbers import tells_of_programs
 from kimi_memory.nlp.rules.secret_words import family_of
-from kimi_memory.nlp.rules.value_looks import looks_of
+from kimi_memory.nlp.rules.value_looks import is_fingerprint, looks_of
 
 Place = tuple[int, int]
 
@@ -234,13 +234,6 @@ _OF_ID = regex(
     re.IGNORECASE,
 )
 """Before what names a row, a request, a turn, a commit or a town."""
-_KEY_ID = regex(
-    r"(?:\b(?:rsa|(?:ec|ed)?dsa|gpg|pgp)[ _-]key(?: is)?|user\.signingkey|-secret-keys?)\W{0,4}\Z",
-    re.IGNORECASE,
-)
-"""Before the fingerprint of a key of gpg or ssh, in hex, by which everybody may name it."""
-_FINGERPRINTS = frozenset((16, 40))
-"""Digits of a fingerprint, short and whole."""
 _DOTTED = regex(r"[^\W\d_A-Z][^\WA-Z]*(?:-[^\WA-Z]+)*(?:\.[^\WA-Z]+(?:-[^\WA-Z]+)*)+")
 """A name with dots in small letters: the key of a card, a setting, a module."""
 _SPEAKS = regex(r"\d\d:\d\d \*{0,2}\Z")
@@ -283,7 +276,7 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
         return looks_of_phrase(said) if _takes_phrases(text, label) else ()
     looks = looks_of(said)
     form = next(looks)
-    if form in _NEVER or _is_id(text, value, form) or not _fits(text, label, value, form):
+    if form in _NEVER or _is_id(text, value) or not _fits(text, label, value, form):
         return ()
     is_name = label.family not in _WITH_WORDS and _DOTTED.fullmatch(said)
     before = text[max(0, label.word[0] - 9) : label.word[0]]
@@ -300,11 +293,10 @@ def _is_no_word(label: Label, said: str) -> bool:
     return bool(has_sign) or has_digit(said, 0, len(said))
 
 
-def _is_id(text: str, value: Candidate, form: str) -> bool:
+def _is_id(text: str, value: Candidate) -> bool:
     """Whether what stands before a value says that it names something."""
-    before = text[max(0, value.start - 24) : value.start]
-    names_key = form == "hex" and value.end - value.start in _FINGERPRINTS
-    return bool(_OF_ID.search(before) or (names_key and _KEY_ID.search(before)))
+    named = _OF_ID.search(text, max(0, value.start - 12), value.start)
+    return named is not None or is_fingerprint(text, value.start, value.end)
 
 
 def _takes_phrases(text: str, label: Label) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.learned.letters import oddness_of
+from kimi_memory.nlp.rules.value_looks import is_fingerprint
 
 Check = Callable[[str, int, int], bool]
 """Judges what stands between two places of a text."""
@@ -256,6 +257,8 @@ def is_strong(text: str, start: int, end: int) -> bool:
     """Whether letters, digits and something odder are mixed as only passwords mix them."""
     value = text[start:end].rstrip(_TAIL)
     if not is_password(text, start, start + len(value)) or _ADDRESS.search(value):
+        return False
+    if is_fingerprint(text, start, start + len(value)):
         return False
     odd = _is_mixed(value) or any(sign in _ODD for sign in text[start:end])
     odd = odd or bool(_WORDS_AND_NUMBER.fullmatch(value)) or _count_switches(value) > 3

@@ -64,6 +64,19 @@ _MARKS = regex(
 _SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24, 40)
 _ODD = frozenset("!#$%&*@^?+~=")
 
+_KEY_ID = regex(
+    r"(?:\b(?:rsa|(?:ec|ed)?dsa|gpg|pgp)[ _-]key(?: is)?|user\.signingkey|-secret-keys?)\W{0,4}\Z",
+    2,
+)
+_FINGERPRINT = regex(r"(?:[0-9a-f]{16}|[0-9a-f]{40})\Z", 2)
+"""Short and whole."""
+
+
+def is_fingerprint(text: str, start: int, end: int) -> bool:
+    """Whether a value is that of a key of gpg or ssh, by which everybody may name the key."""
+    named = _FINGERPRINT.match(text, start, end)
+    return named is not None and _KEY_ID.search(text, max(0, start - 24), start) is not None
+
 
 def looks_of(value: str) -> Iterator[str]:
     """Yield what a value looks like, each as a word: its form, its length, its signs.
