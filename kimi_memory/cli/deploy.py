@@ -13,7 +13,7 @@ from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.moving import migrate, sync
 from kimi_memory.cluster.refusals import check_copy, check_leader, check_removal
-from kimi_memory.cluster.snapshots import find_snapshot
+from kimi_memory.cluster.snapshots import check_part, find_snapshot
 from kimi_memory.cluster.trust import seal_log
 from kimi_memory.errors import UsageError
 from kimi_memory.runs.profiles import check_room
@@ -120,7 +120,8 @@ def _foretell(cluster: Cluster, arguments: Namespace) -> str:
     names = ", ".join(one.node for one in rows)
     if arguments.step == "add":
         folder = arguments.folder.expanduser().absolute()
-        check_copy(rows, cluster.node, folder, arguments.role, _list_tiers(arguments))
+        check_part(_list_tiers(arguments), arguments.role)
+        check_copy(rows, cluster.node, folder)
         check_room(cluster)
         about, last = find_snapshot(cluster.log, memory)
         size = len(cluster.log.get_blob(memory, about["bundle"]))

@@ -17,7 +17,7 @@ from kimi_memory.cluster.purging import mark_reached
 from kimi_memory.cluster.refusals import check_copy, check_leader, check_removal
 from kimi_memory.cluster.registry import DeploymentRow, Node, Registry, give_role, measure_load
 from kimi_memory.cluster.renewal import renew_folder
-from kimi_memory.cluster.snapshots import copy_memory, trim_log, write_snapshot
+from kimi_memory.cluster.snapshots import check_part, copy_memory, trim_log, write_snapshot
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change_log import Lease
 from kimi_memory.domain.cluster import NodeKind, Role
@@ -230,11 +230,12 @@ class Cluster:
             The deployment, and how many records followed its snapshot.
 
         Raises:
-            UsageError: as in `check_copy`.
+            UsageError: as in `check_copy`, or something else than a cache is to have a part.
         """
+        check_part(keep, role)
         memory, root = self.registry.find(name), folder.absolute()
         rows = self.registry.deployments(memory)
-        check_copy(rows, self.node, root, role, keep)
+        check_copy(rows, self.node, root)
         place = Deployment(memory, self.node, may_lead=role != "cache", keep=tuple(keep))
         count = copy_memory(self.log, place, root, self._opening)
         with Memory.open(root, self._opening) as copy:

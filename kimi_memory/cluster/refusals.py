@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from kimi_memory.cluster.registry import DeploymentRow
-from kimi_memory.cluster.snapshots import check_part
 from kimi_memory.domain.change_log import Lease
-from kimi_memory.domain.cluster import Role
 from kimi_memory.errors import UsageError
 from kimi_memory.store.files.paths import KEPT
 
 
-def check_copy(
-    rows: Sequence[DeploymentRow], node: str, folder: Path, role: Role, keep: Collection[str]
-) -> None:
+def check_copy(rows: Sequence[DeploymentRow], node: str, folder: Path) -> None:
     """Refuse a copy of a memory that a machine cannot have.
 
     Args:
         rows: the deployments of the memory.
         node: the machine.
         folder: where the copy is to lie.
-        role: of the copy.
-        keep: tiers that it is to have; all of the memory if empty.
 
     Raises:
-        UsageError: it is there already, the folder is not empty, or something else than a cache
-            is to have a part.
+        UsageError: it is there already, or the folder is not empty.
     """
-    check_part(keep, role)
     for one in rows:
         if one.node == node:
             raise UsageError(f"{node} has {one.name} already. Remove it first, to copy it anew.")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kimi_memory.domain.note import Status
+from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.search_types import Context, Query, Unit
 from kimi_memory.domain.session import STATEMENTS, Json, last_rounds
@@ -175,7 +175,9 @@ def _may_be_shown(unit: Unit, request: Request) -> bool:
 
 
 def _is_running(unit: Unit) -> bool:
-    return unit.tier == "short-term" and not unit.session.startswith(STATEMENTS)
+    # What an agent asks to remember has no card that holds; a person's has, and stands there.
+    statement = unit.trust == Origin.AGENT and unit.session.startswith(STATEMENTS)
+    return unit.tier == "short-term" and not statement
 
 
 def _is_restatement(unit: Unit) -> bool:

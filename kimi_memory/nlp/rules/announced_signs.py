@@ -42,7 +42,7 @@ _NOT = regex(
     r"(?i:\b(?:not|no|never|without|wrong|invalid|missing|expired|must|should|need(?:s|ed)?|least|minimum|between|than|after|every|per|from|version|line|page|step|row|port|error|status|if|when|how|what|where|which)\b|n['’]t\b|[不没]|至少|最多|超过|第|如果|怎么|什么)"
 )
 _WORD = regex(r"[A-Za-z][\w'’-]*|[\u3400-\u9fff]|\d+")
-_LAST_WORD = regex(r"([A-Za-z]+|[\u3400-\u9fff]{1,2})[\s:：=(（\"'`#.-]{0,4}\Z")
+_LAST_WORD = regex(r"([A-Za-z]{1,24}|[\u3400-\u9fff]{1,2})[\s:：=(（\"'`#.-]{0,4}\Z")
 _BACK_JOIN = regex(r"(?i:\b(?:is|was|as|for|are|to|at|be)\b|['’]s|[—–=(:-]|[是当做作为开进登])")
 _CODE = ("{", "}", ";", "=>", "()", ");", "->", "</")
 """Signs of code beside a word."""

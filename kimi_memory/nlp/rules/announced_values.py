@@ -230,10 +230,15 @@ _NEVER = frozenset(
 )
 """Forms of what is no secret, whatever is said of it."""
 _OF_ID = regex(
-    r"(?:session:|\b(?:id|uuid|sha|commit|hash)\W{0,3}|(?:邮编|邮政编码|\b(?:zip|post(?:al)?) ?code)\W{0,3})\Z",
+    r"(?:session:|(?:(?:\b|_)(?:id|uuid|sha|commit|hash)|(?-i:[a-z]Id))\W{0,4}|(?:邮编|邮政编码|\b(?:zip|post(?:al)?) ?code)\W{0,3})\Z",
     re.IGNORECASE,
 )
 """Before what names a row, a request, a turn, a commit or a town."""
+_OF_OTHER = regex(
+    r"\"(?!(?:value|val|text|data|content|string|plain\w*|default|current|new|old|(?:[\w-]+\.)?[a-z]*sid)\")[\w$.-]{1,40}\"\s?:\s?\"?[^\s\"]{0,300}\Z",
+    re.IGNORECASE,
+)
+"""Before the value of another key in JSON: {"project_key": "shop", "signature": "EqQ…"}."""
 _DOTTED = regex(r"[^\W\d_A-Z][^\WA-Z]*(?:-[^\WA-Z]+)*(?:\.[^\WA-Z]+(?:-[^\WA-Z]+)*)+")
 """A name with dots in small letters: the key of a card, a setting, a module."""
 _SPEAKS = regex(r"\d\d:\d\d \*{0,2}\Z")
@@ -276,7 +281,7 @@ def _look_at(text: str, label: Label, value: Candidate) -> Sequence[str]:
         return looks_of_phrase(said) if _takes_phrases(text, label) else ()
     looks = looks_of(said)
     form = next(looks)
-    if form in _NEVER or _is_id(text, value) or not _fits(text, label, value, form):
+    if form in _NEVER or _is_id(text, label, value) or not _fits(text, label, value, form):
         return ()
     is_name = label.family not in _WITH_WORDS and _DOTTED.fullmatch(said)
     before = text[max(0, label.word[0] - 9) : label.word[0]]
@@ -293,9 +298,14 @@ def _is_no_word(label: Label, said: str) -> bool:
     return bool(has_sign) or has_digit(said, 0, len(said))
 
 
-def _is_id(text: str, value: Candidate) -> bool:
-    """Whether what stands before a value says that it names something."""
-    named = _OF_ID.search(text, max(0, value.start - 12), value.start)
+def _is_id(text: str, label: Label, value: Candidate) -> bool:
+    """Whether what stands around a value says that it is another's, an id, or a line's number."""
+    if text.startswith("→", value.end) and text[value.start : value.end].isdigit():
+        return True
+    begin = label.name[1] if label.name[1] <= value.start else 0
+    if _OF_OTHER.search(text, max(begin, value.start - 350), value.start):
+        return True
+    named = _OF_ID.search(text, max(0, value.start - 14), value.start)
     return named is not None or is_fingerprint(text, value.start, value.end)
 
 

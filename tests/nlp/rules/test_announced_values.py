@@ -53,6 +53,11 @@ ORDINARY = [
     "My GPG key is 3ef65b72f69c86bd",
     "git config user.signingkey 3EF65B72F69C86BDA01665E289FDAC131A58E7DF",
     "gpg --armor --export-secret-keys 3EF65B72F69C86BD",
+    '{"project_key": "-home-me-shop", "session_id": "0b1c"}',
+    '{"project_key": "-home-me-the-shop-of-ann", "type": "thinking", '
+    '"signature": "EqQBCkYIChgCKkAq7R8a1B2c3D4e5F6g7H8i9J0k"}',
+    '{"cacheKey": "user:17", "requestId": "77c1d"}',
+    "  1064→+passwords are read here\n  1065→+",
 ]
 
 
