@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import LIVE, Card, Origin, Status
 from kimi_memory.domain.pages import Proposal
+from kimi_memory.domain.session import STATEMENTS
 from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.pages import Pages, open_disputes
 from kimi_memory.jobs.suggestions import MOST, suggestions
+from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Filed, Shelf
 from kimi_memory.store.reading import WHY, Waiting
 
@@ -31,18 +33,31 @@ def marked(memory: Memory) -> list[str]:
 
 
 def waiting_notes(shelf: Shelf) -> Iterator[Filed]:
-    """Yield proposals, then lines a person wrote that nobody confirmed, oldest first."""
+    """Yield proposals, then lines that nobody confirmed, oldest first.
+
+    A person wrote them, or an agent asked to remember them; of what is only found in a talk there
+    may be ever so many.
+    """
     proposals = (filed for filed in shelf.notes(Proposal.kind))
     yield from sorted(proposals, key=lambda filed: (filed.note.created, filed.note.id))
     entries = [e for e in shelf.entries().values() if e.kind == Card.kind]
     for entry in sorted(entries, key=lambda entry: entry.id):
+        if entry.status != str(Status.CANDIDATE):
+            continue
+        asked = entry.trust == str(Origin.AGENT) and _is_statement(entry)
         # Of a card that was copied in nobody knows who wrote it, and there may be ever so many.
-        if entry.status == str(Status.CANDIDATE) and entry.trust == str(Origin.HUMAN):
-            filed = shelf.file(entry.path)
-            card = filed.note
-            own = isinstance(card, Card) and card.trust is Origin.HUMAN
-            if own and card.status in LIVE and all(s.by_hand for s in card.sources):
-                yield filed
+        if not asked and entry.trust != str(Origin.HUMAN):
+            continue
+        filed = shelf.file(entry.path)
+        card = filed.note
+        own = isinstance(card, Card) and card.status in LIVE and str(card.trust) == entry.trust
+        if own and (asked or all(source.by_hand for source in card.sources)):
+            yield filed
+
+
+def _is_statement(entry: Entry) -> bool:
+    """Whether a card rests on what somebody asked to remember."""
+    return any(mark.startswith(STATEMENTS) for mark in entry.quotes)
 
 
 def asking(memory: Memory, shelf: Shelf | None = None) -> Mapping[str, int]:

@@ -263,9 +263,11 @@ def _build_waiting_note(
             note.id, filed.path, note.title, note.target, note.section, note.text, note.reason,
             note.created, diff, problem, evidence,
         )  # fmt: skip
-    value = note.value if isinstance(note, Card) else ""
+    value, by = (note.value, note.trust) if isinstance(note, Card) else ("", Origin.HUMAN)
+    asked = "an agent asked to remember it"
+    reason = asked if by is Origin.AGENT else "a person wrote it on a page"
     return Waiting(
-        note.id, filed.path, _title_of(note), filed.path, "", value, "a person wrote it on a page",
+        note.id, filed.path, _title_of(note), filed.path, "", value, reason,
         note.created, diff, problem, evidence,
     )  # fmt: skip
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from kimi_memory import Memory
-from kimi_memory.domain.change import Create
+from kimi_memory import Memory, Opening
+from kimi_memory.domain.change import Actor, Create
 from kimi_memory.domain.note import Card, Origin, Role, Status
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.domain.pages import Identity, Proposal
@@ -243,3 +244,20 @@ def test_a_page_of_ones_own_asks_for_nothing(paged: Memory) -> None:
     write(paged, "", "semantic/mine.md")
     write(paged, "# mine\n", "semantic/yours.md")
     assert asking(paged) == {}
+
+
+@pytest.mark.parametrize("accept", [True, False])
+def test_what_an_agent_asked_to_remember_waits_for_a_word(
+    memory: Memory, opening: Opening, accept: bool
+) -> None:
+    tell(memory, "s", "The importer is slow today.")
+    waits = asking(memory).get("review", 0)
+    with Memory.open(memory.root, replace(opening, actor=Actor("mcp"))) as agents:
+        agents.remember("Ann is vegetarian.", key="ann.food")
+    assert asking(memory) == {"review": waits + 1}
+    found = next(one for one in review(memory) if one.text == "Ann is vegetarian.")
+    assert found.reason == "an agent asked to remember it"
+    assert [said.speaker for said in found.evidence] == ["assistant"]
+    answer(memory, found.id, Answer(accept=accept))
+    assert asking(memory).get("review", 0) == waits
+    assert ("vegetarian" in memory.context("start").text) is accept
