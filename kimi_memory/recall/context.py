@@ -21,8 +21,9 @@ from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.page_lines import NOTES
 from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.recall.budget import choose
+from kimi_memory.recall.evidence import rests_on
 from kimi_memory.recall.filters import allowed
-from kimi_memory.recall.hit_lines import in_one_line, line_of, lines_of_hits
+from kimi_memory.recall.hit_lines import ORDERS, in_one_line, line_of, lines_of_hits
 from kimi_memory.recall.people_pages import PageLine, written_lines
 from kimi_memory.recall.render import Line, Section, ordered, shown, under
 from kimi_memory.recall.request import Request
@@ -38,8 +39,8 @@ HITS = (12, 100)
 """Least and most hits that compete for the room of a block."""
 HIT_TOKENS = 12
 """For so many tokens of the budget one more hit is looked at."""
-TASK_TIERS = ("semantic", "episodic", "mid-term", "page", "short-term")
-"""Where a task looks; in open sessions only where the running one is named."""
+TASK_TIERS = ("semantic", "episodic", "mid-term", "page")
+"""Where a task looks; in open sessions, too, where the running one is named."""
 PEOPLE_SHARE = 0.15
 """The part of the budget of a task that a page of a person may take, whatever is asked."""
 _RESTATING = frozenset({"MEMORY.md", "INDEX.md"})
@@ -109,6 +110,9 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
     least, most = HITS
     limit = min(most, max(least, request.budget // HIT_TOKENS))
     tier: tuple[str, ...] = TASK_TIERS if request.purpose == "task" else ()
+    if tier and (request.beside or request.session):
+        # Without its name the running session cannot be distinguished from other open ones.
+        tier = (*TASK_TIERS, "short-term")
     asked = Query(
         text=request.query,
         limit=limit,
@@ -123,7 +127,8 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
     hits = tuple(
         hit
         for hit in hits
-        if _may_be_shown(hit.unit, request) and not _is_starter(searcher, hit.unit)
+        if (_may_be_shown(hit.unit, request) or _is_statement_of_agent(searcher, hit.unit))
+        and not _is_starter(searcher, hit.unit)
     )
     lines = list(lines_of_hits(searcher, hits, request))
     lines = _set_orders_of_others_apart(searcher, request, lines, [hit.unit for hit in hits])
@@ -166,18 +171,19 @@ def _may_be_shown(unit: Unit, request: Request) -> bool:
     beside = request.beside or (request.session if request.purpose == "task" else "")
     if unit.tier == "short-term" and beside and unit.session == beside:
         return False  # It stands in the prompt already.
-    # Without its name the running session cannot be distinguished from other open ones.
-    if request.purpose == "task" and not beside and _is_running(unit):
-        return False
     if unit.session and unit.session == request.beside:
         return False
     return unit.status != Status.CANDIDATE and not _is_restatement(unit)
 
 
-def _is_running(unit: Unit) -> bool:
-    # What an agent asks to remember has no card that holds; a person's has, and stands there.
-    statement = unit.trust == Origin.AGENT and unit.session.startswith(STATEMENTS)
-    return unit.tier == "short-term" and not statement
+def _is_statement_of_agent(searcher: Searcher, unit: Unit) -> bool:
+    """Whether an agent asked to remember what a card says, which waits and is no order.
+
+    It is shown to nobody unasked, and answers a question with its mark.
+    """
+    waits = unit.status == Status.CANDIDATE and unit.trust == Origin.AGENT
+    marks = rests_on(searcher, unit) if waits and unit.type not in ORDERS else ()
+    return any(mark.startswith(f"session:{STATEMENTS}") for mark in marks)
 
 
 def _is_restatement(unit: Unit) -> bool:

@@ -37,7 +37,7 @@ LEAST = 0.35
 """What is worth less than this share of the best line adds more words than sense."""
 ORDERS = frozenset({"rule", "preference"})
 """Types of cards that tell an agent how to work."""
-_DOUBTED = frozenset({"stale", "conflicted"})
+_DOUBTED = frozenset({"candidate", "stale", "conflicted"})
 # It stands behind the line that it replaces, and both must fit.
 _REPLACED_CHARS = 80
 

@@ -93,8 +93,9 @@ def test_what_an_agent_asks_to_remember_is_stored_as_its_own_turn(
         path = sessions.find(memory.store, card.quotes[0].session).path
         [turn] = sessions.read(memory.store, path).turns
         assert (turn.role, turn.origin) == ("assistant", "agent")
-        # It answers a question as what an agent said, and is shown to nobody unasked.
-        assert "assistant: The staging port is 6543." in memory.context("task", "staging port").text
+        # It answers a question with its marks, and is shown to nobody unasked.
+        block = memory.context("task", "staging port").text
+        assert "[agent, 2026-02-27, 0.90, candidate] The staging port is 6543." in block
         assert "6543" not in memory.context("start").text
 
 

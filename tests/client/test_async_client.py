@@ -43,7 +43,8 @@ def test_every_method_can_be_awaited(served: Served) -> None:
             assert isinstance(await memory.diff(), str)
             assert await memory.distil() == []
             assert await memory.consolidate("daily", dry_run=True)
-            assert await memory.review() == []
+            [waits] = await memory.review()
+            assert waits.text == "The rudder is of oak."
             assert await memory.conflicts() == []
             assert (await memory.status()).turns
             assert await memory.metrics()

@@ -46,7 +46,8 @@ def test_the_methods_of_the_library_give_its_own_values(served: Served) -> None:
         assert memory.distil() == []
         day = datetime.now(UTC).date()
         assert [one.kind for one in memory.consolidate("daily", day, dry_run=True)] == ["daily"]
-        assert memory.review() == []
+        [waits] = memory.review()
+        assert waits.text == "The mast is 21 m high."
         assert memory.conflicts() == []
         assert memory.status().turns > 0
         assert "kimi_memory_http_requests_total" in memory.metrics()
