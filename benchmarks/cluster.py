@@ -10,7 +10,6 @@ follower is the service of a node, a process of its own; what it has done is see
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -24,6 +23,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+from benchmarks.figures import print_figures
 from benchmarks.turn import ROUND, SAID, Times
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
@@ -321,11 +321,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("skipped: needs the programs of a PostgreSQL server (Debian: postgresql)")
         return 0
     found = measure(chosen.turns, chosen.failovers)
-    if chosen.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:28}{value:>12}")
+    print_figures(found, as_json=chosen.json)
     return 0
 
 

@@ -9,7 +9,6 @@ meanwhile would be measured with it. A line has its share of the commits of the 
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from operator import truediv
 from pathlib import Path
 from statistics import median
 
+from benchmarks.figures import print_figures
 from benchmarks.turn import SAID, Times
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
@@ -122,11 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")
     chosen = parser.parse_args(arguments)
     found = measure(chosen.turns, chosen.times)
-    if chosen.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:28}{value:>12}")
+    print_figures(found, as_json=chosen.json)
     return 0
 
 

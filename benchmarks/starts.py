@@ -8,7 +8,6 @@ one beside it. Pairs are measured one after the other. What is missing here is l
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+from benchmarks.figures import print_figures
 from benchmarks.turn import SAID, Times
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
@@ -146,11 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")
     chosen = parser.parse_args(arguments)
     found = measure(chosen.runs, chosen.turns)
-    if chosen.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:28}{value:>12}")
+    print_figures(found, as_json=chosen.json)
     return 0
 
 

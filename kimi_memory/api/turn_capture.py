@@ -31,8 +31,10 @@ from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import STATEMENTS, Json, Session, Transcript, Turn, scope_of
 from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.characters import fold_case, language_of
 from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.nlp.rules import cues
+from kimi_memory.nlp.rules.addressed import tells_agents
 from kimi_memory.store.files.paths import KEPT
 from kimi_memory.store.notes import sessions
 
@@ -360,6 +362,8 @@ def explicit_draft(
         kind = CardType(type) if type else (found.type if found else CardType.FACT)
     except ValueError:
         raise UsageError(f"{type!r} is no card type. Use one of {', '.join(CardType)}.") from None
+    if turn.origin is not Origin.HUMAN and _is_order(turn.text):
+        kind = CardType.RULE  # Another name makes no fact of an agent's order.
     return Draft(
         type=kind,
         key=key or (found.key if found else f"note.{slug(title, limit=40)}"),
@@ -373,9 +377,13 @@ def explicit_draft(
         confidence=0.9,
         reversal=bool(found and found.reversal),
         origin=turn.origin,
-        # "Reviews are optional for bots": what is said as a fact may tell its reader how to act.
+        # Not all orders are known as such, and a fact may be another's that the agent read.
         weak=turn.origin is not Origin.HUMAN and not trusted,
         category=session.project or (found.category if found else "general"),
         project=session.project,
         scope=scope_of(session),
     )
+
+
+def _is_order(text: str) -> bool:
+    return bool(cues.RULE.search(fold_case(text))) or tells_agents(text)
