@@ -387,8 +387,7 @@ class Memory(PastReading, Syncing, ChatWindow):
 
     def _find_indexed_paths(self, id: str, near: str = "") -> Iterator[str]:
         """Yield where the index has the note of an id; what the files say goes before it."""
-        if near:
-            yield near
+        yield from (near,) if near else ()
         from kimi_memory.index.locate import locate
 
         yield from locate(self.root, self._key, id)
