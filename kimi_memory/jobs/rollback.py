@@ -20,9 +20,8 @@ from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.merge.files import beside
-from kimi_memory.merge.kinds import is_record, is_session, is_view
+from kimi_memory.merge.kinds import is_record, is_session, is_view, mark_of
 from kimi_memory.merge.note_files import NoteFile, read_notes
-from kimi_memory.merge.placing import mark_of
 from kimi_memory.merge.sessions import SessionFile, merge_sessions, read_sessions
 from kimi_memory.merge.trees import Tree
 from kimi_memory.store.notes.notes import Shelf, read_tombstones

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kimi_memory.formats.page_lines import is_generated, sign_of
-from kimi_memory.merge.kinds import Kind, has_id, kind_of, read_text
+from kimi_memory.merge.kinds import Kind, has_id, kind_of, mark_of, read_text
 from kimi_memory.merge.lines import merge_lines
 from kimi_memory.merge.records import merge_jobs, merge_threads, merge_usage
 from kimi_memory.merge.settings import merge_settings, remove_moved
@@ -60,11 +60,10 @@ def _stays(kind: Kind, edit: bytes | None) -> bool:
 def conflict_path(path: str, content: bytes) -> str:
     """Return where a losing version is kept: by its name and content, in every copy the same."""
     name = PurePosixPath(path)
-    mark = hashlib.sha256(content).hexdigest()[:8]
     text = read_text(content)
     # A second note of one id would be taken for the note itself.
     end = f"{name.suffix}.txt" if text is not None and has_id(text) else name.suffix
-    return f"{CONFLICTS}/{name.stem}.{mark}{end}"
+    return f"{CONFLICTS}/{name.stem}.{mark_of(content)}{end}"
 
 
 def beside(path: str, mark: str) -> str:
@@ -86,7 +85,7 @@ def _keep_both(path: str, found: Versions, sides: Sides) -> MergedFile:
     if found.base is not None:
         return _keep_greater(path, found, sides)
     loses, stays = sorted(sides, key=lambda side: hashlib.sha256(side).digest())
-    return MergedFile(stays, ((beside(path, hashlib.sha256(loses).hexdigest()[:8]), loses),))
+    return MergedFile(stays, ((beside(path, mark_of(loses)), loses),))
 
 
 def _merge_text(path: str, found: Versions, sides: Sides) -> MergedFile:

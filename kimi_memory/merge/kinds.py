@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from enum import StrEnum
 
@@ -72,6 +73,11 @@ def kind_of(path: str, content: bytes) -> Kind:
     if text is None:
         return Kind.BINARY
     return Kind.PAGE if path.endswith(".md") and sign_of(text) else Kind.TEXT
+
+
+def mark_of(content: bytes) -> str:
+    """Return the digits that tell two files of one name apart."""
+    return hashlib.sha256(content).hexdigest()[:8]
 
 
 def read_text(content: bytes) -> str | None:

@@ -126,8 +126,5 @@ def _split_digest(digest: Digest, moves: Moves) -> list[Note]:
         [part] = _parts(digest.session, line.first, line.first, moves)
         lines.setdefault(part.session, []).append(line)
     left, *moved = (replace(digest, session=to, lines=tuple(own)) for to, own in lines.items())
-    return [left, *(replace(one, id=_parted_id(one)) for one in moved)]
-
-
-def _parted_id(digest: Digest) -> str:
-    return derived_id(Digest.kind, digest.created, digest.session)
+    named = (replace(one, id=derived_id(one.kind, one.created, one.session)) for one in moved)
+    return [left, *named]

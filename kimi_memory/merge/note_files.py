@@ -13,10 +13,11 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.wikilinks import bare_text
 from kimi_memory.merge.files import beside, conflict_path
+from kimi_memory.merge.kinds import mark_of
 from kimi_memory.merge.moved_turns import Moves, repoint_note
 from kimi_memory.merge.note_texts import NoteText, merge_note_texts
 from kimi_memory.merge.notes import MergedNote, keep_edit, merge_notes
-from kimi_memory.merge.placing import Wanted, mark_of
+from kimi_memory.merge.placing import Wanted
 from kimi_memory.merge.statements import is_greater, variant_id
 from kimi_memory.merge.three_way import pick
 

@@ -103,24 +103,15 @@ def _value_order(value: object) -> tuple[float, str]:
     return (value if isinstance(value, float) else 0.0), str(value)
 
 
-def _pick_earliest(_: datetime | None, ours: datetime, theirs: datetime) -> datetime:
-    return min(ours, theirs)
-
-
-def _pick_latest(
-    _: datetime | None, ours: datetime | None, theirs: datetime | None
-) -> datetime | None:
-    known = [at for at in (ours, theirs) if at is not None]
-    return max(known, default=None)
+def _pick_latest(_: datetime | None, *sides: datetime | None) -> datetime | None:
+    return max(filter(None, sides), default=None)
 
 
 def _pick_end(
     base: datetime | None, ours: datetime | None, theirs: datetime | None
 ) -> datetime | None:
     """Return when a note ends; of two changes the earlier end."""
-    if theirs in (ours, base):
-        return ours
-    return theirs if ours == base else min(at for at in (ours, theirs) if at is not None)
+    return pick(base, ours, theirs, lambda *ends: min(filter(None, ends)))
 
 
 def _merge_status(base: Status | None, ours: Status, theirs: Status) -> Status:
@@ -177,7 +168,7 @@ def _merge_text(base: str | None, ours: str, theirs: str) -> str:
 
 
 _RULES: Mapping[str, Rule] = {
-    "created": _pick_earliest,
+    "created": lambda _, ours, theirs: min(ours, theirs),
     "updated": _pick_latest,
     "verified": _pick_latest,
     "valid_to": _pick_end,

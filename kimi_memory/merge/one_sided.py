@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kimi_memory.formats.frontmatter import id_of
@@ -50,7 +50,8 @@ def find_one_sided(base: Pages, ours: Pages, theirs: Pages) -> OneSided:
         for id in ids:
             places.setdefault(id, set()).add(path)
         if len(ids) == 1 and len(set(versions)) < 3:
-            found[path] = ids.pop(), _pick_changed(versions)
+            old, one, other = versions
+            found[path] = ids.pop(), other if one == old else one
     sure = {path: one for path, one in found.items() if one[0] and len(places[one[0]]) == 1}
     wanted = (Wanted(path, new, id) for path, (id, new) in sure.items() if new is not None)
     return OneSided(frozenset(sure), frozenset(id for id, _ in sure.values()), tuple(wanted))
@@ -60,8 +61,3 @@ def find_id(content: bytes, path: str) -> str:
     """Return the id of the note in a file; empty where there is none."""
     found = _FIRST.match(content)
     return found[1].decode("ascii") if found else id_of(content, path)
-
-
-def _pick_changed(versions: Sequence[bytes | None]) -> bytes | None:
-    base, ours, theirs = versions
-    return theirs if ours == base else ours

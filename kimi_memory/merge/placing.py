@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from kimi_memory.merge.files import beside
+from kimi_memory.merge.kinds import mark_of
 
 
 class Wanted(NamedTuple):
@@ -30,8 +30,3 @@ def place_files(wanted: Iterable[Wanted]) -> dict[str, bytes]:
             path = beside(path, mark_of(one.id.encode() or one.content))
         files[path] = one.content
     return files
-
-
-def mark_of(content: bytes) -> str:
-    """Return the digits that tell two files of one name apart."""
-    return hashlib.sha256(content).hexdigest()[:8]

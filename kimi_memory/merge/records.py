@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.jsonl import tombstone_line, tombstone_of, unseal
+from kimi_memory.merge.kinds import mark_of
 from kimi_memory.merge.moved_turns import Moves, bar_sessions, repoint_tombstones
 from kimi_memory.merge.three_way import merge_sets, merge_tables
 
@@ -90,9 +90,8 @@ def _join_tombstones(one: Tombstone, other: Tombstone) -> Tombstone:
     first = min((one, other), key=lambda stone: (stone.at, tombstone_line(stone)))
     why = PURGED if PURGED in (one.why, other.why) else first.why
     about = {*one.about, *other.about}
-    return replace(
-        first, why=why, about=first.about if set(first.about) == about else tuple(sorted(about))
-    )
+    named = first.about if set(first.about) == about else tuple(sorted(about))
+    return replace(first, why=why, about=named)
 
 
 def merge_usage(base: bytes, ours: bytes, theirs: bytes) -> bytes:
@@ -168,5 +167,4 @@ def merge_threads(ours: bytes, theirs: bytes) -> MergedThread:
         return MergedThread(b"".join(one if len(one) > len(other) else other))
     # By what the lines say, so that swapped sides give the same files.
     stays, fork = sorted((one, other), key=lambda lines: lines[shared])
-    mark = hashlib.sha256(fork[shared]).hexdigest()[:8]
-    return MergedThread(b"".join(stays), mark, b"".join(fork))
+    return MergedThread(b"".join(stays), mark_of(fork[shared]), b"".join(fork))

@@ -5,7 +5,6 @@ Lines are never rewritten but for headers: seals and the chain of turns stay as 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +20,7 @@ from kimi_memory.formats.jsonl import (
     turn_of,
     unseal,
 )
+from kimi_memory.merge.kinds import mark_of
 from kimi_memory.merge.line_merges import parts_of
 from kimi_memory.merge.moved_turns import Moved, Moves
 from kimi_memory.merge.three_way import pick
@@ -73,11 +73,10 @@ def read_sessions(path: str, content: bytes) -> dict[str, SessionFile]:
     first = SessionFile(path, tuple(parts[0].lines))
     if not first.lines or unseal(first.lines[0]).get("kind") != "session":
         raise ValueError("the first record should be the session")
-    id = PurePosixPath(path).name.removeprefix("session_").removesuffix(".jsonl")
     more = [part.session for part in parts[1:] if part.session is not None]
     others = (first.at(s, p.lines[1:]) for s, p in zip(more, parts[1:], strict=True))
     first.header  # noqa: B018  raises where the header is broken
-    return {id: first, **{other.header.id: other for other in others}}
+    return {_id_of(first): first, **{other.header.id: other for other in others}}
 
 
 def merge_sessions(base: Sessions, ours: Sessions, theirs: Sessions) -> MergedSessions:
@@ -247,7 +246,7 @@ def _fork(moves: _Rest) -> Session:
     It is named by the session that all forks come from: which of them forked again depends on
     the order of merges.
     """
-    id, mark = _root_of(moves.file), _mark(moves.first)
+    id, mark = _root_of(moves.file), mark_of(moves.first)
     if f"{id}-{mark}" == _id_of(moves.file):
         # The other version has its first turn washed.
         id = _id_of(moves.file)
@@ -256,13 +255,9 @@ def _fork(moves: _Rest) -> Session:
 
 def _root_of(file: SessionFile) -> str:
     """Return the session that merges parted this one from, or its own id."""
-    id, first = _id_of(file), _Rest(file, file.lines).first
-    parted = chain_start(file.lines[0]) or file.header.continues or id.endswith(f"-{_mark(first)}")
+    id, mark = _id_of(file), mark_of(_Rest(file, file.lines).first)
+    parted = chain_start(file.lines[0]) or file.header.continues or id.endswith(f"-{mark}")
     return _PARTED.sub("", id) if parted else id
-
-
-def _mark(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()[:8]
 
 
 def _chain_end(lines: Sequence[bytes]) -> str:

@@ -92,15 +92,12 @@ def _rank(note: Note) -> tuple[bool, int, datetime, str]:
     """Order statements by what they say alone; washed words stay washed."""
     trust = note.trust.rank if isinstance(note, Card) else Origin.REMOTE.rank
     since = note.valid_from if isinstance(note, Card) else None
-    return _is_purged(note), -trust, since or _EARLIEST, _hash_register(note)
+    said = _hash("\0".join(map(str, _register(note))))
+    return _is_purged(note), -trust, since or _EARLIEST, said
 
 
 def _is_purged(note: Note) -> bool:
     return any(PURGED in text for text in _words(note))
-
-
-def _hash_register(note: Note) -> str:
-    return _hash("\0".join(map(str, _register(note))))
 
 
 def _hash(said: str) -> str:

@@ -85,10 +85,8 @@ def _said_better(known: Draft, draft: Draft) -> Draft:
     """Return what a rule found in the words of a model."""
     quotes = tuple(dict.fromkeys((*known.quotes, *draft.quotes)))[:4]
     better = replace(known, title=draft.title, value=draft.value, lang=draft.lang)
-    reason = (
-        "" if known.reason and normalise(known.reason) in normalise(draft.value) else known.reason
-    )
-    return replace(better, quotes=quotes, reason=reason, stated=True)
+    told = normalise(known.reason) in normalise(draft.value)
+    return replace(better, quotes=quotes, reason="" if told else known.reason, stated=True)
 
 
 def _has_content_of(draft: Draft, known: Draft) -> bool:

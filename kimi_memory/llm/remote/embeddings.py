@@ -67,12 +67,12 @@ class Vectors:
         self._place, self._ask = place, ask
         self._query_seconds = choices.number("query_seconds", 3)
         self._batch = choices.whole("batch", place.batch)
+        known = manner_of(place.model)
         # An empty prefix is a choice, and not the same as none given.
-        self.manner: Manner = chosen(
-            place.model,
-            choices.text("query_prefix") if "query_prefix" in choices else None,
-            choices.text("note_prefix") if "note_prefix" in choices else None,
-            choices.number("embed_weight", 1.0) if "embed_weight" in choices else None,
+        self.manner = Manner(
+            choices.text("query_prefix", known.query),
+            choices.text("note_prefix", known.note),
+            choices.number("embed_weight", known.weight),
         )
         self._notes = Patience(place.server, place.limits)
         # A recall waits for it: one try must do.
@@ -163,16 +163,3 @@ def manner_of(model: str) -> Manner:
     """Return how a model is to be spoken to; without prefixes when it is not known."""
     name = model.lower().replace("_", "-")
     return next((manner for pattern, manner in _KNOWN if pattern.search(name)), Manner())
-
-
-def chosen(
-    model: str, query: str | None = None, note: str | None = None, weight: float | None = None
-) -> Manner:
-    """Return the manner of a model with what a person set instead."""
-    manner = manner_of(model)
-    return replace(
-        manner,
-        query=manner.query if query is None else query,
-        note=manner.note if note is None else note,
-        weight=manner.weight if weight is None else weight,
-    )

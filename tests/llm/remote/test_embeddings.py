@@ -7,7 +7,7 @@ import math
 import pytest
 
 from kimi_memory.errors import ModelError, UsageError
-from kimi_memory.llm.remote.embeddings import Manner, Place, Row, Vectors, chosen, manner_of, unit
+from kimi_memory.llm.remote.embeddings import Manner, Place, Row, Vectors, manner_of, unit
 from kimi_memory.llm.remote.retry import Limits
 from kimi_memory.llm.remote.settings import Choices
 
@@ -112,11 +112,12 @@ def test_a_small_or_unknown_model_counts_least() -> None:
 
 
 def test_what_a_person_sets_stands_before_what_is_known() -> None:
-    assert chosen("nomic-embed-text") == manner_of("nomic-embed-text")
-    assert chosen("nomic-embed-text", query="", note="n: ", weight=0.5) == Manner("", "n: ", 0.5)
+    assert vectors_of(Server()).manner == manner_of("nomic-embed-text")
+    set_here = vectors_of(Server(), query_prefix="", note_prefix="n: ", embed_weight=0.5)
+    assert set_here.manner == Manner("", "n: ", 0.5)
 
 
 def test_other_prefixes_mark_other_vectors() -> None:
-    marks = {chosen("x", query, note).mark for query in ("", "q: ") for note in ("", "n: ")}
+    marks = {Manner(query, note).mark for query in ("", "q: ") for note in ("", "n: ")}
     assert len(marks) == 4
-    assert chosen("x").mark == ""
+    assert Manner().mark == ""
