@@ -110,19 +110,12 @@ def _find_clashes(before: Tree, now: Tree, theirs: Tree) -> Iterator[tuple[str, 
     for path in sorted(theirs.keys() & now.keys()):
         mine, other = now[path], theirs[path]
         # What nobody changed here since it was adopted goes on as the other memory has it.
-        if mine in (other, before.get(path)) or _is_of_talk(path) or is_record(path):
+        happened = is_session(path) or is_view(path) or is_record(path)
+        if mine in (other, before.get(path)) or happened:
             continue
         notes = [codec.read_note(one, path) for one in (mine, other)]
-        if not any(note is not None and not _is_one(note) for note in notes):
+        if all(note is None or isinstance(note, (*_ONE_A_PLACE, Identity)) for note in notes):
             yield path, mine, other
-
-
-def _is_of_talk(path: str) -> bool:
-    return is_session(path) or is_view(path)
-
-
-def _is_one(note: Note) -> bool:
-    return isinstance(note, (*_ONE_A_PLACE, Identity))
 
 
 def _with_id(content: bytes, note: Note, path: str) -> bytes:

@@ -14,6 +14,7 @@ from kimi_memory.domain.pages import Digest, DigestLine, Part
 from kimi_memory.domain.session import Transcript, scope_of, speaker_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.jobs.planner import find_notes
 from kimi_memory.llm.proposals.proof import is_written
 from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.basic.markdown import EMPHASIS, LINK
@@ -60,7 +61,7 @@ def digest_step(
         updated=now,
         sources=(Source(session.id, turns[0].n, turns[-1].n),),
         lang=lang,
-        title=_choose_title(transcript, lines),
+        title=session.title if len(_WORD.findall(session.title)) > 1 else _make_headline(lines),
         session=session.id,
         at=session.started,
         participants=_list_participants(transcript),
@@ -101,12 +102,9 @@ def cut_digests(
         lost: tells which lines of which session go.
         now: the moment of the job.
     """
-    for filed in shelf.notes(Digest.kind):
-        digest = filed.note
-        if not isinstance(digest, Digest) or digest.status is Status.ARCHIVED:
-            continue
+    for digest in find_notes(shelf, Digest):
         gone = [line for line in digest.lines if lost(digest.session, line)]
-        if not gone:
+        if not gone or digest.status is Status.ARCHIVED:
             continue
         rest = tuple(line for line in digest.lines if line not in gone)
         if not rest:
@@ -141,12 +139,6 @@ def lines_about(
         return any(part in text or (text and text in part) for part in parts)
 
     return lost
-
-
-def _choose_title(transcript: Transcript, lines: Iterable[DigestLine]) -> str:
-    if len(_WORD.findall(transcript.session.title)) > 1:
-        return transcript.session.title
-    return _make_headline(lines)
 
 
 def _make_headline(lines: Iterable[DigestLine]) -> str:

@@ -69,10 +69,11 @@ class Distil:
 
         fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
         told = _as_told(transcript, self._zone)
+        short = len(told.turns) < self._settings.min_turns
         # First, since who reads the session a second time may want to see it.
-        digest = self._build_digest(told)
+        digest = [] if short else self._build_digest(told)
         earlier = Earlier(shelf)
-        drafts, stating_nothing = graded(self._collect_drafts(told), fold.changes_known)
+        drafts, stating_nothing = graded([] if short else self._propose(told), fold.changes_known)
         doubted = _doubts_of(told)
         drafts = [doubted(draft, _changes(draft, earlier, fold)) for draft in drafts]
         for draft in (*drafts, *self._collect_unseen_drafts(whole, unseen)):
@@ -100,7 +101,7 @@ class Distil:
             ),
             # A card and an event of each turn: a session of hundreds could never be distilled.
             room=2 * len(transcript.turns),
-            left_out=(*self._describe_unread(told, unseen), *stating_nothing, *folded.left_out),
+            left_out=(*self._find_unread(unseen, short=short), *stating_nothing, *folded.left_out),
         )
 
     def _read_session(self, path: str) -> tuple[Transcript, Set[int]]:
@@ -113,23 +114,19 @@ class Distil:
             return sessions.capped(found, Origin.REMOTE), set()
         return found, {turn_of(unseal(line)).n for line in vetting.unseen_lines(path)}
 
-    def _describe_unread(self, transcript: Transcript, unseen: Set[int]) -> Iterator[str]:
+    def _find_unread(self, unseen: Set[int], *, short: bool) -> Iterator[str]:
         """Say of what nothing was made: a session too short for it, turns nobody saw being said."""
-        if len(transcript.turns) < self._settings.min_turns:
+        if short:
             yield f"all of it: it has fewer turns than distil.min_turns, {self._settings.min_turns}"
-        yield from _describe_unseen(unseen)
+        if unseen:
+            numbers = ", ".join(map(str, sorted(unseen)[:NAMED]))
+            more = f" and {len(unseen) - NAMED} more" if len(unseen) > NAMED else ""
+            yield f"turn {numbers}{more}: not said here, so what it says waits for a person"
 
     def _build_digest(self, transcript: Transcript) -> list[Step]:
-        if len(transcript.turns) < self._settings.min_turns:
-            return []
         lang = transcript_language(transcript)
         step = digest_step(transcript, self._host, self._gate, lang, self._now)
         return [step] if step else []
-
-    def _collect_drafts(self, transcript: Transcript) -> list[Draft]:
-        if len(transcript.turns) < self._settings.min_turns:
-            return []
-        return self._propose(transcript)
 
     def _propose(self, transcript: Transcript) -> list[Draft]:
         answer = self._host.answer("distil_session", transcript=transcript)
@@ -174,14 +171,6 @@ class Distil:
         # In one transaction with its cards: a session is never archived undistilled, nor in two
         # places.
         return [Create(path, content), Create(readable, page), Delete(place.path, digest(content))]
-
-
-def _describe_unseen(unseen: Set[int]) -> list[str]:
-    if not unseen:
-        return []
-    numbers = ", ".join(map(str, sorted(unseen)[:NAMED]))
-    more = f" and {len(unseen) - NAMED} more" if len(unseen) > NAMED else ""
-    return [f"turn {numbers}{more}: not said here, so what it says waits for a person"]
 
 
 def _as_told(transcript: Transcript, zone: Zone) -> Transcript:

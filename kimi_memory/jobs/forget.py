@@ -19,7 +19,7 @@ from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.jobs.digests import cut_digests, lines_about
 from kimi_memory.jobs.page_cuts import page_lines_of, without_lines, without_turns
 from kimi_memory.jobs.pages import Pages
-from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.planner import JobContext, find_notes
 from kimi_memory.nlp.basic.characters import bare, normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
@@ -85,7 +85,8 @@ class Forget:
         wanted = self._wanted
         fall = self._select_targets(shelf, wanted)
         why = wanted.why or "forgotten on request"
-        steps = [Step(Op.FORGET, self._archive_note(note), why) for note in fall.gone]
+        gone = [replace(note, status=Status.ARCHIVED, updated=self._now) for note in fall.gone]
+        steps = [Step(Op.FORGET, note, why) for note in gone]
         steps += [Step(Op.REFINE, n, f"lost its evidence from {fall.subject}") for n in fall.kept]
         turns = {(quote.session, quote.n) for note in fall.gone for quote in supporting(note)}
         lost = lines_about(fall.sessions, turns, fall.words)
@@ -135,7 +136,7 @@ class Forget:
                 raise UsageError(f"{note.id} is archived already; nothing was changed.")
             return [note]
         found: list[Note] = [
-            c for c in _yield_notes(shelf, Card) if c.key == wanted.key and _is_not_archived(c)
+            c for c in find_notes(shelf, Card) if c.key == wanted.key and _is_not_archived(c)
         ]
         if not found:
             raise NotFoundError("card with the key", wanted.key)
@@ -145,7 +146,7 @@ class Forget:
         words = bare(wanted.query)
         return [
             note
-            for note in (*_yield_notes(shelf, Card), *_yield_notes(shelf, Event))
+            for note in (*find_notes(shelf, Card), *find_notes(shelf, Event))
             if _is_not_archived(note) and any(words in bare(text) for text in _note_texts(note))
         ]
 
@@ -174,7 +175,7 @@ class Forget:
     ) -> _Fall:
         """Return what rests on some turns: alone it falls, else it loses that evidence."""
         fall = _Fall(subject)
-        for note in (*_yield_notes(shelf, Card), *_yield_notes(shelf, Event)):
+        for note in (*find_notes(shelf, Card), *find_notes(shelf, Event)):
             if _is_not_archived(note) and any(map(lost, note.sources)):
                 rest = bereaved(note, lost, self._now)
                 if rest.sources:
@@ -192,7 +193,7 @@ class Forget:
         def lost(source: Source) -> bool:
             return f"{source.session}#{source.first} {source.quote}" in marks
 
-        for card in _yield_notes(shelf, Card):
+        for card in find_notes(shelf, Card):
             if card.id in ids or not _is_not_archived(card) or not any(map(lost, card.sources)):
                 continue
             rest = bereaved(card, lost, self._now)
@@ -201,9 +202,6 @@ class Forget:
             # A card without any evidence waits for a person instead of standing unproven.
             yield replace(rest, status=Status.CANDIDATE) if held and not proven else rest
 
-    def _archive_note(self, note: Note) -> Note:
-        return replace(note, status=Status.ARCHIVED, updated=self._now)
-
     def _build_tombstones(self, wanted: Wanted, fall: _Fall) -> list[Tombstone]:
         found = [
             self._build_tombstone(wanted, *about)
@@ -211,16 +209,14 @@ class Forget:
             for about in _barred_values(note)
         ]
         found += [self._build_tombstone(wanted, "memory", "", words) for words in fall.words]
-        for id in fall.sessions:
-            if not self._is_barred(f"session:{id}"):
-                found.append(self._build_tombstone(wanted, f"session:{id}", "", ""))
+        stones = list(read_tombstones(self._store))
+        barred = {s.scope for s in stones if not s.value}
+        scopes = (f"session:{id}" for id in fall.sessions)
+        found += [self._build_tombstone(wanted, one, "", "") for one in scopes if one not in barred]
         # Compared without their moment, so that asking twice leaves one tombstone.
-        known = {replace(s, at=self._now) for s in read_tombstones(self._store)}
+        known = {replace(s, at=self._now) for s in stones}
         fresh = (s for s in found if s not in known)
         return list(dict.fromkeys(fresh))
-
-    def _is_barred(self, scope: str) -> bool:
-        return any(s.scope == scope and not s.value for s in read_tombstones(self._store))
 
     def _build_tombstone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
@@ -236,11 +232,8 @@ class Forget:
         lines = {normalise(text) for note in gone for text in page_lines_of(note)}
         # "ok" stands on every second page.
         lines = {line for line in lines if len(line) >= _SHORTEST_LINE}
-        for page in (
-            *_yield_notes(shelf, Day),
-            *_yield_notes(shelf, Project),
-            *_yield_notes(shelf, Agent),
-        ):
+        kinds: tuple[type[Day | Project | Agent], ...] = (Day, Project, Agent)
+        for page in (page for kind in kinds for page in find_notes(shelf, kind)):
             cut = without_turns(without_lines(page, lines), lost)
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=self._now), "repeats what is forgotten")
@@ -249,7 +242,7 @@ class Forget:
         self, shelf: Shelf, steps: Sequence[Step]
     ) -> tuple[list[Change], list[str]]:
         new = {step.note.id: step.note for step in steps}
-        cards = [new.get(card.id, card) for card in _yield_notes(shelf, Card)]
+        cards = [new.get(card.id, card) for card in find_notes(shelf, Card)]
         whole = [card for card in cards if isinstance(card, Card)]
         return Pages(self._store, shelf, self._context.settings).changes(whole, steps=steps)
 
@@ -282,12 +275,6 @@ def without_evidence(note: T, session: str, now: datetime) -> T:
     return bereaved(note, lambda source: source.session == session, now)
 
 
-def _yield_notes(shelf: Shelf, kind: type[T]) -> Iterator[T]:
-    for filed in shelf.notes(kind.kind):
-        if isinstance(filed.note, kind):
-            yield filed.note
-
-
 def _is_not_archived(note: Note) -> bool:
     return note.status is not Status.ARCHIVED
 
@@ -307,7 +294,7 @@ def _resting_on(shelf: Shelf, found: Iterable[Note]) -> Iterator[Note]:
     """Yield events that hold nothing but the words the found notes rest on."""
     quoted = {mark(quote) for note in found for quote in supporting(note)}
     ids = {note.id for note in found}
-    for event in _yield_notes(shelf, Event):
+    for event in find_notes(shelf, Event):
         marks = set(map(mark, event.quotes))
         if event.id not in ids and _is_not_archived(event) and marks and marks <= quoted:
             yield event

@@ -7,12 +7,11 @@ from datetime import datetime
 from itertools import pairwise
 
 from kimi_memory.domain.graph import Edge, Graph, links_of, mentioned, name_of
-from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Note, Status
+from kimi_memory.domain.note import LIVE, Card, CardType, Link, LinkRel, Note, Status
 from kimi_memory.domain.session import SHARED
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Filed
 
-_LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
 _SAME_KEY = 0.8
 _SAME_PROJECT = 0.3
 """Weight of the order between two decisions that share no more than their project."""
@@ -67,8 +66,8 @@ def _map_names(filed: Sequence[Filed]) -> dict[str, str]:
     ordered = sorted(filed, key=lambda one: one.path)
     for name in (_file_name, _title_name, _key_name):
         for one in ordered:
-            if name(one):
-                found.setdefault(name(one), one.note.id)
+            if known := name_of(name(one)):
+                found.setdefault(known, one.note.id)
     return found
 
 
@@ -82,7 +81,7 @@ def missing(filed: Sequence[Filed], pages: Collection[str] = ()) -> Iterator[Mis
     names, others = _map_names(filed), {name_of(path) for path in pages}
     archived = {one.note.id for one in filed if one.note.status is Status.ARCHIVED}
     for one in filed:
-        if one.note.status not in _LIVE:
+        if one.note.status not in LIVE:
             continue
         stated = links_of(one.note) if isinstance(one.note, Card) else []
         for target in dict.fromkeys(link.to for link in (*stated, *_wiki_links(one))):
@@ -98,15 +97,15 @@ def _by_name(one: Filed, ids: Mapping[str, str]) -> bool:
 
 
 def _file_name(one: Filed) -> str:
-    return name_of(one.path)
+    return one.path
 
 
 def _title_name(one: Filed) -> str:
-    return name_of(str(getattr(one.note, "title", "") or getattr(one.note, "name", "")))
+    return str(getattr(one.note, "title", "") or getattr(one.note, "name", ""))
 
 
 def _key_name(one: Filed) -> str:
-    return name_of(str(getattr(one.note, "key", "")))
+    return str(getattr(one.note, "key", ""))
 
 
 def _stated_edges(one: Filed, names: Mapping[str, str]) -> Iterator[Edge]:
@@ -148,7 +147,7 @@ def _version_edges(cards: Sequence[Card]) -> Iterator[Edge]:
 
 def _decision_edges(cards: Sequence[Card]) -> Iterator[Edge]:
     """Yield the order of the decisions of one project."""
-    made = [c for c in cards if c.type is CardType.DECISION and c.project and c.status in _LIVE]
+    made = [c for c in cards if c.type is CardType.DECISION and c.project and c.status in LIVE]
     for old, new in _in_order(made, lambda card: (card.project, "", card.scope)):
         yield Edge(old.id, new.id, LinkRel.TEMPORAL_NEXT, _SAME_PROJECT, "same project", "time")
 

@@ -34,7 +34,7 @@ from kimi_memory.jobs.note_edits import Touch, edited_projects, take_project, to
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.page_edits import Edits, Rules, says_same
 from kimi_memory.jobs.pages import SECTION, Pages, confirmed_notes, unconfirmed_lines
-from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.planner import JobContext, find_notes
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
@@ -81,12 +81,13 @@ class ImportEdits:
         # The usual case: nothing to do, and no card was read.
         if not waiting and not back and not touches and not projects and not stale:
             return Plan(kind=self.kind, subject="", inputs="")
-        cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
+        cards = list(find_notes(shelf, Card))
         edited = [*waiting, *(t.path for t in touches), *(p.path for p in projects)]
         # The words of the pages must not be found by trying, so the journal tells jobs apart.
         marks = digest_of([self.kind, str(self._store.journal.head()[0]), *edited, *stale])
         # Two copies that take in one edit make one session; a purge of any words renames it.
-        words = digest_of([self.kind, *map(self._read_text, edited)])
+        texts = (self._store.read(path).decode("utf-8", "replace") for path in edited)
+        words = digest_of([self.kind, *texts])
         hand = Hand(self._rules.now, words, self._store.exists)
         pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules, hand)
         desk = _Desk(edits, shelf, pages.texts(cards, {}) if waiting else {})
@@ -135,9 +136,6 @@ class ImportEdits:
         at = f"{touch.path}:{touch.line}" if touch.line else touch.path
         desk.edits.rewrite(old, card.value, at)
 
-    def _read_text(self, path: str) -> str:
-        return self._store.read(path).decode("utf-8", "replace")
-
     def _review_reason(self, path: str) -> str:
         """Return why the edits of a page go to review; empty when they are taken."""
         vetting = self._store.vetting
@@ -154,7 +152,8 @@ class ImportEdits:
         generated = self._find_base_page(path, text, desk.generated.get(path, ""))
         base = read_page(read(generated, path).body) if generated else None
         if base is not None and not self._meant:
-            self._check_lost_lines(path, page, base, _normalise_lines(text), generated)
+            plain = "\n".join(lines_of(text.removeprefix(BOM)))
+            self._check_lost_lines(path, page, base, plain, generated)
         review = self._review_reason(path)
         waits = _Review(desk, path, review, self._rules) if review else None
         for change in _compare_pages(page, base, desk.edits):
@@ -288,7 +287,7 @@ class _Review:
         if self._rules.barred.note(proposal):
             self._edits.left_out.append(f"{text[:60]}: it was rejected before")
         else:
-            self._edits.propose(proposal, self._why)
+            self._edits.put(Op.ADD, proposal, self._why)
 
 
 def _compare_pages(page: Page, base: Page | None, edits: Edits) -> Iterator[_Change]:
@@ -329,7 +328,3 @@ def _page_category(path: str, edits: Edits) -> str:
     stem = PurePosixPath(path).stem
     names = (card.category for card in edits.cards.values() if slug(card.category) == stem)
     return next(names, stem)
-
-
-def _normalise_lines(text: str) -> str:
-    return "\n".join(lines_of(text.removeprefix(BOM)))

@@ -6,19 +6,17 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 
-from kimi_memory.domain.change import Change
 from kimi_memory.domain.graph import REJECTED, SHARED_NAME, SUGGESTED, Graph
 from kimi_memory.domain.job import Op, Plan, Verdict, digest_of
-from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Status
+from kimi_memory.domain.note import LIVE, Card, CardType, Link, LinkRel, Origin, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.graph import derive
-from kimi_memory.jobs.introspect_state import LIVE, Ledger, Summary
+from kimi_memory.jobs.introspect_state import Ledger, Summary
 from kimi_memory.jobs.merge import Pair, mergeable, pairs, ranked, verdict
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.jobs.usage import USAGE, Band, Heat, Usage, band_of, counted, heats
+from kimi_memory.jobs.usage import USAGE, Band, Heat, Usage, band_of, counted, days_since, heats
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.nlp.rules.values import Relation, compare_claims, contradicts
 from kimi_memory.store.notes.notes import Filed, Shelf
@@ -58,7 +56,8 @@ class Introspect:
         self._cool_down(ledger, found)
         self._suggest_links(ledger)
         ledger.summary.bands = counted(found[card.id] for card in ledger.live() if card.id in found)
-        pages, left_out = self._plan_page_changes(shelf, ledger) if ledger.steps else ([], [])
+        render = Pages(self._store, shelf, self._settings)
+        pages, left_out = render.changes(ledger.cards.values()) if ledger.steps else ([], [])
         today = day_in(self._now, self._settings.zone).isoformat()
         return Plan(
             kind=self.kind,
@@ -98,7 +97,7 @@ class Introspect:
     def _why_forget(self, card: Card, heat: Heat, needed: set[str]) -> str:
         table = self._settings.introspect
         # To be said again counts as use.
-        idle = min(heat.idle_days, _days_between(card.verified or card.created, self._now))
+        idle = min(heat.idle_days, days_since(card.verified or card.created, self._now))
         cold = heat.band is Band.COLD and heat.value < table.forget_below
         unused = idle > table.forget_days and heat.uses < table.forget_uses
         kept = card.importance >= table.keep_importance or card.status is Status.CONFLICTED
@@ -112,7 +111,7 @@ class Introspect:
 
     def _why_prune(self, event: Event, needed: set[str]) -> str:
         table = self._settings.introspect
-        age = _days_between(event.at, self._now)
+        age = days_since(event.at, self._now)
         if event.importance >= table.prune_importance or age <= table.prune_days:
             return ""
         why = f"importance {event.importance:.2f}, {age:.0f} days ago; its session stays"
@@ -155,9 +154,6 @@ class Introspect:
             given.update((first.id, second.id))
             why = f"{rel} {second.id}: {pair.likeness:.2f} alike"
             ledger.summary.suggested += ledger.put(Op.LINK, changed, why)
-
-    def _plan_page_changes(self, shelf: Shelf, ledger: Ledger) -> tuple[list[Change], list[str]]:
-        return Pages(self._store, shelf, self._settings).changes(ledger.cards.values())
 
     def _input_marks(self, filed: Iterable[Filed]) -> list[str]:
         """Return what tells this introspection from another of the same day."""
@@ -219,7 +215,3 @@ def _coldness_order(card: Card, found: Mapping[str, Heat]) -> tuple[float, float
     """Return what orders cards from the coldest."""
     heat = found[card.id]
     return (heat.value, -heat.idle_days, card.id)
-
-
-def _days_between(at: datetime, now: datetime) -> float:
-    return max(0.0, (now - at).total_seconds() / 86400)

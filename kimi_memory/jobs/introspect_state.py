@@ -8,13 +8,11 @@ from datetime import datetime
 
 from kimi_memory.config import Settings
 from kimi_memory.domain.job import Op, Step
-from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.note import LIVE, Card, Note, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.merge import Pair, archived, merged, moved
 from kimi_memory.store.notes.notes import Filed
 
-LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
-"""What a note is that stands."""
 _APART = 8
 """Files a job writes beside its notes: its record, the overview, usage."""
 _FEW = 8

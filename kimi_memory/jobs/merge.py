@@ -208,8 +208,8 @@ def merged(keeper: Card, other: Card, now: datetime) -> Card:
         confidence=max(keeper.confidence, other.confidence, min(0.99, round(1 - doubt, 3))),
         importance=max(keeper.importance, other.importance),
         temperature=max(keeper.temperature, other.temperature),
-        verified=_latest_time(keeper.verified, other.verified),
-        valid_from=_earliest_time(keeper.valid_from, other.valid_from),
+        verified=max(filter(None, (keeper.verified, other.verified)), default=None),
+        valid_from=min(filter(None, (keeper.valid_from, other.valid_from)), default=None),
         **{name: getattr(keeper, name) or getattr(other, name) for name in Card.body_fields},
         supersedes=tuple(dict.fromkeys((*keeper.supersedes, other.id))),
         links=_merge_links((*keeper.links, *other.links), without={keeper.id, other.id}),
@@ -258,11 +258,3 @@ def draft_from_card(card: Card, now: datetime) -> Draft:
         project=card.project,
         scope=card.scope,
     )
-
-
-def _latest_time(a: datetime | None, b: datetime | None) -> datetime | None:
-    return max((at for at in (a, b) if at is not None), default=None)
-
-
-def _earliest_time(a: datetime | None, b: datetime | None) -> datetime | None:
-    return min((at for at in (a, b) if at is not None), default=None)

@@ -96,7 +96,8 @@ class MergeRepair:
                 merger = self._history.merger()
             except HistoryError:
                 return []  # The person is in the middle of it; `merge --continue` finishes that.
-            moved = list_unexamined(self._store.root, merger.folder, self._since())
+            since = self._store.journal.born() / 1e9
+            moved = list_unexamined(self._store.root, merger.folder, since)
             if not moved and not thorough:
                 return []
             marked = [path for path in self._list_marked() if thorough or self._is_committed(path)]
@@ -110,9 +111,6 @@ class MergeRepair:
             if moved:
                 note_examined(self._store.root, moved[-1][1])
         return [one for one in done if one.paths or one.settled or one.held]
-
-    def _since(self) -> float:
-        return self._store.journal.born() / 1e9
 
     def _finish(self, merge: FoundMerge) -> Repaired:
         paths = () if merge.by_values else self._repair_merge(merge)

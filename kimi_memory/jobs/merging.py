@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kimi_memory.config import FORMAT, MARKER
 from kimi_memory.domain.change import Change, Create, Delete, Update, digest
@@ -108,20 +108,16 @@ def read_trees(merger: Merger, bases: Sequence[str], commits: Sequence[str]) -> 
 
 def list_changes(ours: Tree, files: Mapping[str, bytes]) -> list[Change]:
     """Return what makes one tree of another."""
-    return list(_yield_changes(ours, files))
-
-
-def _yield_changes(ours: Tree, files: Mapping[str, bytes]) -> Iterator[Change]:
-    for path in sorted({*ours, *files}):
+    found: list[Change] = []
+    for path in filter(is_truth, sorted({*ours, *files})):
         old, new = ours.get(path), files.get(path)
-        if old == new or not is_truth(path):
-            continue
         if new is None:
-            yield Delete(path, digest(ours[path]))
+            found.append(Delete(path, digest(ours[path])))
         elif old is None:
-            yield Create(path, new)
-        else:
-            yield Update(path, digest(old), new)
+            found.append(Create(path, new))
+        elif old != new:
+            found.append(Update(path, digest(old), new))
+    return found
 
 
 def name_changes(store: Store, kind: str, changes: Iterable[Change]) -> str:

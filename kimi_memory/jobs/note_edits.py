@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import LIVE, Card, CardType, Rel, Status
@@ -13,15 +13,13 @@ from kimi_memory.domain.pages import Project
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import says_open
 from kimi_memory.formats.page_lines import Line, marked, split_mark
+from kimi_memory.jobs.page_edits import Edits
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.git.earlier import find_contents
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
-
-if TYPE_CHECKING:
-    from kimi_memory.jobs.page_edits import Edits
 
 N = TypeVar("N", Card, Project)
 
@@ -198,7 +196,7 @@ def _add_new_cards(edited: Edited, edits: Edits) -> None:
             edits.put(Op.ADD, card, f"a person wrote it into {edited.path}")
             page = _with_mark(page, section, text, card.id)
     if page != edited.page:
-        edits.write(page, "its new lines are cards")
+        edits.put(Op.REFINE, page, "its new lines are cards")
 
 
 def _with_mark(page: Project, section: str, text: str, id: str) -> Project:

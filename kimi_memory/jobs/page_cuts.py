@@ -9,8 +9,16 @@ from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project
 from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.day_lines import read_said
+from kimi_memory.formats.note_format import with_fields
 from kimi_memory.formats.page_lines import split_mark
 from kimi_memory.nlp.basic.characters import normalise
+
+_LISTS = {
+    Day.kind: ("events", "knowledge"),
+    Agent.kind: ("state", "skills"),
+    Project.kind: ("state", "progress", "decisions", "risks", "preferences"),
+}
+"""What of each kind of page is a list of lines."""
 
 
 def page_lines_of(note: Note) -> Iterator[str]:
@@ -31,24 +39,12 @@ def without_lines(page: Note, lines: set[str]) -> Note:
         # Before the title stand the date or the time and the type of the event.
         return not any(shown == line or shown.endswith((f" {line}", f":{line}")) for line in lines)
 
-    def kept(texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(filter(stays, texts))
-
-    if isinstance(page, Day):
-        return replace(page, events=kept(page.events), knowledge=kept(page.knowledge))
-    if isinstance(page, Agent):
-        return replace(page, state=kept(page.state), skills=kept(page.skills))
-    assert isinstance(page, Project)
-    return replace(
-        page,
-        goal=page.goal if stays(page.goal) else "",
-        state=kept(page.state),
-        progress=kept(page.progress),
-        decisions=kept(page.decisions),
-        risks=kept(page.risks),
-        preferences=kept(page.preferences),
-        todos=tuple(todo for todo in page.todos if stays(todo.text)),
-    )
+    lists = {name: tuple(filter(stays, getattr(page, name))) for name in _LISTS[page.kind]}
+    page = with_fields(page, **lists)
+    if not isinstance(page, Project):
+        return page
+    todos = tuple(todo for todo in page.todos if stays(todo.text))
+    return replace(page, goal=page.goal if stays(page.goal) else "", todos=todos)
 
 
 def without_turns(page: Note, lost: Callable[[str, DigestLine], bool]) -> Note:

@@ -173,18 +173,11 @@ class Edits:
         at = f"{where}:{line.number}" if line.number else where
         return self._hand.proved(card, value, at)
 
-    def put(self, op: Op, card: Card, why: str) -> None:
-        """Decide what becomes of a card."""
-        self.cards[card.id] = card
-        self._steps[card.id] = Step(op, card, why)
-
-    def write(self, note: Note, why: str) -> None:
-        """Write a page as it is to be."""
-        self._steps[note.id] = Step(Op.REFINE, note, why)
-
-    def propose(self, note: Note, why: str) -> None:
-        """Leave something to review."""
-        self._steps[note.id] = Step(Op.ADD, note, why)
+    def put(self, op: Op, note: Note, why: str) -> None:
+        """Decide what becomes of a card, a page or a proposal."""
+        if isinstance(note, Card):
+            self.cards[note.id] = note
+        self._steps[note.id] = Step(op, note, why)
 
     def _check_allowed(self, card: Card, line: Line) -> bool:
         barred = self._rules.barred.note(card)

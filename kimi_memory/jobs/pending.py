@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from kimi_memory.config import Settings
@@ -150,54 +151,40 @@ def _archived_sessions(store: Store, shelf: Shelf) -> Iterator[Session]:
     for place in sessions.places(store):
         # What people wrote by hand is in cards at once; no job has to read it.
         if not place.open and not place.id.startswith(HAND):
-            found = shelf.survey.fact(place.path, "header", _header_in(place.path), list)
+            read = partial(_read_header, place.path)
+            found = shelf.survey.fact(place.path, "header", read, list)
             if found is not None and not found[1]:  # The page of the day is everybody's.
                 began, _, agent, user, project = found
                 started = datetime.fromisoformat(began)
                 yield Session(place.id, started, agent=agent, user=user, project=project)
 
 
-def _header_in(path: str) -> Callable[[bytes], list[str] | None]:
-    """Return what tells start, scope, agent, user and project of a session by its content."""
-
-    def read(content: bytes) -> list[str] | None:
-        try:
-            transcript = read_transcript_lines(content.splitlines(keepends=True), path)
-        except FormatError:
-            return None  # 'distil' reports it.
-        session = transcript.session
-        began = session.started.isoformat()
-        return [began, scope_of(session), session.agent, session.user, session.project]
-
-    return read
+def _read_header(path: str, content: bytes) -> list[str] | None:
+    """Return start, scope, agent, user and project of a session."""
+    try:
+        session = read_transcript_lines(content.splitlines(keepends=True), path).session
+    except FormatError:
+        return None  # 'distil' reports it.
+    began = session.started.isoformat()
+    return [began, scope_of(session), session.agent, session.user, session.project]
 
 
 def _listed_sessions(shelf: Shelf) -> Iterator[tuple[date, frozenset[str]]]:
     """Yield the days that have a page, with the sessions it lists."""
     for entry in shelf.entries().values():
         if entry.kind == Day.kind:
-            found = shelf.survey.fact(entry.path, "lists", _lists_in(entry.path), _lists_of)
+            found = shelf.survey.fact(entry.path, "lists", partial(_read_lists, entry.path), list)
             if found is not None:
                 yield date.fromisoformat(found[0]), frozenset(found[1:])
 
 
-def _lists_in(path: str) -> Callable[[bytes], list[str] | None]:
-    """Return what tells the day of a page and the sessions on it."""
-
-    def read(content: bytes) -> list[str] | None:
-        note = codec.read_note(content, path)
-        return [note.date.isoformat(), *_session_links(note)] if isinstance(note, Day) else None
-
-    return read
-
-
-def _lists_of(row: list[Any]) -> list[str]:
-    return row
-
-
-def _session_links(day: Day) -> Iterator[str]:
-    for line in day.sessions:
-        yield from _LINK.findall(line)
+def _read_lists(path: str, content: bytes) -> list[str] | None:
+    """Return the day of a page and the sessions on it."""
+    note = codec.read_note(content, path)
+    if not isinstance(note, Day):
+        return None
+    listed = (id for line in note.sessions for id in _LINK.findall(line))
+    return [note.date.isoformat(), *listed]
 
 
 class _Mark(NamedTuple):
@@ -210,7 +197,7 @@ class _Mark(NamedTuple):
 def _note_marks(shelf: Shelf) -> Iterator[_Mark]:
     """Yield the marks of all events that stand, in order of path."""
     for path in sorted(e.path for e in shelf.entries().values() if e.kind == Event.kind):
-        mark = shelf.survey.fact(path, "event", _mark_in(path), _mark_of)
+        mark = shelf.survey.fact(path, "event", partial(_read_mark, path), _mark_of)
         if mark is not None:
             yield mark
 
@@ -224,14 +211,11 @@ def _remembered_cards(shelf: Shelf, heads: Iterable[Head]) -> Iterator[tuple[dat
             yield seen, card.id
 
 
-def _mark_in(path: str) -> Callable[[bytes], _Mark | None]:
-    def read(content: bytes) -> _Mark | None:
-        note = codec.read_note(content, path)
-        if not isinstance(note, Event) or note.status is Status.ARCHIVED:
-            return None
-        return _Mark(note.at, f"{note.id} {note.updated.isoformat()}")
-
-    return read
+def _read_mark(path: str, content: bytes) -> _Mark | None:
+    note = codec.read_note(content, path)
+    if not isinstance(note, Event) or note.status is Status.ARCHIVED:
+        return None
+    return _Mark(note.at, f"{note.id} {note.updated.isoformat()}")
 
 
 def _mark_of(row: list[Any]) -> _Mark:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
-from typing import TypeVar
 
 from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import DayView, Op, Plan, Spoken, Step, WeekView, digest_of
@@ -18,15 +17,13 @@ from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
-from kimi_memory.jobs.planner import Done, JobContext, OneJob, Planner
+from kimi_memory.jobs.planner import Done, JobContext, OneJob, Planner, find_notes
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.jobs.usage import Usage
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
-
-T = TypeVar("T", bound=Note)
 
 
 def daily_jobs(context: JobContext, day: date | None, done: Done) -> dict[str, Planner]:
@@ -119,11 +116,11 @@ class Periods:
             lang=self._choose_language((*events, *digests)),
             events=events,
             cards=cards,
-            projects=tuple(_read_notes(shelf, Project)),
+            projects=tuple(find_notes(shelf, Project)),
             sessions=news.ended(day),
             digests=digests,
             spoken=tuple(self._spoken_lines(digests)),
-            agents=tuple(_read_notes(shelf, Agent)),
+            agents=tuple(find_notes(shelf, Agent)),
             past=news.past,
             usage=self._usage.count_shown(day),
             min_importance=self._settings.consolidation.daily_importance,
@@ -143,8 +140,8 @@ class Periods:
             events=events,
             # A plugin looks at the heads of thousands and reads a few of them.
             cards=Cards(heads, shelf.card),
-            projects=tuple(_read_notes(shelf, Project)),
-            identity=next(iter(_read_notes(shelf, Identity)), None),
+            projects=tuple(find_notes(shelf, Project)),
+            identity=next(iter(find_notes(shelf, Identity)), None),
             digests=tuple(self._read_digests(shelf, monday, last)),
             accept=self._settings.introspect.accept,
         )
@@ -164,19 +161,15 @@ class Periods:
 
     def _read_events(self, shelf: Shelf, first: date, last: date) -> Iterator[Event]:
         """Yield the events of some days; of the others no file is read."""
-        for filed in shelf.notes(Event.kind, self._may_be_of(first, last)):
-            event = filed.note
-            if not isinstance(event, Event) or event.status is Status.ARCHIVED:
-                continue
-            if first <= day_in(event.at, self._zone) <= last:
+        for event in find_notes(shelf, Event, self._may_be_of(first, last)):
+            of_these = first <= day_in(event.at, self._zone) <= last
+            if of_these and event.status is not Status.ARCHIVED:
                 yield event
 
     def _read_digests(self, shelf: Shelf, first: date, last: date) -> Iterator[Digest]:
-        """Yield the shared digests of some days; of the others no file is read."""
-        for filed in shelf.notes(Digest.kind, self._may_be_of(first, last)):
-            note = filed.note
-            if isinstance(note, Digest) and not note.scope and note.status is not Status.ARCHIVED:
-                yield note
+        """Return the shared digests of some days; of the others no file is read."""
+        found = find_notes(shelf, Digest, self._may_be_of(first, last))
+        return (one for one in found if not one.scope and one.status is not Status.ARCHIVED)
 
     def _spoken_lines(self, digests: Iterable[Digest]) -> list[Spoken]:
         """Return the lines of digests with the speaker and the moment of their turns."""
@@ -226,31 +219,22 @@ class Periods:
         return Lang.ZH if notes and chinese * 2 >= len(notes) else Lang.EN
 
 
-def _read_notes(shelf: Shelf, kind: type[T]) -> Iterable[T]:
-    for filed in shelf.notes(kind.kind):
-        if isinstance(filed.note, kind):
-            yield filed.note
-
-
 def _waits_already(step: Step, shelf: Shelf) -> bool:
     """Whether a step proposes what waits for a person already, who is not asked anew."""
     entry = shelf.entries().get(step.note.id)
     if entry is None or not isinstance(step.note, Proposal):
         return False
-    old = shelf.file(entry.path).note
+    old, new = shelf.file(entry.path).note, step.note
     # What it rests on and how sure it is may differ by now; what it asks is the same.
-    return isinstance(old, Proposal) and (old.target, old.section, old.text) == (
-        step.note.target,
-        step.note.section,
-        step.note.text,
-    )
+    asked = (new.target, new.section, new.text)
+    return isinstance(old, Proposal) and (old.target, old.section, old.text) == asked
 
 
 def _empty_day_page(shelf: Shelf, day: date) -> Iterator[Step]:
     """Yield the page of a day on which nothing happened after all, without its lines."""
-    for filed in shelf.notes(Day.kind):
-        if isinstance(filed.note, Day) and filed.note.date == day:
-            blank = replace(filed.note, sessions=(), events=(), knowledge=())
+    for page in find_notes(shelf, Day):
+        if page.date == day:
+            blank = replace(page, sessions=(), events=(), knowledge=())
             yield Step(Op.REFINE, blank, "what stood here is of another day, or is gone")
 
 

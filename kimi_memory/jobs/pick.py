@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kimi_memory.domain.job import Operation, Plan, replaced
-from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError
 from kimi_memory.formats.page_lines import sign_of
@@ -91,7 +91,7 @@ class Pick:
         notes = [n for tree in (old, new) for n in read_notes(_list_pages(tree), {}, {}).values()]
         found = set[str]()
         for name in self._choice.names:
-            at = {one.path for one in notes if name and name in {one.note.id, _key_of(one.note)}}
+            at = {f.path for f in notes if name and name in {f.note.id, getattr(f.note, "key", "")}}
             if not at and not _sessions_at({**old, **new}, {_session_of(name)}):
                 raise NotFoundError("change or note", name)
             found |= at
@@ -125,10 +125,6 @@ def _session_of(name: str) -> str:
     """Return the id of a session that is named; empty where it is something else."""
     start, _, id = name.partition(":")
     return id if start == "session" else ""
-
-
-def _key_of(note: Note) -> str:
-    return note.key if isinstance(note, Card | Event) else ""
 
 
 def _files_at(tree: Tree, paths: Iterable[str]) -> dict[str, bytes]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from kimi_memory.domain.change import Actor
     from kimi_memory.domain.job import Plan
     from kimi_memory.domain.job_registry import JobEntry
+    from kimi_memory.domain.note import Note
     from kimi_memory.hooks.host import Host
     from kimi_memory.store.git.history import History
+    from kimi_memory.store.notes.note_index import Entry
     from kimi_memory.store.notes.notes import Shelf
     from kimi_memory.store.store import Store
+
+N = TypeVar("N", bound="Note")
 
 
 class Planner(Protocol):
@@ -69,6 +73,14 @@ class JobContext(Protocol):
 
     def mask_secrets(self, text: str) -> str:
         """Return a text without secrets and injected blocks."""
+
+
+def find_notes(
+    shelf: Shelf, kind: type[N], wanted: Callable[[Entry], bool] = lambda entry: True
+) -> Iterator[N]:
+    """Yield the wanted notes of a kind, in order of path."""
+    found = (filed.note for filed in shelf.notes(kind.kind, wanted))
+    return (note for note in found if isinstance(note, kind))
 
 
 def load_planner(job: JobEntry) -> Any:

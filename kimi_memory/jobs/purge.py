@@ -185,7 +185,8 @@ class Purge:
 
     def _order_files(self, but: tuple[str, ...]) -> list[str]:
         """Return all files but some; those that repeat or name others come last."""
-        files = sorted(self._store.files(), key=lambda path: (_is_record(path), is_page(path)))
+        record = f"{FOLDER}/"
+        files = sorted(self._store.files(), key=lambda at: (at.startswith(record), is_page(at)))
         return [path for path in files if path not in but]
 
     def _render_page(self, path: str, cards: list[Card]) -> bytes:
@@ -343,10 +344,6 @@ class Purge:
         # Copies on one machine have one key: of two records with one id a merge keeps one.
         inputs = ["purge", *self._follower, *self._hashes_of(doomed)]
         return f"purge-{digest_of(inputs)[:12]}"
-
-
-def _is_record(path: str) -> bool:
-    return path.startswith(f"{FOLDER}/")
 
 
 def subject_of(doomed: Targets) -> str:

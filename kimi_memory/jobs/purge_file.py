@@ -57,7 +57,9 @@ class Scrub:
             spelled.encode("utf-8", "replace")
             for text in targets.literals
             # Raw, with the escapes of JSON, and behind the marks of quoted lines.
-            for spelled in dict.fromkeys((text, _in_json(text), _in_page(text)))
+            for spelled in dict.fromkeys(
+                (text, json.dumps(text, ensure_ascii=False)[1:-1], text.replace("\n", "\n> "))
+            )
         ]
         self._ids = {old.encode(): new.encode() for old, new in targets.ids.items()}
         self._digests: dict[str, str] = {}
@@ -197,14 +199,6 @@ def literals_of(texts: Sequence[str], shortest_bytes: int) -> tuple[str, ...]:
     forms = (form for text in texts for form in (text.strip(), normalise(text)))
     stripped = dict.fromkeys(forms)
     return tuple(text for text in stripped if len(text.encode()) >= shortest_bytes)
-
-
-def _in_json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def _in_page(text: str) -> str:
-    return text.replace("\n", "\n> ")
 
 
 def _in_chain(line: bytes, context: str) -> bytes:

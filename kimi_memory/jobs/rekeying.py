@@ -71,7 +71,8 @@ def _rekey_receipts(store: Store, keyed: Keyed) -> Iterator[Change]:
         # A record is named by its inputs, so with other hashes it has another name.
         if new is not None:
             yield Delete(path, digest(content))
-            yield Create(job_path(str(new["id"])), _encode_record(new))
+            text = f"{json.dumps(new, ensure_ascii=False, indent=2)}\n"
+            yield Create(job_path(str(new["id"])), text.encode("utf-8", "replace"))
 
 
 def _rekey_receipt(content: bytes, keyed: Keyed) -> dict[str, Json] | None:
@@ -102,7 +103,3 @@ def _drop_effect_hash(effect: Json) -> Json:
     if not isinstance(effect, dict) or effect.get("path") == ".git":
         return effect
     return {**effect, "before": ""}
-
-
-def _encode_record(record: dict[str, Json]) -> bytes:
-    return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")

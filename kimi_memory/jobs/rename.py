@@ -13,7 +13,7 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.jobs.pages import Pages
-from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.planner import JobContext, find_notes
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
@@ -81,11 +81,10 @@ class Rename:
         )
 
     def _find_notes(self, shelf: Shelf) -> Iterator[Card | Event]:
-        for kind in (Card.kind, Event.kind):
-            for filed in shelf.notes(kind, lambda entry: entry.key == self._old):
-                note = filed.note
-                if isinstance(note, Card | Event) and note.status is not Status.ARCHIVED:
-                    yield note
+        kinds: tuple[type[Card | Event], ...] = (Card, Event)
+        for kind in kinds:
+            found = find_notes(shelf, kind, lambda entry: entry.key == self._old)
+            yield from (note for note in found if note.status is not Status.ARCHIVED)
 
     def _bar_again(self) -> Iterator[Change]:
         """Yield the tombstones of the old key for the new one: what was forgotten stays so."""

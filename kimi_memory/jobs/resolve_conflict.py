@@ -12,7 +12,7 @@ from kimi_memory.domain.note import Card, Lang, LinkRel, Origin, Rel, Source, St
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.pages import Dispute, Pages, disputes, open_disputes
-from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.planner import JobContext, find_notes
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
@@ -65,7 +65,7 @@ class Resolve:
             NotFoundError: there is no such dispute, or no such side.
         """
         choice = self._choice
-        cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
+        cards = list(find_notes(shelf, Card))
         dispute = self._find_dispute(cards)
         hand = Hand(self._now, f"{self._now} {self.kind} {dispute.key}", self._store.exists)
         steps = tuple(self._plan_steps(dispute, choice, hand))

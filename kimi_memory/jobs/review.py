@@ -19,7 +19,7 @@ from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.page_edits import Edits, Rules
 from kimi_memory.jobs.pages import SECTION as NOTES
 from kimi_memory.jobs.pages import Pages, confirmed_notes, is_page
-from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.planner import JobContext, find_notes
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
 from kimi_memory.jobs.tombstone_gate import TombstoneGate, page_scope, subject_of
 from kimi_memory.lazy_dataclass import dataclass
@@ -149,8 +149,7 @@ class Review:
         left_out: list[str] = []
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
         if any(step.op is not Op.LINK for step in steps):  # No page shows links.
-            old = (f.note for f in shelf.notes("card") if isinstance(f.note, Card))
-            cards = {card.id: card for card in old} | new
+            cards = {card.id: card for card in find_notes(shelf, Card)} | new
             pages, left_out = Pages(self._store, shelf, self._settings).changes(cards.values())
         return Plan(
             kind=self.kind,
@@ -209,10 +208,8 @@ class Review:
         )
 
     def _build_edits(self, shelf: Shelf, hand: Hand) -> Edits:
-        cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
-        return Edits(
-            cards, Rules(TombstoneGate(Tombstones(())), lambda text: text, self._now), hand
-        )
+        rules = Rules(TombstoneGate(Tombstones(())), lambda text: text, self._now)
+        return Edits(find_notes(shelf, Card), rules, hand)
 
     def _build_tombstone(self, shelf: Shelf, proposal: Proposal, answer: Answer) -> Tombstone:
         why = answer.why or "rejected in review"

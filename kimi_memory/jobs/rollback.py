@@ -17,7 +17,7 @@ from kimi_memory.errors import FormatError, GateError
 from kimi_memory.formats.page_lines import sign_of
 from kimi_memory.jobs.merging import list_changes, name_changes
 from kimi_memory.jobs.pages import Pages
-from kimi_memory.jobs.planner import JobContext
+from kimi_memory.jobs.planner import JobContext, find_notes
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.merge.files import beside
 from kimi_memory.merge.kinds import is_record, is_session, is_view, mark_of
@@ -100,12 +100,9 @@ class Rollback:
         others, earlier = dict[str, bytes](), dict[str, bytes]()
         notes = read_notes(self._list_free(now), others, {})
         old = read_notes(self._list_free(then), earlier, moves)
-        going = [
-            id
-            for id in sorted({*notes, *old})
-            if self._may_return(notes.get(id), old.get(id), then)
-        ]
-        self.notes = {id: _compare(notes.get(id), old.get(id)) for id in going}
+        sides = {id: (notes.get(id), old.get(id)) for id in sorted({*notes, *old})}
+        going = [id for id, both in sides.items() if self._may_return(*both, then)]
+        self.notes = {id: Returned(*(one and one.note for one in sides[id])) for id in going}
         wanted = [
             path
             for path in sorted({*others, *earlier})
@@ -169,8 +166,7 @@ class Rollback:
 
     def _rewrite_pages(self, shelf: Shelf) -> list[Change]:
         """Return the changes of pages that show other cards than before."""
-        found = (one.note for one in shelf.notes(Card.kind))
-        cards = {note.id: note for note in found if isinstance(note, Card)}
+        cards = {card.id: card for card in find_notes(shelf, Card)}
         for id, one in self.notes.items():
             cards.pop(id, None)
             if isinstance(one.then, Card):
@@ -192,10 +188,6 @@ def _fits(what: str, path: str, note: Note | None) -> bool:
         return True
     key = getattr(note, "key", "")
     return note is not None and (what in {note.id, key} or key.startswith(f"{what}."))
-
-
-def _compare(now: NoteFile | None, then: NoteFile | None) -> Returned:
-    return Returned(now.note if now else None, then.note if then else None)
 
 
 def _find_free(files: Tree, path: str, mark: bytes) -> str:

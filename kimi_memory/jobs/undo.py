@@ -5,8 +5,7 @@ Of a page of a project that later jobs, or people, went on with, only its lines 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TypeVar
 
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Effect, Update, digest
@@ -16,8 +15,10 @@ from kimi_memory.errors import FormatError, GateError, HistoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode, id_of
 from kimi_memory.formats.job_file import job_path
+from kimi_memory.formats.note_format import with_fields
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.session_page import view_json
+from kimi_memory.jobs.merging import list_changes
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs, name_asker
 from kimi_memory.merge.kinds import is_session
@@ -102,12 +103,7 @@ class Undo:
             after |= {path: new} if new is not None else {}
             # What replaced a statement decided nothing else of it: it goes with what was said.
             ours[here] = now[here] if old or new is None else _stand_as(now[here], new, here)
-        merged = join(after, ours, before).files
-        return [
-            change
-            for path in sorted({*now, *merged})
-            for change in _replace_file(path, now, merged)
-        ]
+        return list_changes(now, join(after, ours, before).files)
 
     def _read_version(self, commit: str, path: str, mark: str) -> bytes | None:
         """Return a file as it was at a commit; None where it was not there."""
@@ -207,16 +203,6 @@ def _stand_as(now: bytes, new: bytes, path: str) -> bytes:
     return now if kept else codec.patch(text, note, stood, path).encode()
 
 
-def _replace_file(path: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[Change]:
-    if old.get(path) == new.get(path):
-        return []
-    if path not in new:
-        return [Delete(path, digest(old[path]))]
-    if path not in old:
-        return [Create(path, new[path])]
-    return [Update(path, digest(old[path]), new[path])]
-
-
 def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | None:
     """Return a project's page as it is, without what one job changed; None where nobody can tell.
 
@@ -237,19 +223,12 @@ def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | Non
     # Somebody may have turned the page into something else.
     if made is None or not isinstance(mine, Project):
         return None
-    blank = {name: () for name in _LISTS}
-    old = old or replace(made, goal="", **blank)  # type: ignore[arg-type]  # lists, all of them
-    new = replace(
-        mine,
-        # A goal that somebody wrote since stays.
-        goal=old.goal if mine.goal == made.goal else mine.goal,
-        state=_revert_lines(mine.state, made.state, old.state),
-        todos=_revert_lines(mine.todos, made.todos, old.todos),
-        decisions=_revert_lines(mine.decisions, made.decisions, old.decisions),
-        risks=_revert_lines(mine.risks, made.risks, old.risks),
-        preferences=_revert_lines(mine.preferences, made.preferences, old.preferences),
-        progress=_revert_lines(mine.progress, made.progress, old.progress),
-    )
+    old = old or with_fields(made, goal="", **dict.fromkeys(_LISTS, ()))
+    # A goal that somebody wrote since stays.
+    goal = old.goal if mine.goal == made.goal else mine.goal
+    sides = {name: [getattr(page, name) for page in (mine, made, old)] for name in _LISTS}
+    lists = {name: _revert_lines(*side) for name, side in sides.items()}
+    new = with_fields(mine, goal=goal, **lists)
     return codec.patch(text, mine, new, path).encode()
 
 

@@ -276,7 +276,7 @@ def band_of(temperature: float, hot: float) -> Band:
 
 def temperature(card: Card, use: Use, now: datetime, table: TemperatureTable) -> float:
     """Return recency × frequency × relevance, from 0 to 1."""
-    age = max(0.0, (now - card.created).total_seconds() / _DAY)
+    age = days_since(card.created, now)
     # A smooth fall and no steps: a card must not turn cold overnight on a round birthday.
     recency = math.exp(-age / table.recency_days)
     # Bounded: what is shown in every session must not stay hot for years.
@@ -313,7 +313,7 @@ def histogram(temperatures: Iterable[float]) -> dict[str, int]:
 def _measure_heat(card: Card, use: Use, now: datetime, table: TemperatureTable) -> Heat:
     value = temperature(card, use, now, table)
     # A card that was made yesterday was not idle for a year, although nobody has asked for it yet.
-    idle = min(_days_since(card.created, now), _days_since(use.last, now))
+    idle = min(days_since(card.created, now), days_since(use.last, now))
     return Heat(value, _choose_band(value, idle, use.count, table), idle, use.count)
 
 
@@ -323,7 +323,8 @@ def _choose_band(value: float, idle: float, uses: int, table: TemperatureTable) 
     return Band.COLD if value < table.warm and idle > table.cold_days else Band.WARM
 
 
-def _days_since(at: datetime | date | None, now: datetime) -> float:
+def days_since(at: datetime | date | None, now: datetime) -> float:
+    """Return how many days ago something was; infinitely many where it never was."""
     if at is None:
         return math.inf
     if not isinstance(at, datetime):
