@@ -20,12 +20,7 @@ from kimi_memory.merge.note_files import MergedNotes, merge_note_files, read_not
 from kimi_memory.merge.one_sided import OneSided, find_one_sided
 from kimi_memory.merge.placing import Wanted, place_files
 from kimi_memory.merge.records import TombstoneFile, merge_tombstones
-from kimi_memory.merge.sessions import (
-    MergedSessions,
-    SessionFile,
-    merge_sessions,
-    read_sessions,
-)
+from kimi_memory.merge.sessions import MergedSessions, SessionFile, merge_sessions, read_sessions
 
 Tree = Mapping[str, bytes]
 """Every path that one of the trees has otherwise than another; more do no harm."""

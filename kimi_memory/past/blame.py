@@ -219,7 +219,7 @@ class Blame:
         # Git goes through the history only for lines that are no card's.
         plain = [number for number in said if number not in cards]
         origins = self._reader.history.blame(place.commit, place.path, plain)
-        causes = self._causes_of(set(origins.values()))
+        causes = {one.commit: one for one in find_commits(self._reader, {*origins.values()})}
         for number, text in said.items():
             if number not in cards:
                 turns = _turn_in(place, number, text) if place.path.endswith(".jsonl") else ()
@@ -251,10 +251,6 @@ class Blame:
         if commit not in graph.index:
             raise HistoryError(f"Commit {commit[:10]} is on another branch. Merge it first.")
         return graph.ancestors(commit)
-
-    def _causes_of(self, commits: Iterable[str]) -> dict[str, Cause]:
-        """Return what is known of commits that changed a file which is no note."""
-        return {one.commit: one for one in find_commits(self._reader, commits)}
 
     def _is_shown(self, note: Note) -> bool:
         return not is_barred(self._stones, note) and self._sees(note)

@@ -40,7 +40,7 @@ class PastReader:
     @property
     def stones(self) -> Tombstones:
         """What a person asked to forget."""
-        content = self._read_tombstones()
+        content = tombstone_lines(self.store)
         if self._stones[0] != content:
             found = parse_tombstones(content, strict=False)
             self._stones = content, Tombstones(found, self.store.journal.keyed)
@@ -52,7 +52,8 @@ class PastReader:
         Raises:
             HistoryError: there is no history, or nothing in it.
         """
-        graph, mark = self.points.graph(), self._tombstone_mark()
+        graph, content = self.points.graph(), tombstone_lines(self.store)
+        mark = hashlib.sha256(content).hexdigest() if content else ""
         if self._table is None or self._table[0] != (graph.head, mark):
             self._table = (graph.head, mark), self._file.load(graph, self.stones, mark)
         return self._table[1]
@@ -186,13 +187,6 @@ class PastReader:
     def on_clocks(self, seconds: float) -> datetime:
         """Return a moment on the clocks of the person."""
         return datetime.fromtimestamp(seconds, self.points.zone or UTC)
-
-    def _read_tombstones(self) -> bytes:
-        return tombstone_lines(self.store)
-
-    def _tombstone_mark(self) -> str:
-        content = self._read_tombstones()
-        return hashlib.sha256(content).hexdigest() if content else ""
 
 
 def make_reader(

@@ -74,7 +74,9 @@ class Wire:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._build_error(str(error) or type(error).__name__, passing=True) from error
         if answer.status_code != httpx.codes.OK:
-            raise self._build_status_error(answer.status_code, content)
+            status, said = answer.status_code, content[:300].decode("utf-8", "replace").split()
+            what = f"answered {status}: {' '.join(said)}"
+            raise self._build_error(what, passing=status in PASSING, status=status)
         return self._parse_json(content)
 
     def bad_answer(self, what: str) -> ModelError:
@@ -115,12 +117,6 @@ class Wire:
         if not isinstance(found, dict | list):
             raise self._build_error("did not answer with a JSON object", passing=True)
         return found
-
-    def _build_status_error(self, status: int, content: bytes) -> ModelError:
-        said = " ".join(content[:300].decode("utf-8", "replace").split())
-        return self._build_error(
-            f"answered {status}: {said}", passing=status in PASSING, status=status
-        )
 
     def _build_error(self, why: str, *, passing: bool = False, status: int = 0) -> ModelError:
         return ModelError(f"{self.base} {why}.", passing=passing, status=status)
