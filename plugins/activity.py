@@ -107,9 +107,8 @@ class Activity:
     @hookimpl
     def changes_applied(self, paths: Sequence[str], job: Job | None) -> None:
         """Log what was written, and by which job."""
-        self._log_message(
-            "%s wrote %d files: %s", job.id if job else "no job", len(paths), ", ".join(paths[:5])
-        )
+        who, some = job.id if job else "no job", ", ".join(paths[:5])
+        self._log_message("%s wrote %d files: %s", who, len(paths), some)
 
     @hookimpl
     def recalled(self, query: Query, hits: Sequence[Hit]) -> None:

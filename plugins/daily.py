@@ -128,7 +128,9 @@ def _build_day_page(day: DayView) -> Iterable[Step]:
             date=day.date,
             sessions=_fit_lines(_session_lines(day), day.lang),
             events=_fit_lines((_event_line(event, day) for event in in_time), day.lang),
-            knowledge=_fit_lines(map(_card_line, seen), day.lang),
+            knowledge=_fit_lines(
+                (marked(" ".join(card.value.split()), card.id) for card in seen), day.lang
+            ),
         ),
         f"what happened on {day.date}",
     )
@@ -179,7 +181,3 @@ def _event_line(event: Event, day: DayView) -> str:
     over = _REPLACED[lang is Lang.EN] if event.status is Status.SUPERSEDED else ""
     said = f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_event_text(event)}{over}"
     return marked(said, event.id)
-
-
-def _card_line(card: Card) -> str:
-    return marked(" ".join(card.value.split()), card.id)

@@ -86,7 +86,8 @@ def distil_session(transcript: Transcript) -> list[Draft]:
     """Distil decisions, preferences, rules, findings, lessons, patterns and people."""
     lines = _quotable_lines(transcript)
     scribe = _Scribe(transcript, lines, chat=transcript.has_several_people())
-    return _rank_drafts(_merge_drafts(_drop_repeated(list(scribe.drafts()))))
+    found = _merge_drafts(_drop_repeated(list(scribe.drafts())))
+    return sorted(found, key=lambda draft: (-draft.importance, draft.quotes[0].n, draft.key))
 
 
 def _quotable_lines(transcript: Transcript) -> list[_Line]:
@@ -256,11 +257,8 @@ class _Scribe:
     def _draft_people(self, line: _Line) -> list[Draft]:
         """Draft what a person says of themselves; updates may be of a passing day."""
         told = people.introduced(line.text)
-        return [
-            self._draft_person(line, known, words)
-            for known, words in told
-            if known.news or not line.bars
-        ]
+        kept = [one for one in told if one[0].news or not line.bars]
+        return [self._draft_person(line, known, words) for known, words in kept]
 
     def _draft_person(self, line: _Line, known: people.Known, words: str) -> Draft:
         owner = slug(line.turn.speaker, 30) if self.chat else "user"
@@ -394,7 +392,3 @@ def _merge_repeated(before: Draft, draft: Draft) -> Draft:
         reason=draft.reason or before.reason,
         reversal=before.reversal or draft.reversal,
     )
-
-
-def _rank_drafts(drafts: list[Draft]) -> list[Draft]:
-    return sorted(drafts, key=lambda d: (-d.importance, d.quotes[0].n, d.key))

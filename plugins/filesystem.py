@@ -49,9 +49,8 @@ def _check_kind(root: Path) -> list[Finding]:
     if kind in WEAK:
         return [_warning_finding(f"{root} lies on {kind}", "Move the memory to a local disk.")]
     if cloud:
-        return [
-            _warning_finding(f"{root} lies in a {cloud} folder", "Share it through git instead.")
-        ]
+        what = f"{root} lies in a {cloud} folder"
+        return [_warning_finding(what, "Share it through git instead.")]
     return [Finding("filesystem", Severity.OK, f"{kind or 'unknown file system'}, locks hold")]
 
 

@@ -142,9 +142,8 @@ def _order_in(text: str) -> str:
 
 
 def _is_proposed(head: Head, week: WeekView) -> bool:
-    fresh = (
-        head.verified is not None and week.first <= day_in(head.verified, week.zone) <= week.last
-    )
+    said = head.verified
+    fresh = said is not None and week.first <= day_in(said, week.zone) <= week.last
     return fresh and bool(_target_section(head))
 
 

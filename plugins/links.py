@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from kimi_memory import hookimpl
 from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.job import Op, Step, WeekView
-from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
+from kimi_memory.domain.note import LIVE, Card, CardType, Link, LinkRel
 from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.nlp.basic.characters import normalise, simplify
@@ -23,7 +23,6 @@ from kimi_memory.nlp.basic.similarity import similarity, words_of
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.nlp.rules import cues
 
-LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
 ENOUGH = 0.6
 """This part of the words of a reason must stand in what is linked as the cause."""
 FEWEST = 2
@@ -59,11 +58,11 @@ def consolidate_week(week: WeekView) -> list[Step]:
             steps[card.id] = Step(Op.LINK, new, why)
     said = cards.where(lambda head: head.id in live and _is_fresh_failure(head, week))
     failures = [told for card in said if (told := _find_reason(card)) is not None]
-    notes: dict[str, Card | Event] = {
-        card.id: card for card in _candidate_cards(cards, live, failures)
-    }
-    notes |= {event.id: event for event in week.events if failures}
-    words = {id: _content_words(_note_text(note)) for id, note in notes.items()}
+    candidates = _candidate_cards(cards, live, failures)
+    notes: dict[str, Card | Event] = {card.id: card for card in candidates}
+    words = {card.id: _content_words(card.value) for card in candidates}
+    for event in week.events if failures else ():
+        notes[event.id], words[event.id] = event, _content_words(event.content)
     for told in failures:
         card = _latest_card(told.card, steps)
         for link in _yield_cause_links(told, notes, words, failures):
@@ -111,10 +110,6 @@ def _candidate_cards(cards: Cards, live: set[str], failures: list[_Told]) -> lis
     return cards.where(may_be)
 
 
-def _note_text(note: Card | Event) -> str:
-    return note.value if isinstance(note, Card) else note.content
-
-
 def _find_reason(card: Card) -> _Told | None:
     """Return a failure with its reason, if it names one."""
     for sentence in _SENTENCE.split(f"{card.value}\n{card.caveats}"):
@@ -142,17 +137,14 @@ def _yield_cause_links(
         share = len(shared) / len(wanted)
         # "The cache" of another project is another cache.
         near = not note.project or not told.card.project or note.project == told.card.project
-        if near and share >= ENOUGH and len(shared) >= FEWEST and not _is_failure(note, failures):
+        failed = any(note.id == other.card.id for other in failures)
+        if near and share >= ENOUGH and len(shared) >= FEWEST and not failed:
             yield Link(note.id, LinkRel.CAUSED_BY, round(share, 2), short)
     for other in failures:
         alike = similarity(told.reason, other.reason)
         # Once for each two, from the older id.
         if told.card.id < other.card.id and alike >= SAME_CAUSE:
             yield Link(other.card.id, LinkRel.SIMILAR_TO, round(alike, 2), f"same cause: {short}")
-
-
-def _is_failure(note: Card | Event, failures: list[_Told]) -> bool:
-    return any(note.id == other.card.id for other in failures)
 
 
 def _content_words(text: str) -> set[str]:

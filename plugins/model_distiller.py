@@ -54,16 +54,19 @@ DROPS = 20
 """So many dropped proposals are reported one by one."""
 
 _KEY_PART = regex(r"[^a-z0-9-]+")
-_TEXT: dict[str, Json] = {"type": "string", "maxLength": 400}
-_QUOTE: Json = {
-    "type": "object",
-    "required": ["turn", "text"],
-    "properties": {"turn": {"type": "integer"}, "text": dict(_TEXT)},
-}
-_OPERATION: Json = {
-    "type": "object",
-    "required": ["op"],
-    "properties": {
+
+
+def _object(required: tuple[str, ...], properties: Schema) -> dict[str, Json]:
+    """Return the schema of an object."""
+    return {"type": "object", "required": [*required], "properties": dict(properties)}
+
+
+_NUMBER: Json = {"type": "integer"}
+_TEXT: Json = {"type": "string", "maxLength": 400}
+_QUOTE = _object(("turn", "text"), {"turn": _NUMBER, "text": _TEXT})
+_OPERATION = _object(
+    ("op",),
+    {
         "op": {"type": "string", "enum": [str(one) for one in Act]},
         "type": {"type": "string", "enum": list(KINDS)},
         "key": {"type": "string", "maxLength": 80},
@@ -71,33 +74,19 @@ _OPERATION: Json = {
         "value": {"type": "string", "maxLength": LONGEST},
         "importance": {"type": "number"},
         "quotes": {"type": "array", "maxItems": 4, "items": _QUOTE},
-        "target": {"type": "array", "maxItems": 6, "items": {"type": "integer"}},
+        "target": {"type": "array", "maxItems": 6, "items": _NUMBER},
         "why": {"type": "string", "maxLength": 120},
         "from": {"type": "string", "maxLength": 160},
         "to": {"type": "string", "maxLength": 160},
         "rel": {"type": "string"},
     },
-}
-DISTIL: Schema = {
-    "type": "object",
-    "required": ["operations"],
-    "properties": {"operations": {"type": "array", "maxItems": LIMIT, "items": _OPERATION}},
-}
-_LINE: Json = {
-    "type": "object",
-    "required": ["line", "text"],
-    "properties": {"line": {"type": "integer"}, "text": dict(_TEXT)},
-}
-DIGEST: Schema = {
-    "type": "object",
-    "required": ["lines"],
-    "properties": {"lines": {"type": "array", "maxItems": 40, "items": _LINE}},
-}
-JUDGE: Schema = {
-    "type": "object",
-    "required": ["verdict"],
-    "properties": {"verdict": {"type": "string", "enum": [str(one) for one in Verdict]}},
-}
+)
+_OPERATIONS: Json = {"type": "array", "maxItems": LIMIT, "items": _OPERATION}
+DISTIL = _object(("operations",), {"operations": _OPERATIONS})
+_LINE = _object(("line", "text"), {"line": _NUMBER, "text": _TEXT})
+DIGEST = _object(("lines",), {"lines": {"type": "array", "maxItems": 40, "items": _LINE}})
+_VERDICT: Json = {"type": "string", "enum": [str(one) for one in Verdict]}
+JUDGE = _object(("verdict",), {"verdict": _VERDICT})
 _SAME = (Relation.SAME, Relation.FINER, Relation.COARSER)
 SETTINGS = ("distil", "digest", "judge")
 """What may stand in ``[plugins.model_distiller]``."""
@@ -162,9 +151,8 @@ class ModelDistiller:
         )
         if answer is None:
             return verdict
-        return _check_verdict(
-            Verdict(cast("dict[str, str]", answer)["verdict"]), verdict, card, draft
-        )
+        said = Verdict(cast("dict[str, str]", answer)["verdict"])
+        return _check_verdict(said, verdict, card, draft)
 
 
 def _check_verdict(

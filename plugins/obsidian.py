@@ -105,14 +105,9 @@ def _run_obsidian(arguments: Namespace) -> int:
         return 0
     if arguments.dry_run and report.diff:
         show_text(report.diff)
+    verbs = ("would write", "would remove") if arguments.dry_run else ("wrote", "removed")
     for path in report.paths:
-        gone = path in FORMER_FILES.values()
-        done = (
-            ("would remove" if gone else "would write")
-            if arguments.dry_run
-            else ("removed" if gone else "wrote")
-        )
-        show(f"{done} {path}")
+        show(f"{verbs[path in FORMER_FILES.values()]} {path}")
     if not report.paths and not report.left_out:
         show("The tables are there already.")
     return 0
@@ -145,11 +140,10 @@ def write_views(memory: Memory, *, dry_run: bool = False) -> JobReport:
                 )
             elif raw != text.encode():
                 changes.append(Update(path, digest(raw), text.encode()))
-        inputs = digest_of(["obsidian", memory.clock().isoformat()])
         return Plan(
             kind="obsidian",
             subject=FOLDER,
-            inputs=inputs,
+            inputs=digest_of(["obsidian", memory.clock().isoformat()]),
             changes=tuple(changes),
             left_out=tuple(kept),
             asked=True,

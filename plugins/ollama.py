@@ -116,10 +116,9 @@ class Ollama(ModelServer):
             answer = getattr(self._get_client(seconds), method)(**arguments)
             return _collect_pieces(answer, deadline) if arguments.get("stream") else [answer]
         except ollama.ResponseError as error:
-            passing = error.status_code in PASSING
-            raise self._server_error(
-                error.error, passing=passing, status=error.status_code
-            ) from error
+            status = error.status_code
+            failed = self._server_error(error.error, passing=status in PASSING, status=status)
+            raise failed from error
         except httpx.TimeoutException as error:
             raise self._server_error(f"no answer in {seconds:g} s") from error
         except (httpx.ConnectError, ConnectionError) as error:

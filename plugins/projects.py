@@ -42,7 +42,8 @@ _GOAL = regex(
 def consolidate_day(day: DayView) -> list[Step]:
     """Bring the pages of the projects that were worked on up to date."""
     known = {project.name: project for project in day.projects}
-    heads = _shared_heads(day)
+    shared = (head for head in Cards.of(day.cards).heads if head.scope == SHARED)
+    heads = [head for head in shared if head.project]
     names = {event.project for event in day.events}
     names |= {digest.project for digest in day.digests}
     names |= {head.project for head in heads if day_in(head.seen, day.zone) == day.date}
@@ -51,10 +52,6 @@ def consolidate_day(day: DayView) -> list[Step]:
     return [
         step for name in sorted(names - {""}) for step in _project_steps(name, known, heads, day)
     ]
-
-
-def _shared_heads(day: DayView) -> list[Head]:
-    return [head for head in Cards.of(day.cards).heads if head.scope == SHARED and head.project]
 
 
 def _page_is_behind(page: Project | None, head: Head) -> bool:
@@ -72,9 +69,8 @@ def _project_steps(
     name: str, known: dict[str, Project], heads: Sequence[Head], day: DayView
 ) -> Iterator[Step]:
     old = known.get(name) or _new_project(name, day)
-    new = _update_project(
-        _reopen_project(old, day), [head for head in heads if head.project == name], day
-    )
+    own = [head for head in heads if head.project == name]
+    new = _update_project(_reopen_project(old, day), own, day)
     if name not in known:
         yield Step(Op.ADD, new, f"first day of work on {name}")
     elif new != old:
@@ -189,7 +185,8 @@ def _update_progress(
     for event in events:
         if event.type is not EventType.DECISION:
             date = in_zone(event.at, day.zone).date()
-            made[event.id] = marked(f"{date} {_one_line(event)}", event.id)
+            said = " ".join((event.content or event.title).split())
+            made[event.id] = marked(f"{date} {said}", event.id)
     for digest in digests:
         if digest.session not in told:
             made[digest.id] = marked(f"{day_in(digest.at, day.zone)} {digest.title}", digest.id)
@@ -197,7 +194,3 @@ def _update_progress(
     short = {f"{event.at:%Y-%m-%d} {event.title}" for event in events}
     kept = [line for line in old if line not in short and split_mark(line)[1] not in made]
     return (*kept, *made.values())
-
-
-def _one_line(event: Event) -> str:
-    return " ".join((event.content or event.title).split())

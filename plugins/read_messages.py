@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
@@ -90,19 +90,11 @@ class _Growing:
         if kind is None or not text:
             return
         calls, self.calls = (self.calls, []) if kind is Role.ASSISTANT else ([], self.calls)
-        self.turns.append(
-            Turn(
-                len(self.turns) + 1,
-                self.at,
-                kind,
-                text,
-                speaker=_find_speaker(message),
-                origin=origin,
-                # By its id, else by its words and how often they were said.
-                ref=text_member(message, "id") or self.refs.make_ref(role, text),
-                tool_calls=tuple(calls),
-            )
-        )
+        # By its id, else by its words and how often they were said.
+        ref = text_member(message, "id") or self.refs.make_ref(role, text)
+        speaker, n = _find_speaker(message), len(self.turns) + 1
+        turn = Turn(n, self.at, kind, text, speaker=speaker, origin=origin, ref=ref)
+        self.turns.append(replace(turn, tool_calls=tuple(calls)))
 
 
 def _opens_list(head: bytes) -> bool:
@@ -237,10 +229,8 @@ def _finish_session(growing: _Growing, top: Mapping[str, Any], name: str) -> Ite
         return
     first = growing.turns[0]
     given = next((top[key] for key in _IDS if isinstance(top.get(key), str) and top[key]), "")
-    stem = PurePath(name).stem
-    id = given or name_by_words(stem, first)
     session = Session(
-        id,
+        given or name_by_words(PurePath(name).stem, first),
         _first_moment(top) or first.at,
         agent=_header_text(top, "agent"),
         user=_header_text(top, "user"),
@@ -248,8 +238,8 @@ def _finish_session(growing: _Growing, top: Mapping[str, Any], name: str) -> Ite
         host="messages",
         title=_header_text(top, "title"),
     )
-    metadata = top.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    found = top.get("metadata")
+    metadata = found if isinstance(found, dict) else {}
     yield Transcript(session, tuple(growing.turns), metadata=metadata)
 
 

@@ -57,17 +57,8 @@ class _Growing:
         role, text = text_member(message, "role"), _spoken_text(message)
         if role not in SPEAKERS or not text or self._is_copy(message, text):
             return
-        kind, origin = SPEAKERS[role]
-        self.turns.append(
-            Turn(
-                len(self.turns) + 1,
-                self.at,
-                kind,
-                text,
-                origin=origin,
-                ref=text_member(entry, "id"),
-            )
-        )
+        (kind, origin), ref = SPEAKERS[role], text_member(entry, "id")
+        self.turns.append(Turn(len(self.turns) + 1, self.at, kind, text, origin=origin, ref=ref))
 
     def _is_copy(self, message: dict[str, Any], text: str) -> bool:
         is_mirror = message.get("model") == "delivery-mirror"

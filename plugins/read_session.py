@@ -104,15 +104,10 @@ def _read_json_session(file: TranscriptFile) -> Iterator[Transcript]:
     turns = tuple(_yield_turns(entries, dated or EPOCH, roles))
     if turns:
         session = _make_session(value, turns[0].at)
-        task, variables = value.get("current_task"), value.get("temp_vars")
-        metadata = value.get("metadata")
-        yield Transcript(
-            session,
-            turns,
-            task if isinstance(task, dict) else {},
-            variables if isinstance(variables, dict) else {},
-            metadata=metadata if isinstance(metadata, dict) else {},
-        )
+        names = ("current_task", "temp_vars", "metadata")
+        found = (value.get(name) for name in names)
+        task, variables, metadata = (one if isinstance(one, dict) else {} for one in found)
+        yield Transcript(session, turns, task, variables, metadata=metadata)
 
 
 def _make_session(value: Mapping[str, Any], started: datetime) -> Session:

@@ -62,21 +62,14 @@ class ContainerRuntime:
             give_away(spec, NOBODY)
         profile = spec.stdin.with_name("seccomp.json")
         profile.write_text(json.dumps(describe_filter()), encoding="utf-8")
-        argv = [
-            engine,
-            "run",
-            f"--security-opt=seccomp={profile}",
-            *_isolate(engine, spec),
-            *_mount(spec),
-            *_limit(spec.limits),
-        ]
+        argv = [engine, "run", f"--security-opt=seccomp={profile}", *_isolate(engine, spec)]
+        argv += [*_mount(spec), *_limit(spec.limits)]
         # By name: what a program has as arguments is for all users of a machine to read.
         argv += [f"--env={name}" for name in spec.env if name not in _OWN]
         env = {**os.environ, **{n: value for n, value in spec.env.items() if n not in _OWN}}
         # The limits are those of the program, and not of what waits for it.
-        begun = start_process(
-            spec._replace(limits=Limits(output_bytes=0)), [*argv, self._image, *spec.argv], env
-        )
+        unbound = spec._replace(limits=Limits(output_bytes=0))
+        begun = start_process(unbound, [*argv, self._image, *spec.argv], env)
         self._removals[begun.pid] = [engine, "rm", "--force", "--volumes", spec.run]
         return begun
 

@@ -108,9 +108,8 @@ def carry_over(node: str) -> int:
                 sink.flush()
             if code is not None:
                 return int(code)
-            if select.select([given], [], [], _LOOK_SECONDS)[0] and not os.read(
-                given.fileno(), 65536
-            ):
+            heard = select.select([given], [], [], _LOOK_SECONDS)[0]
+            if heard and not os.read(given.fileno(), 65536):
                 return _CANNOT  # Who asked for the run is gone.
     except ray.exceptions.RayError as error:
         said = str(error).strip().splitlines() or [type(error).__name__]

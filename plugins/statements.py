@@ -92,12 +92,9 @@ def _merge_statements(transcript: Transcript, drafts: list[Draft]) -> list[Draft
     quoted = {quote for draft in drafts if not _is_loose(draft) for quote in draft.quotes}
     gone = list(_taken_back(transcript, lines, drafts))
     apart = {quote for draft in gone for quote in draft.quotes}
-    chat = transcript.has_several_people()
-    facts = (
-        []
-        if chat
-        else [*_find_facts(transcript, lines, quoted | apart), *_find_answers(transcript)]
-    )
+    facts: list[Draft] = []
+    if not transcript.has_several_people():
+        facts = [*_find_facts(transcript, lines, quoted | apart), *_find_answers(transcript)]
     told = {quote for fact in facts for quote in fact.quotes}
     rest = [one for one in drafts if not (told & set(one.quotes) and not _is_apart(one, facts))]
     kept = [draft for draft in (*rest, *facts) if not apart & set(draft.quotes)]

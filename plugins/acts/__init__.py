@@ -90,10 +90,10 @@ def distil_session(
         drafts = [draft for draft in drafts if not _is_passing(draft)]
     found = (act for act in _find_acts(transcript) if not _is_copied(act, transcript))
     acts = [act for act in found if not _is_read(act, drafts)]
-    changes = _find_changes(transcript)
+    said = [turn for turn in transcript.turns if turn.is_speech]
+    changes = Changes((turn.n, turn.text) for turn in said)
     over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
     still = [act for act in acts if act.quotes[-1].n not in over]
-    said = (turn for turn in transcript.turns if turn.is_speech)
     defined = [(turn.n, one) for turn in said for one in definitions_in(turn.text)]
     still = [_with_definition(act, defined) for act in still]
     merged = _merge_drafts([one for one in drafts if not _is_over(one, over)], still)
@@ -203,10 +203,6 @@ def _is_read(act: Draft, drafts: list[Draft]) -> bool:
 def _has_subject(draft: Draft) -> bool:
     """Whether a draft says what it is about: by its key, or by the slot that it fills."""
     return is_named(draft.key) or slot_of(draft.value, project=draft.project) is not None
-
-
-def _find_changes(transcript: Transcript) -> Changes:
-    return Changes((turn.n, turn.text) for turn in transcript.turns if turn.is_speech)
 
 
 def _is_changed(act: Draft, changes: Changes) -> bool:
@@ -350,11 +346,7 @@ def _find_orders(
         # Somebody who pastes the agent's words back quotes an order and gives none.
         own = [clause for clause in own if not is_copied(clause.text, before.text)]
     own = of_work(own) if at_work else of_chat(own)
-    orders = [
-        clause
-        for clause in own
-        if clause.act is Act.ORDER and not _is_keep_or_drop_order(clause.text)
-    ]
+    orders = [one for one in own if one.act is Act.ORDER and not _keeps_or_drops(one.text)]
     for group in _group_orders(orders):
         # "Never again!" orders something that only the talk around it names.
         if max(traits_of(one.text).words for one in group) < 3:
@@ -387,7 +379,7 @@ def _group_orders(orders: Sequence[Clause]) -> list[list[Clause]]:
     return groups
 
 
-def _is_keep_or_drop_order(text: str) -> bool:
+def _keeps_or_drops(text: str) -> bool:
     """Whether an order is about what is held to be so: to leave it, or to let go of it."""
     low = fold_case(text)
     return hypotheticals.REFUSAL.search(low) is not None or updates.takes_back(text)

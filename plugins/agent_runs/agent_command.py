@@ -17,15 +17,7 @@ from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_j
 from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine
-from kimi_memory.domain.agent_run import (
-    SECURITIES,
-    TASK_CLASSES,
-    AgentRun,
-    Limits,
-    Needs,
-    Program,
-    Task,
-)
+from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, AgentRun, Needs, Program, Task
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.domain.memory_tables import parse_span
@@ -201,9 +193,7 @@ def _choose_program(memory: Memory, arguments: Namespace) -> Program:
         raise UsageError("--seconds is not above zero. Give how long it may take.")
     limits = found.limits
     if arguments.seconds is not None:
-        limits = Limits(
-            limits.cpu_s, arguments.seconds, limits.memory_mb, limits.output_bytes, limits.calls
-        )
+        limits = replace(limits, wall_s=arguments.seconds)
     return found._replace(
         runtime=arguments.runtime or found.runtime,
         network=found.network or arguments.network,

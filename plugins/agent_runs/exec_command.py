@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kimi_memory import Memory
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import open_memory, show, show_json, show_result, user_plugins
+from kimi_memory.cli.shared import open_memory, show_result, user_plugins
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import Grant, Limits
@@ -149,9 +149,6 @@ def _epoch_of(memory: Memory) -> int:
 
 def _check(arguments: Namespace) -> int:
     found = open_state().check_audit()
-    if arguments.json:
-        show_json({"problems": found})
-    else:
-        for line in found or [say("The audit is whole.")]:
-            show(translate(line))
+    lines = map(translate, found or [say("The audit is whole.")])
+    show_result(arguments, {"problems": found}, lines)
     return 1 if found else 0

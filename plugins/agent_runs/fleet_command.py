@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kimi_memory import Opening
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.cli.shared import find_person, on_terminal, show, show_json, show_note
+from kimi_memory.cli.shared import find_person, on_terminal, show_note, show_result
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster.fleet import consolidate_unit, find_memories, run_fleet
 from kimi_memory.cluster.membership import Cluster
@@ -61,19 +61,12 @@ def run(arguments: Namespace) -> int:
     home = Home.of_user()
     units = list(_list_units(arguments, home))
     if arguments.dry_run:
-        if arguments.json:
-            show_json([{"folder": one.folder, "node": one.node} for one in units])
-        for one in () if arguments.json else units:
-            show("  ".join(filter(None, (one.folder, one.node))))
+        rows = [{"folder": one.folder, "node": one.node} for one in units]
+        show_result(arguments, rows, ("  ".join(filter(None, row.values())) for row in rows))
         return 0
     results = _run_units(arguments, home, units)
-    if arguments.json:
-        show_json(
-            [{**one._asdict(), "unit": one.unit.folder, "name": one.unit.name} for one in results]
-        )
-    else:
-        for line in _format_results(results):
-            show(line)
+    found = [{**one._asdict(), "unit": one.unit.folder, "name": one.unit.name} for one in results]
+    show_result(arguments, found, _format_results(results))
     return KimiMemoryError.exit_code if any(one.outcome == "failed" for one in results) else 0
 
 

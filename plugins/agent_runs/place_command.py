@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import foretell, show_json, show_result, show_text
+from kimi_memory.cli.shared import foretell, show_result
 from kimi_memory.cli.terminal import say, translate
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine
@@ -46,69 +46,63 @@ _PERMISSIONS = ("sudo", "filesystem", "network", "docker")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--task", choices=TASK_CLASSES, default="batch", help="default: batch")
-    parser.add_argument("--for", dest="name", default="", help="a deployed memory to be near to")
-    parser.add_argument(
-        "--expected", type=float, default=0.0, metavar="S", help="so many seconds it should take"
-    )
-    parser.add_argument(
-        "--deadline", default="", metavar="WHEN", help="when it has to be done at last"
-    )
-    parser.add_argument("--realtime", action="store_true", help="somebody waits for each answer")
-    parser.add_argument("--security", choices=SECURITIES, default="normal", help="default: normal")
-    parser.add_argument("--region", default="", help="where it must run")
-    parser.add_argument("--needs", default="", help="runtimes and languages, by commas")
-    parser.add_argument("--permissions", default="", help="of sudo, filesystem, network, docker")
-    parser.add_argument("--cpu", type=float, default=0.0, metavar="N", help="processors")
-    parser.add_argument("--ram", type=int, default=0, metavar="MB", help="memory")
-    parser.add_argument("--disk", type=int, default=0, metavar="MB", help="disk")
-    parser.add_argument("--gpu", action="store_true", help="a GPU")
+    add = parser.add_argument
+    add("--task", choices=TASK_CLASSES, default="batch", help="default: batch")
+    add("--for", dest="name", default="", help="a deployed memory to be near to")
+    add("--expected", type=float, default=0.0, metavar="S", help="so many seconds it should take")
+    add("--deadline", default="", metavar="WHEN", help="when it has to be done at last")
+    add("--realtime", action="store_true", help="somebody waits for each answer")
+    add("--security", choices=SECURITIES, default="normal", help="default: normal")
+    add("--region", default="", help="where it must run")
+    add("--needs", default="", help="runtimes and languages, by commas")
+    add("--permissions", default="", help="of sudo, filesystem, network, docker")
+    add("--cpu", type=float, default=0.0, metavar="N", help="processors")
+    add("--ram", type=int, default=0, metavar="MB", help="memory")
+    add("--disk", type=int, default=0, metavar="MB", help="disk")
+    add("--gpu", action="store_true", help="a GPU")
     _declare_offer(parser)
 
 
 def _declare_offer(parser: ArgumentParser) -> None:
     """Declare what a machine says of itself, and of the way to others."""
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--offer",
         action="store_true",
         help="say that this machine offers all that, instead; of processors, memory and disk what "
         "it has, if not given",
     )
-    parser.add_argument("--gpu-ram", type=int, default=0, metavar="MB", help="with --offer")
-    parser.add_argument("--providers", default="", help="with --offer: of models, by commas")
-    parser.add_argument("--use-case", choices=_USE_CASES, default="", help="with --offer")
-    parser.add_argument(
+    add("--gpu-ram", type=int, default=0, metavar="MB", help="with --offer")
+    add("--providers", default="", help="with --offer: of models, by commas")
+    add("--use-case", choices=_USE_CASES, default="", help="with --offer")
+    add(
         "--most", type=int, default=0, metavar="N", help="with --offer: so many memories; 0 for any"
     )
-    parser.add_argument(
+    add(
         "--label", action="append", default=[], metavar="NAME=VALUE",
         help="with --offer: what you say of it; may be repeated",
     )  # fmt: skip
-    parser.add_argument(
+    add(
         "--load",
         type=int,
         default=0,
         metavar="PERCENT",
         help="with --offer: at least so busy; else as it is measured",
     )
-    parser.add_argument(
-        "--status", choices=_STATES, default="online", help="with --offer; default: online"
-    )
-    parser.add_argument(
+    add("--status", choices=_STATES, default="online", help="with --offer; default: online")
+    add(
         "--endpoint", default="", metavar="ssh:HOST",
         help="with --offer: how others reach what carries out here",
     )  # fmt: skip
-    parser.add_argument(
+    add(
         "--measure", action="append", default=[], metavar="NODE",
         help="measure how long the way from this machine to another and back takes",
     )  # fmt: skip
-    parser.add_argument(
+    add(
         "--latency", action="append", default=[], metavar="NODE=MS",
         help="say how long the way from this machine to another and back takes",
     )  # fmt: skip
-    parser.add_argument(
-        "--dry-run", action="store_true", help="with --offer, --latency, --measure: note nothing"
-    )
+    add("--dry-run", action="store_true", help="with --offer, --latency, --measure: note nothing")
 
 
 def run(arguments: Namespace) -> int:
@@ -123,20 +117,15 @@ def run(arguments: Namespace) -> int:
             publish_offer(cluster, _read_offer(arguments))
         pinged = [measure_latency(cluster, node) for node in arguments.measure]
         if pinged:
-            show_result(
-                arguments,
-                [one._asdict() for one in pinged],
-                "\n".join(map(_format_latency, pinged)),
-            )
+            rows = [one._asdict() for one in pinged]
+            show_result(arguments, rows, "\n".join(map(_format_latency, pinged)))
             return 0
         if arguments.offer or measured:
             show_result(arguments, {"node": cluster.node}, f"{cluster.node}: noted.")
             return 0
         found = place(cluster, _read_task(arguments), forbid=_find_policies(cluster, arguments))
-    if arguments.json:
-        show_json({**found._asdict(), "refused": [one._asdict() for one in found.refused]})
-    else:
-        show_text(format_placement(found))
+    value = {**found._asdict(), "refused": [one._asdict() for one in found.refused]}
+    show_result(arguments, value, format_placement(found))
     return 0
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.cli.shared import find_memory, show, show_json
+from kimi_memory.cli.shared import find_memory, show_result
 from kimi_memory.cli.terminal import count_columns, pad, say
 from kimi_memory.cluster.fleet import find_memories
 from kimi_memory.domain.agent_run import Usage
@@ -53,11 +53,7 @@ def run(arguments: Namespace) -> int:
         exporting = import_module("kimi_memory.plugins.agent_runs.usage_export")
         exporting.export_usage(sum_usage(rows, exporting.BY), arguments.otlp)
     found = sum_usage(rows, by)
-    if arguments.json:
-        show_json(found)
-    else:
-        for line in _format_table(found, by):
-            show(line)
+    show_result(arguments, found, _format_table(found, by))
     return 0
 
 

@@ -124,8 +124,7 @@ def unproven(file: Stored, turns: Mapping[str, str]) -> Iterator[Rot]:
     bare = [memo for memo in claims if not memo.sources]
     if bare:
         why = f"{len(bare)} of {len(claims)} statements name no source"
-        if len(claims) == 1:
-            why = "it names no source"
+        why = why if len(claims) > 1 else "it names no source"
         remedy = "Say where it comes from, or let its conversation be stored."
         yield Rot(Check.UNPROVEN, file.path, bare[0].line, why, remedy, count=len(bare))
     for memo in file.memos if turns else ():
@@ -162,9 +161,8 @@ def foreign(placed: Sequence[Placed]) -> Iterator[Rot]:
             why = f"it is in {_NAMES[here]} among statements in {_NAMES[common]}"
         else:
             continue
-        yield Rot(
-            Check.LANGUAGE, one.file.path, memo.line, why, "Keep it in the words of its evidence."
-        )
+        remedy = "Keep it in the words of its evidence."
+        yield Rot(Check.LANGUAGE, one.file.path, memo.line, why, remedy)
 
 
 def _neighbourhood_path(placed: Placed) -> str:

@@ -118,9 +118,7 @@ def _same_key(one: Placed, two: Placed) -> bool:
 
 
 def _same_subject(one: Placed, two: Placed) -> bool:
-    if _same_key(one, two):
-        return True
-    return _subject_words(one) == _subject_words(two)
+    return _same_key(one, two) or _subject_words(one) == _subject_words(two)
 
 
 def _subject_words(placed: Placed) -> frozenset[str]:
@@ -137,13 +135,12 @@ def _build_rot(check: Check, one: Placed, other: Placed, why: str, remedy: str) 
 
 def _build_card(placed: Placed) -> Card:
     memo, at = placed.memo, placed.at
-    kind = memo.type or CardType.FACT
     return Card(
         id=memo.id,
         created=at,
         updated=at,
         title=memo.title,
-        type=kind,
+        type=memo.type or CardType.FACT,
         key=memo.key,
         value=_clipped_text(placed),
         verified=at,

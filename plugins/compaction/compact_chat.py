@@ -30,16 +30,7 @@ from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 
 from .chat import LABEL, Reach, cost_of, cut, find_reach, is_gist, session_of, text_of
-from .summarize import (
-    Point,
-    allowed,
-    choose,
-    lines_of,
-    paragraph,
-    points_in,
-    points_of,
-    tongue,
-)
+from .summarize import Point, allowed, choose, lines_of, paragraph, points_in, points_of, tongue
 
 _SUMMARY_SHARE = 0.25
 _LEAST_SUMMARY = 200

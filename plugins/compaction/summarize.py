@@ -225,7 +225,6 @@ def allowed(points: Iterable[Point], objection: Callable[[Draft], str]) -> Itera
 
 
 def _build_draft(words: str, quote: Quote) -> Draft:
-    lang = Lang(language_of(words))
     return Draft(
         type=CardType.FACT,
         key="",
@@ -233,7 +232,7 @@ def _build_draft(words: str, quote: Quote) -> Draft:
         value=words,
         quotes=(quote,),
         at=EPOCH,
-        lang=lang,
+        lang=Lang(language_of(words)),
     )
 
 

@@ -11,10 +11,12 @@ import shutil
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import Literal
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.cli.shared import show
@@ -26,9 +28,6 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
 
 from .time_story import WORDS, tell_story
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 NOW = datetime(2026, 3, 9, 8, tzinfo=UTC)
 """The Monday after the conversations: their time is the demo's time."""
@@ -66,11 +65,8 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run_demo(arguments: Namespace) -> int:
-    kind, *rest = (
-        arguments.words
-        if arguments.words[:1] in (["time"], ["cluster"])
-        else ["", *arguments.words]
-    )
+    named = arguments.words[:1] in (["time"], ["cluster"])
+    kind, *rest = arguments.words if named else ["", *arguments.words]
     if len(rest) > 1:
         raise UsageError(f"{rest[1]!r} is one folder too many. Name one.")
     folder = Path(rest[0] if rest else f"demo-{kind or 'memory'}")
@@ -144,20 +140,13 @@ def _run_period(memory: Memory, period: Literal["daily", "weekly"]) -> Iterator[
 def _load_transcripts() -> Iterator[TranscriptFile]:
     folder = files("kimi_memory.templates") / "starter" / "transcripts"
     for name in ("zh.jsonl", "en.jsonl"):
-        yield _transcript_file(folder / name)
-
-
-def _transcript_file(resource: Traversable) -> TranscriptFile:
-    def open_it() -> BinaryIO:
-        return resource.open("rb")  # type: ignore[return-value]  # a binary mode gives bytes
-
-    return TranscriptFile(resource.name, resource.read_bytes()[:65536], open_it)
+        content = (folder / name).read_bytes()
+        yield TranscriptFile(name, content[:65536], partial(BytesIO, content))
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {op}" for op, count in sorted(counts.items())) or say(
-        "nothing to do"
-    )
+    said = ", ".join(f"{count} {op}" for op, count in sorted(counts.items()))
+    return said or say("nothing to do")
 
 
 def _show_answers(memory: Memory, question: str) -> Iterator[str]:

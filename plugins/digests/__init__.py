@@ -261,9 +261,8 @@ class _Reader:
         return found if self._kind == "work" else self._complete(turn, own, found)
 
     def _is_pasted(self, turn: Turn, clause: Clause) -> bool:
-        if is_of_stranger(turn.text, clause.start) or _is_brought(turn, clause):
-            return True
-        return self._is_handed_over(turn)
+        brought = is_of_stranger(turn.text, clause.start) or _is_brought(turn, clause)
+        return brought or self._is_handed_over(turn)
 
     def _is_handed_over(self, turn: Turn) -> bool:
         """Whether the turns before one bring it in as a text of somebody else."""

@@ -61,9 +61,8 @@ def choose_lines(bits: list[Bit], sort: str, room: int) -> list[DigestLine]:
     likely = [line for line in told.values() if _tells(line, sort)]
     alone = not likely and sort == "work"
     if alone:
-        likely = nlargest(
-            1, (line for line in told.values() if _chance(line) >= ALONE), key=_chance
-        )
+        fair = (line for line in told.values() if _chance(line) >= ALONE)
+        likely = nlargest(1, fair, key=_chance)
     # What tells too little takes no room from others.
     kept = _fill_lines([bit for line in likely for bit in line], sort, room)
     lines = [_build_line(line) for line in kept if alone or _tells(line, sort)]

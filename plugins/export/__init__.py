@@ -19,7 +19,7 @@ from kimi_memory.cli.shared import find_memory, open_memory, show, show_json
 from kimi_memory.cli.terminal import say
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.ids import zulu
-from kimi_memory.domain.note import Card, CardType, Lang, Link, Quote, Source, Status
+from kimi_memory.domain.note import Card, CardType, Lang, Link, Note, Quote, Source, Status
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.card_form import page_language
@@ -166,12 +166,12 @@ def export_graph(
 
 def export_json(memory: Memory, path: Path, *, past: bool = False, force: bool = False) -> Exported:
     """Write all cards and their links as one JSON document; arguments as for the graph."""
-    filed = [one for one in _read_notes(memory, past=past) if isinstance(one.note, Card)]
+    filed = _read_cards(memory, past=past)
     content = {
         "format": CARDS_FORMAT,
         "memory": memory.settings.memory.name,
         "at": memory.clock().isoformat(),
-        "cards": [_card_fields(one) for one in filed],
+        "cards": [_members_of(one.note) | {"path": one.path} for one in filed],
     }
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
     _write(memory, path, text.encode(), force=force)
@@ -289,10 +289,8 @@ def _index_entry(card: Card, path: str) -> dict[str, str]:
     }
 
 
-def _card_fields(one: Filed) -> dict[str, object]:
-    return {field.name: _plain(getattr(one.note, field.name)) for field in fields(one.note)} | {
-        "path": one.path,
-    }
+def _members_of(value: Note | Link) -> dict[str, object]:
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
 
 
 def _session_members(transcript: Transcript) -> dict[str, Json]:
@@ -340,7 +338,7 @@ def _plain(value: object) -> object:
         case Quote():
             return {"source": f"session:{value.session}#{value.n}", "text": value.text}
         case Link():
-            return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+            return _members_of(value)
         case tuple():
             return [_plain(one) for one in value]
     return value

@@ -25,12 +25,7 @@ from kimi_memory.domain.change_log import ChangeLog, Fenced, Lease, Row, Taken
 from kimi_memory.errors import UsageError
 
 try:
-    from .connection import (
-        DEADLINE_SECONDS,
-        Connection,
-        Server,
-        await_message,
-    )
+    from .connection import DEADLINE_SECONDS, Connection, Server, await_message
 except ImportError:
     Connection = None  # type: ignore[assignment,misc]  # without the extra, it is refused
 

@@ -62,9 +62,7 @@ class _File:
 
     @property
     def old(self) -> str:
-        if self.path is not None:
-            return user_files.text_at(self.path)
-        return ""
+        return user_files.text_at(self.path) if self.path is not None else ""
 
 
 def _run(arguments: Namespace) -> int:
@@ -128,10 +126,8 @@ def _change_crontab(arguments: Namespace, block: str, tag: str) -> int:
     # entries that could not be read.
     if code and "no crontab" not in complaint:
         raise UsageError(f"crontab cannot be read: {complaint.strip()}. Mend it first.")
-    if arguments.remove:
-        new = schedule.without_block(old, tag)
-    else:
-        new = schedule.with_block(old, block, tag)
+    gone = arguments.remove
+    new = schedule.without_block(old, tag) if gone else schedule.with_block(old, block, tag)
     if _show_changes(arguments, [("crontab", old, new)]):
         code, _, complaint = user_files.call(["crontab", "-"], new)
         if code:

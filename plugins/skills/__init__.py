@@ -86,13 +86,11 @@ def _install_skill(memory: Memory, arguments: Namespace) -> int:
         raise UsageError(f"{one.path} is not valid: {one.problems[0]}. Correct it first.")
     path = arguments.dest.expanduser() / one.name / "SKILL.md"
     old = user_files.text_at(path)
-    if old and old != one.text and not arguments.force:
+    changes = old != one.text
+    if old and changes and not arguments.force:
         raise UsageError(f"{path} holds another text. Compare them, or add --force.")
-    if old != one.text:
+    if changes:
         user_files.put(path, one.text)
-    show_result(
-        arguments,
-        {"name": one.name, "path": path, "changed": old != one.text},
-        f"{path}: {'installed' if old != one.text else 'there already'}",
-    )
+    value = {"name": one.name, "path": path, "changed": changes}
+    show_result(arguments, value, f"{path}: {'installed' if changes else 'there already'}")
     return 0

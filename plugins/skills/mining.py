@@ -37,8 +37,7 @@ _ORDER_EN = regex(
 )
 _SPLIT_EN = regex(r"[,;]?\s{0,3}(?:and )?\b(?:then|next|after that|finally|lastly)\b[, ]*")
 _ORDER_ZH = regex(
-    r"先(?P<steps>[^。！？\n]{2,120}?[，,、；]?(?:再|然后|接着|最后)"
-    r"[^。！？\n]{2,160})"
+    r"先(?P<steps>[^。！？\n]{2,120}?[，,、；]?(?:再|然后|接着|最后)[^。！？\n]{2,160})"
 )
 _SPLIT_ZH = regex(r"[，,、；]?\s{0,3}(?:再|然后|接着|最后)")
 _SPAN = regex(r"`([^`\n]{2,120})`")

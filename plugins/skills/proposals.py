@@ -116,20 +116,20 @@ class FindSkills:
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the sessions as they are."""
         found, left_out = _find_new_skills(self._memory)
-        names = [skill.name for skill in found]
-        changes = [Create(skill.path, skill.text.encode()) for skill in found]
         return Plan(
             kind=self.kind,
-            subject=", ".join(names)[:80],
+            subject=", ".join(skill.name for skill in found)[:80],
             inputs=digest_of([self.kind, *(skill.text for skill in found)]),
-            changes=tuple(changes),
+            changes=tuple(Create(skill.path, skill.text.encode()) for skill in found),
             left_out=tuple(left_out),
         )
 
 
 def _find_new_skills(memory: Memory) -> tuple[list[Skill], list[str]]:
     # Who deleted a proposal does not want to see it again.
-    known = {*_yield_proposed_paths(memory), *memory.store.files(FOLDER)}
+    proposed = memory.jobs.records(FindSkills.kind)
+    known = {effect.path for job in proposed for effect in job.effects}
+    known |= {*memory.store.files(FOLDER)}
     gate = DraftGate.from_context(memory)
     found: list[Skill] = []
     left_out: list[str] = []
@@ -157,45 +157,34 @@ def _yield_shared_sessions(memory: Memory, left_out: list[str]) -> Iterator[tupl
             yield place.root, transcript
 
 
-def _yield_proposed_paths(memory: Memory) -> Iterator[str]:
-    """Yield the path of every skill that was ever proposed and not taken back."""
-    for job in memory.jobs.records(FindSkills.kind):
-        yield from (effect.path for effect in job.effects)
-
-
 def _build_draft(procedure: Procedure) -> Draft:
     words = outline(procedure.steps)
-    quotes = tuple(step.quote for run in procedure.runs for step in run)
-    lang = Lang(language_of(words))
     return Draft(
         type=CardType.PATTERN,
         key="",
         title=words[:60],
         value=words,
-        quotes=quotes,
+        quotes=tuple(step.quote for run in procedure.runs for step in run),
         at=EPOCH,
-        lang=lang,
+        lang=Lang(language_of(words)),
         origin=Origin.AGENT,
     )
 
 
 def _build_skill(procedure: Procedure, memory: Memory) -> Skill:
-    told = outline(procedure.steps)
+    told, count = outline(procedure.steps), len(procedure.runs)
     # Commands are English everywhere; who asked for them may not be.
     asked = "\n".join(run[0].asked for run in procedure.runs)
     lang = language_of(asked if procedure.steps[0].is_command else told)
     name = _skill_name(procedure)
-    count = len(procedure.runs)
     # The format allows no angle brackets in a description.
     told = told.replace("<", "‹").replace(">", "›")
-    about = ", ".join(procedure.about[:6]) if lang == "en" else "、".join(procedure.about[:6])
+    about = (", " if lang == "en" else "、").join(procedure.about[:6])
     description = _describe_skill(lang, told, about, count)
+    quotes = [[step.quote for step in run] for run in procedure.runs[:_QUOTED_RUNS]]
     runs = [
-        {
-            "session": run[0].quote.session,
-            "quotes": [(s.quote.n, _collapse_spaces(s.quote.text)) for s in run],
-        }
-        for run in procedure.runs[:_QUOTED_RUNS]
+        {"session": run[0].session, "quotes": [(q.n, _collapse_spaces(q.text)) for q in run]}
+        for run in quotes
     ]
     text = fill(
         "skills/SKILL",
