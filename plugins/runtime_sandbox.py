@@ -55,7 +55,9 @@ class SandboxRuntime:
             give_away(spec, user)
         with open_filter() as handle, open_content(_list_variables(spec)) as more:
             argv = ["bwrap", *_isolate(), "--seccomp", str(handle), "--args", str(more)]
-            argv += [*_mount(spec), "--", *_limit(spec)]
+            # Counted inside of the sandbox: outside, the user's other processes would count, too.
+            limit = f"--nproc={_PROCESSES}:{_PROCESSES}"
+            argv += [*_mount(spec), "--", "prlimit", limit, "--", *spec.argv]
             return start_process(spec, argv, {"PATH": "/usr/bin:/bin"}, user, (handle, more))
 
     def stop(self, started: Started, grace_s: float) -> None:
@@ -107,11 +109,6 @@ def _list_variables(spec: RunSpec) -> bytes:
     for name, value in {**spec.env, "PATH": "/usr/local/bin:/usr/bin:/bin"}.items():
         words += ["--setenv", name, value]
     return b"".join(word.encode() + b"\0" for word in words)
-
-
-def _limit(spec: RunSpec) -> Iterator[str]:
-    # Counted inside of the sandbox: outside, the user's other processes would count as well.
-    yield from ("prlimit", f"--nproc={_PROCESSES}:{_PROCESSES}", "--", *spec.argv)
 
 
 @hookimpl(trylast=True)

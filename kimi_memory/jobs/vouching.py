@@ -129,8 +129,7 @@ class Vouching:
         if made is not None:
             return made
         # Somebody chose among the parents; what is not in both of them waits.
-        trees = [self._signed.read_tree(one) for one in (*row.parents, row.id)]
-        *before, now = trees
+        *before, now = (self._signed.read_tree(one) for one in (*row.parents, row.id))
         chosen = {path for path in now if any(one.get(path) != now[path] for one in before)}
         return {**_unite(parents), **dict.fromkeys(chosen, level)}
 

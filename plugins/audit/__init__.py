@@ -58,16 +58,10 @@ def _run(arguments: Namespace) -> int:
     report = audit(root, user_plugins(), datetime.now(UTC), stale_days=arguments.stale_days)
     if arguments.json:
         counts = {str(check): count for check, count in report.counts.items()}
-        show_json({**_to_json_object(report), "counts": counts})
+        show_json({**plain(report), "counts": counts})
     else:
         _print_report(report, whole=arguments.all)
     return 0
-
-
-def _to_json_object(report: Audit) -> dict[str, object]:
-    found = plain(report)
-    assert isinstance(found, dict)  # a dataclass becomes an object
-    return found
 
 
 def _print_report(report: Audit, *, whole: bool) -> None:
