@@ -50,32 +50,28 @@ def find_purged_words(
         kept: what the other copy has now; what stands there was not destroyed.
     """
     texts = {text for one in washed if not _is_of(one, sessions) for text in _yield_texts(one)}
-    found, wash = dict[str, None](), _Wash(())
+    found, known = dict[str, None](), spellings(())
     # Where one mark stands, it is sure what stood there; with that, most others are known.
     for text in sorted(texts, key=lambda text: (text.new.count(PURGED), text)):
-        if wash.words(text.old) != text.new and (words := tuple(_align(text))):
+        if _wash(text.old, known) != text.new and (words := tuple(_align(text))):
             found |= dict.fromkeys(words)
-            wash = _Wash(tuple(found))
+            known = spellings(tuple(found))
     sure = tuple(one for one in found if not any(map(spellings([one]).search, kept)))
-    wash = _Wash(sure)
-    names = dict(pair for one in washed for pair in _yield_names(one, wash))
+    known = spellings(sure)
+    names = dict(pair for one in washed for pair in _yield_names(one, known))
     held = {name for content in kept for name in HASH.findall(content)} if names else set()
     return Purged(sure, {old: new for old, new in names.items() if old.encode() not in held})
 
 
-class _Wash:
-    def __init__(self, texts: tuple[str, ...]) -> None:
-        self._pattern = spellings(texts)
-
-    def words(self, text: str) -> str:
-        return self._pattern.sub(PURGED.encode(), text.encode()).decode("utf-8", "replace")
+def _wash(text: str, words: re.Pattern[bytes]) -> str:
+    return words.sub(PURGED.encode(), text.encode()).decode("utf-8", "replace")
 
 
-def _yield_names(washed: Washed, wash: _Wash) -> Iterator[tuple[str, str]]:
+def _yield_names(washed: Washed, words: re.Pattern[bytes]) -> Iterator[tuple[str, str]]:
     """Yield what the other copy put in the place of hashes, with a key that only it has."""
     before, after = _split_lines(washed)
     for old, new in zip(before, after, strict=False) if len(before) == len(after) else ():
-        ours, theirs = (_NAME.findall(line) for line in (wash.words(old), new))
+        ours, theirs = (_NAME.findall(line) for line in (_wash(old, words), new))
         if old != new and len(ours) == len(theirs):
             pairs = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
             yield from ((o, n) for o, n in pairs if _HEX.fullmatch(o) or "purged-" in n)
