@@ -81,16 +81,12 @@ def _yield_statements(text: str) -> Iterator[tuple[int, str, str]]:
         bullet = None if fenced else _BULLET.fullmatch(line)
         apart = fence or fenced or title or bullet or not line.strip() or _OTHER.match(line)
         if apart and parts:
-            yield from _filter_statement(start, heading, parts)
+            words = _BLOCK_ID.sub("", " ".join(parts)).strip()
+            if len(words.encode()) >= _LEAST and not _POINTER.fullmatch(words):
+                yield start, heading, words
             parts = []
         fenced ^= fence
         heading = title[2] if title else heading
         if bullet or not apart:
             start = start if parts else number
             parts.append(bullet[2] if bullet else line.strip())
-
-
-def _filter_statement(line: int, heading: str, parts: list[str]) -> Iterator[tuple[int, str, str]]:
-    words = _BLOCK_ID.sub("", " ".join(parts)).strip()
-    if len(words.encode()) >= _LEAST and not _POINTER.fullmatch(words):
-        yield line, heading, words

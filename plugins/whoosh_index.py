@@ -261,7 +261,9 @@ class WhooshIndex:
 
     def write(self, add: Iterable[tuple[int, Sequence[str]]], remove: Iterable[int]) -> None:
         """Remove units by key, then add units as (key, words)."""
-        gone, rest = self._find_rows(remove), iter(add)
+        wanted = np.fromiter(remove, dtype=np.int64)
+        gone = [int(row) for row in np.flatnonzero(np.isin(self.keys(), wanted))]
+        rest = iter(add)
         batch = list(islice(rest, BATCH))
         while gone or batch:
             self._commit_batch(batch, gone)
@@ -288,10 +290,6 @@ class WhooshIndex:
             except EmptyIndexError as error:  # Another process has put a new one in its place.
                 raise FileNotFoundError(str(error)) from error
         return list(self._reader.leaf_readers())
-
-    def _find_rows(self, keys: Iterable[int]) -> list[int]:
-        wanted = np.fromiter(keys, dtype=np.int64)
-        return [int(row) for row in np.flatnonzero(np.isin(self.keys(), wanted))]
 
     def _commit_batch(
         self, add: Sequence[tuple[int, Sequence[str]]], remove: Sequence[int]

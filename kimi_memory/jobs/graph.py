@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import pairwise
 
 from kimi_memory.domain.graph import Edge, Graph, links_of, mentioned, name_of
@@ -160,8 +159,5 @@ def _in_order(
     for card in cards:
         groups.setdefault(about(card), []).append(card)
     for group in groups.values():
-        yield from pairwise(sorted(group, key=_start_order))
-
-
-def _start_order(card: Card) -> tuple[datetime, str]:
-    return (card.valid_from or card.created, card.id)
+        group.sort(key=lambda card: (card.valid_from or card.created, card.id))
+        yield from pairwise(group)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from kimi_memory.domain.change import Change, Delete, digest
@@ -53,7 +52,9 @@ def _find_base(history: History, path: str, theirs: bytes, now: bytes) -> bytes 
 
     Either of both may have been here before it lost or won: those are no base.
     """
-    earlier = [one for one in _read_earlier(history, path) if one not in (theirs, now)]
+    blobs = list(dict.fromkeys(one.blob for one in history.versions(path)))[:_VERSIONS]
+    contents = history.blobs(blobs)
+    earlier = [contents[blob] for blob in blobs if contents[blob] not in (theirs, now)]
     return min(earlier, key=lambda one: _distance(one, theirs), default=None)
 
 
@@ -69,13 +70,6 @@ def _shared(path: str, theirs: bytes, now: bytes) -> bytes | None:
         return None
     one, other = ((text or "").splitlines(keepends=True) for text in texts)
     return "".join(common_lines(one, other)).encode()
-
-
-def _read_earlier(history: History, path: str) -> Iterator[bytes]:
-    """Yield the last versions of a file, the newest first."""
-    blobs = list(dict.fromkeys(one.blob for one in history.versions(path)))[:_VERSIONS]
-    contents = history.blobs(blobs)
-    return (contents[blob] for blob in blobs)
 
 
 def _distance(one: bytes, other: bytes) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -134,7 +133,7 @@ class Scrub:
             return _BASE.sub(lambda found: found[1] + self._keyed_sign(found[2]), clean, count=1)
         # Still as the generator wrote it, so it may go on rewriting the page.
         text = _SIGNED.sub(f"generated: {'0' * 12}", clean.decode("utf-8", "replace"), count=1)
-        sign = hashlib.sha256(text.encode()).hexdigest()[:12]
+        sign = digest(text.encode())[:12]
         return text.replace(f"generated: {'0' * 12}", f"generated: {sign}", 1).encode()
 
     def _keyed_sign(self, sign: bytes) -> bytes:

@@ -27,7 +27,10 @@ class CommitGraph:
         self._parents = [
             [self.index[one] for one in row.parents if one in self.index] for row in rows
         ]
-        self.versions = self._count_versions()
+        self.versions: list[int] = []
+        for parents in self._parents:
+            before = (self.versions[one] for one in parents)
+            self.versions.append(1 + max(before, default=0))
         self.known = self._correct_clocks()
         """The moment of each commit, in seconds; never before that of a parent."""
         self.line = self._follow_line()
@@ -112,12 +115,6 @@ class CommitGraph:
             if number not in found:
                 found.add(number)
                 waiting += self._parents[number]
-        return found
-
-    def _count_versions(self) -> list[int]:
-        found: list[int] = []
-        for parents in self._parents:
-            found.append(1 + max((found[one] for one in parents), default=0))
         return found
 
     def _follow_line(self) -> list[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -265,8 +265,8 @@ class _Filling:
         for one in touched:
             for blob in filter(None, (one.blob, one.before)):
                 wanted.setdefault(blob, []).append(one.path)
-        found = {}
-        for blobs in _in_batches(wanted):
+        found, rest = {}, iter(wanted)
+        while blobs := list(islice(rest, _AT_ONCE)):
             for blob, content in self._history.blobs(blobs).items():
                 for path in dict.fromkeys(wanted[blob]):
                     entry = read_entry(path, content)
@@ -314,9 +314,3 @@ class _Filling:
 
 def _head(entry: Entry) -> list[str]:
     return [entry.kind, entry.key, entry.status, entry.path]
-
-
-def _in_batches(names: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(names)
-    while batch := list(islice(rest, _AT_ONCE)):
-        yield batch

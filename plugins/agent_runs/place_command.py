@@ -154,16 +154,12 @@ def format_placement(found: Placement) -> str:
         line = "{thinker} thinks, {doer} carries out"
         where = say(line, thinker=found.reasoning, doer=found.execution)
     widest = max((len(one.node) for one in found.refused), default=0)
-    lines = [
-        say("refused {node}  {why}", node=one.node.ljust(widest), why=_say_reasons(one.why))
-        for one in found.refused
-    ]
+    lines = []
+    for one in found.refused:
+        why = ", ".join(map(translate, _REASONS.split(one.why)))
+        lines.append(say("refused {node}  {why}", node=one.node.ljust(widest), why=why))
     head = f"{say(found.mode)}  {where}  {say('score {score}', score=found.score)}"
     return "\n  ".join([head, say("because {why}", why=translate(found.why)), *lines])
-
-
-def _say_reasons(why: str) -> str:
-    return ", ".join(map(translate, _REASONS.split(why)))
 
 
 def _find_policies(cluster: Cluster, arguments: Namespace) -> Forbid:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kimi_memory import Memory
-from kimi_memory.domain.agent_run import TASK_CLASSES, AgentRun, Program, Task
+from kimi_memory.domain.agent_run import TASK_CLASSES, Program, Task
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats.json_values import plain
@@ -44,11 +44,7 @@ def carry_out(
         except KimiMemoryError as error:
             yield {"outcome": "failed", "why": str(error)}
         else:
-            yield _describe(runs, found)
-
-
-def _describe(runs: Runs, run: AgentRun) -> dict[str, Any]:
-    return {**plain(run), "said": runs.read_log(run.id)}
+            yield {**plain(found), "said": runs.read_log(found.id)}
 
 
 def _read_task(memory: Memory, line: str) -> Task:

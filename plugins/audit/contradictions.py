@@ -76,7 +76,7 @@ def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
         verdict = host.answer("judge_conflict", card=card, draft=draft, ask=_Silent())
         alike = similarity(_clipped_text(old), _clipped_text(new))
         if verdict in (Verdict.CONFLICTS, Verdict.REPLACES):
-            if _same_subject(old, new):
+            if _same_key(old, new) or _subject_words(old) == _subject_words(new):
                 clashes.append((old, new))
         elif alike >= _NEAR or (
             verdict is Verdict.AGREES and same_claim(_clipped_text(old), _clipped_text(new))
@@ -115,10 +115,6 @@ def _clipped_text(placed: Placed) -> str:
 def _same_key(one: Placed, two: Placed) -> bool:
     first, second = one.memo, two.memo
     return bool(first.key) and (first.key, first.project) == (second.key, second.project)
-
-
-def _same_subject(one: Placed, two: Placed) -> bool:
-    return _same_key(one, two) or _subject_words(one) == _subject_words(two)
 
 
 def _subject_words(placed: Placed) -> frozenset[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory import Memory
-from kimi_memory.capture.log import Captured, Said
+from kimi_memory.capture.log import Said
 from kimi_memory.capture.screen import MASK
 from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message, Spoken
 from kimi_memory.domain.ids import derived_id, safe_session_id
@@ -162,7 +162,11 @@ def _store_said(
     handle = memory.session(session, **{"host": "chat", **whose})
     captured = handle.log.add(fresh)
     memory.written()
-    return Flushed(session, len(captured), tuple(_remember_drafts(memory, captured)))
+    drafts = [draft for one in captured for draft in one.drafts]
+    if not (drafts and memory.settings.capture.auto):
+        return Flushed(session, len(captured))
+    texts = {one.turn.n: one.turn.text for one in captured}
+    return Flushed(session, len(captured), (memory.run(Remember(memory, drafts, texts)),))
 
 
 def window(memory: Memory, session: str, budget_tokens: int, *, keep: int = 5) -> list[Message]:
@@ -260,14 +264,6 @@ def _find_stored_turns(
 def _of_turns(parts: Sequence[Transcript], numbers: set[int]) -> list[Transcript]:
     chosen = [replace(p, turns=tuple(t for t in p.turns if t.n in numbers)) for p in parts]
     return [part for part in chosen if part.turns]
-
-
-def _remember_drafts(memory: Memory, captured: Sequence[Captured]) -> Iterator[JobReport]:
-    drafts = [draft for one in captured for draft in one.drafts]
-    if not (drafts and memory.settings.capture.auto):
-        return
-    texts = {one.turn.n: one.turn.text for one in captured}
-    yield memory.run(Remember(memory, drafts, texts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ class NatsLog:
 
     def put_blob(self, memory: str, sha: str, content: bytes) -> None:
         """Keep a content under its hash, in parts; the last message says how many."""
-        self._nats.ask(lambda: self._put_blob(memory, sha, content), _transfer_seconds(content))
+        self._nats.ask(lambda: self._put_blob(memory, sha, content), len(content) / _PART_BYTES)
 
     async def _put_blob(self, memory: str, sha: str, content: bytes) -> None:
         stream = await self._stream("blob", memory)
@@ -282,7 +282,3 @@ class NatsLog:
 
 def _epoch_of(body: bytes) -> int:
     return int(json.loads(body)["epoch"])
-
-
-def _transfer_seconds(content: bytes) -> float:
-    return len(content) / _PART_BYTES
