@@ -4,6 +4,7 @@ pluggy asks the last registered first, so later names come before earlier ones. 
 is imported when one of its hooks is first asked, so its hooks are stated here.
 """
 
+_MODELS = ("generate_text configured", "embed_texts configured", "check_health configured")
 # Imported at once, the plugins would take most of the start of a command that asks one of them.
 NAMES: dict[str, tuple[str, ...]] = {
     "activity": (
@@ -59,17 +60,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     "links": ("consolidate_week",),
     "weights": ("weigh_hit",),
     "ngrams": ("embed_texts trylast",),
-    "ollama": ("generate_text configured", "embed_texts configured", "check_health configured"),
-    "openai_compatible": (
-        "generate_text configured",
-        "embed_texts configured",
-        "check_health configured",
-    ),
-    "gemini": (
-        "generate_text configured",
-        "embed_texts configured",
-        "check_health configured",
-    ),
+    "ollama": _MODELS,
+    "openai_compatible": _MODELS,
+    "gemini": _MODELS,
     "reranker": ("rerank configured",),
     "log_folder": ("open_log trylast", "open_registry trylast"),
     "log_postgres": ("open_log trylast", "open_registry trylast"),
