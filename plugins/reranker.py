@@ -43,7 +43,6 @@ SCORES: Schema = {
     },
 }
 
-
 SETTINGS = ("base_url", "model", "judge", "key_env", "keyring", "timeout_seconds")
 """What may stand in ``[plugins.reranker]``."""
 

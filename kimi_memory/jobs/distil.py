@@ -42,7 +42,6 @@ _ENDS = " \t\r\n,，;；"
 LEAST = 2
 """A list has so many items, and each of them so many words."""
 
-
 NAMED = 5
 """So many turns that were not said here are named."""
 

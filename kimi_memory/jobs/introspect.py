@@ -26,7 +26,6 @@ _OPPOSED = (Relation.OPPOSITE, Relation.SWAPPED, Relation.VALUE)
 _SUGGESTIONS = 3
 """So many suggested links a card gets in one job, the most alike first."""
 
-
 _SELF = "user."
 """How the keys begin of what people said of themselves."""
 

@@ -79,7 +79,6 @@ SELECT note, states.kind, key, status, path, blob, before, hash, place, version,
 FROM states JOIN commits USING (hash)
 """
 
-
 _LIVE = """
 SELECT note, place, blob != '' AND status NOT IN ('superseded', 'archived')
 FROM states JOIN commits USING (hash) WHERE states.kind = 'card' ORDER BY place

@@ -25,7 +25,6 @@ from kimi_memory.nlp.rules.utterance import Act, Clause
 
 # ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
 
-
 TURN_CHARS = 2500
 """A longer turn of a person is a paste; an agent's is shown up to here."""
 NOD = 2
