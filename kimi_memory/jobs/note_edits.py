@@ -196,7 +196,7 @@ def _add_new_cards(edited: Edited, edits: Edits) -> None:
             edits.put(Op.ADD, card, f"a person wrote it into {edited.path}")
             page = _with_mark(page, section, text, card.id)
     if page != edited.page:
-        edits.put(Op.REFINE, page, "its new lines are cards")
+        edits.write(page, "its new lines are cards")
 
 
 def _with_mark(page: Project, section: str, text: str, id: str) -> Project:

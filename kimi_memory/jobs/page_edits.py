@@ -174,10 +174,14 @@ class Edits:
         return self._hand.proved(card, value, at)
 
     def put(self, op: Op, note: Note, why: str) -> None:
-        """Decide what becomes of a card, a page or a proposal."""
+        """Decide what becomes of a card or a proposal."""
         if isinstance(note, Card):
             self.cards[note.id] = note
         self._steps[note.id] = Step(op, note, why)
+
+    def write(self, page: Note, why: str) -> None:
+        """Write a page as it is to be."""
+        self.put(Op.REFINE, page, why)
 
     def _check_allowed(self, card: Card, line: Line) -> bool:
         barred = self._rules.barred.note(card)
