@@ -8,10 +8,10 @@ from dataclasses import replace
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project
 from kimi_memory.domain.session import SHARED
+from kimi_memory.formats.codec import with_fields
 from kimi_memory.formats.day_lines import read_said
-from kimi_memory.formats.note_format import with_fields
 from kimi_memory.formats.page_lines import split_mark
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 
 _LISTS = {
     Day.kind: ("events", "knowledge"),

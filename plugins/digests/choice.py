@@ -8,7 +8,7 @@ from heapq import nlargest
 from math import exp, prod
 
 from kimi_memory.domain.pages import DigestLine, Part
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.rules.gist import join_answer
 
 ACCOUNT, PIECES = 110, 3
