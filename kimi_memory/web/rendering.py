@@ -20,6 +20,13 @@ from kimi_memory.web.page_types import MOST_FIELDS, ROOT, View
 from kimi_memory.web.seats import Seat
 from kimi_memory.web.telling import NOTHING
 
+_TELLERS: Mapping[str, Callable[[str], str]] = {
+    "tell": translate_message,
+    "tell_finding": translate_finding,
+    "tell_check": translate_check,
+}
+"""What says English messages of the library in Chinese."""
+
 
 class Lead(NamedTuple):
     """One line of the navigation."""
@@ -109,24 +116,13 @@ class Frame:
             "memory_name": place.memory,
             "on_clocks": partial(in_zone, zone=place.zone),
             "flash": flash,
-            **_tellers(lang),
+            **(_TELLERS if lang == "zh" else dict.fromkeys(_TELLERS, str)),
             "asset": self._links,
         }
         if view.source:
             words = {name: both[lang == "zh"] for name, both in view.labels.items()}
             values["body"] = fill_source(view.source, **values, t={**own, **words})
         return fill_page(view.template, **values, t=own)
-
-
-def _tellers(lang: str) -> Mapping[str, Callable[[str], str]]:
-    """Return what says English messages of the library in the language of a page."""
-    if lang == "zh":
-        return {
-            "tell": translate_message,
-            "tell_finding": translate_finding,
-            "tell_check": translate_check,
-        }
-    return dict.fromkeys(("tell", "tell_finding", "tell_check"), str)
 
 
 def _parse_query(query: str) -> Mapping[str, Sequence[str]]:

@@ -176,13 +176,10 @@ def make_rooms(desks: Sequence[Desk]) -> list[Room]:
     made: dict[str, Room] = {}
     for desk in desks:
         name = slug(desk.root.name, 30)
-        number = next(n for n in range(1, len(desks) + 1) if _numbered(name, n) not in made)
-        made[_numbered(name, number)] = Room(desk, _numbered(name, number))
+        names = (name, *(f"{name}-{number}" for number in range(2, len(desks) + 1)))
+        free = next(one for one in names if one not in made)
+        made[free] = Room(desk, free)
     return [*made.values()]
-
-
-def _numbered(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}-{number}"
 
 
 def _look_at_files(memory: Memory) -> int:

@@ -49,13 +49,12 @@ def show_jobs(memory: Memory, asked: Asked) -> View:
         "jobs": [_ran(memory, job) for job in islice(newest_jobs(memory), SHOWN)],
         "schedule": [*list_schedule(memory)],
         "waiting": memory.waiting(),
-        "runs": [_run(memory, one) for one in reversed(Runs(memory).list_runs()[-RUNS:])],
+        "runs": [
+            Run(one, in_zone(moment(one.started), memory.zone), one.usage.wall_s)
+            for one in reversed(Runs(memory).list_runs()[-RUNS:])
+        ],
     }
     return View("jobs", "jobs", values)
-
-
-def _run(memory: Memory, run: AgentRun) -> Run:
-    return Run(run, in_zone(moment(run.started), memory.zone), run.usage.wall_s)
 
 
 def _ran(memory: Memory, job: Job) -> Ran:
