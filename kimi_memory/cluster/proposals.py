@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import keep_blob
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DiskError,
@@ -34,8 +34,7 @@ from kimi_memory.store.files.paths import is_own
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.reading import is_of
 from kimi_memory.store.relay import Relay
-from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, is_mark
 
 TURNS, EDIT = "turns", "edit"
 _PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)

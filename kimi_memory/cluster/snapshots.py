@@ -11,9 +11,9 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cluster.registry import Registry
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.domain.cluster import Role
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import HistoryError, StoreError, UsageError
 from kimi_memory.formats.log_record import hash_record, is_purge, is_snapshot
 from kimi_memory.operations.bundles import export_bundle, unpack_copy
@@ -21,7 +21,7 @@ from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.store.deployment import Deployment, write_deployment
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.relay import Relay
-from kimi_memory.store.wal.plan import CONFLICTS
+from kimi_memory.store.wal.commit_files import CONFLICTS
 
 _TRIES = 8
 _CONTENT = re.compile(rb"[0-9a-f]{64}")

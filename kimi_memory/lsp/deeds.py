@@ -8,8 +8,7 @@ from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.change import Actor
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import Actor, JobReport
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query, Unit
@@ -17,7 +16,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.jobs.rename import Rename
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.lsp.answers import Reader
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.recall.browse import ListQuery

@@ -20,8 +20,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.ids import utcnow
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.space_types import Audit, Decision
 from kimi_memory.errors import DiskError
 from kimi_memory.formats.json_values import revive
