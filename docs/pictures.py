@@ -82,7 +82,7 @@ TRIPS: dict[str, tuple[Stop, ...]] = {
         Stop("plugins/privacy.py", "hook screen_text", "hook"),
         Stop("plugins/triggers.py", "hook capture_turn", "hook"),
         Stop("kimi_memory/formats/jsonl.py", "one line of JSON"),
-        Stop("kimi_memory/store/wal/append_log.py", "appended and synced", "disk"),
+        Stop("kimi_memory/store/wal/records.py", "appended and synced", "disk"),
         Stop("kimi_memory/store/files/tree.py", "the session as one JSON file", "disk"),
     ),
     "A question goes out": (

@@ -151,7 +151,7 @@ WRITERS = {
     "plugins/activity.py": "a log outside of every memory folder, which the user names",
     "kimi_memory/cli/bisect.py": "runs the test that a person typed",
     "kimi_memory/cli/keys.py": "a passing file for the editor that a person set",
-    "kimi_memory/cli/terminal.py": "runs the pager that a person set",
+    "kimi_memory/cli/shared.py": "runs the pager that a person set",
     "kimi_memory/operations/backup.py": (
         "an archive outside of the memory, and folders restored from it"
     ),
@@ -587,7 +587,7 @@ PLANTED: list[tuple[Rule, str, str]] = [
     ),
     (nothing_is_circular, "store/a.py", "from kimi_memory.store import b"),
     (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.store.wal import journal"),
-    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.hooks.lazy import stand_in"),
+    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.hooks.host import stand_in"),
     (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.plugins import words"),
     (plugins_are_not_imported, "index/a.py", "import kimi_memory.plugins.words"),
     (libraries_have_one_home, "store/a.py", "import yaml"),

@@ -44,7 +44,7 @@ ONCE_SLOW = (
     "kimi_memory.nlp.rules.changed_later._OBJECT",
     "kimi_memory.nlp.rules.clause_form._STOP",
     "kimi_memory.nlp.rules.credentials._OF_PAGES",
-    "kimi_memory.nlp.rules.value_looks._FORMS",
+    "kimi_memory.nlp.rules.secret_words._FORMS",
     "kimi_memory.nlp.rules.clause_form._TAIL_ZH",
     "kimi_memory.nlp.rules.documents._FORWARD",
     "kimi_memory.nlp.rules.coreference._TOPIC_ZH",

@@ -27,7 +27,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.line_merges import has_marks, split_marks
 from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.files.ownership import claim
+from kimi_memory.store.files.locks import claim
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.reading import SETTINGS
 from kimi_memory.store.store import Store

@@ -40,7 +40,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import HAN
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.rules.injection import gives_orders
+from kimi_memory.nlp.basic.safe_text import gives_orders
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_session
 from kimi_memory.store.store import Store

@@ -17,7 +17,7 @@ from kimi_memory.domain.session import Json, Session
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.safe_text import strip_injected
-from kimi_memory.nlp.rules.secret_answers import find_secret_answer
+from kimi_memory.nlp.rules.secret_words import find_secret_answer
 
 MASK = re.compile(r"⟦redacted:[a-z0-9-]+:[0-9a-f]{4}⟧")
 # JSON nested deeper than this no program writes; Python's own stack ends near 1,000.

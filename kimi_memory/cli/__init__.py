@@ -19,7 +19,7 @@ from kimi_memory import __version__
 from kimi_memory.api.options import Home, user_host
 from kimi_memory.cli.command_table import ALIASES, COMMANDS, LONG
 from kimi_memory.cli.overview import format_overview, suggest
-from kimi_memory.cli.terminal import paged, print_error, say, translate, wrap
+from kimi_memory.cli.shared import paged, print_error, say, translate, wrap
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable_line

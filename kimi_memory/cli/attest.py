@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show, show_json, show_text
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import open_memory, say, show, show_json, show_text
 from kimi_memory.operations.attest import attest, check_statement, write_statement
 
 

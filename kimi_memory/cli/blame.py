@@ -6,9 +6,17 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import fields
 
 from kimi_memory.cli.listed import find_in_history
-from kimi_memory.cli.shared import add_copy, named_point, open_memory, show, show_json
+from kimi_memory.cli.shared import (
+    add_copy,
+    named_point,
+    open_memory,
+    pad,
+    say,
+    show,
+    show_json,
+    translate,
+)
 from kimi_memory.cli.since_line import format_since
-from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew
 from kimi_memory.past.copies import HERE
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_beliefs
 from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import open_memory, show, show_json, show_result
-from kimi_memory.cli.terminal import pad, say
+from kimi_memory.cli.shared import open_memory, pad, say, show, show_json, show_result
 from kimi_memory.operations.branches import (
     diff_beliefs,
     diff_files,

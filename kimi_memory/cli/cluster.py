@@ -11,9 +11,8 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.cli.shared import find_person, show, show_result
+from kimi_memory.cli.shared import find_person, pad, say, show, show_result, translate
 from kimi_memory.cli.signals import until_signal
-from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.membership import Cluster

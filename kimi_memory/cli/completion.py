@@ -16,7 +16,7 @@ from kimi_memory.cli.command_tree import (
     takes_file,
     takes_value,
 )
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import say
 
 PROGRAMS = ("kimi-memory", "kmem")
 

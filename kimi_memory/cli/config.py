@@ -8,10 +8,18 @@ from collections.abc import Callable
 
 from kimi_memory.agent_hooks.user_files import diff, put, text_at
 from kimi_memory.api.options import Home
-from kimi_memory.cli.diffs import show_diff
 from kimi_memory.cli.keys import edit_text
-from kimi_memory.cli.shared import locate_settings, open_memory, show, show_json
-from kimi_memory.cli.terminal import count_columns, pad, paint, say
+from kimi_memory.cli.shared import (
+    count_columns,
+    locate_settings,
+    open_memory,
+    pad,
+    paint,
+    say,
+    show,
+    show_diff,
+    show_json,
+)
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.errors import NotAMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable

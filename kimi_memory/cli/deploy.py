@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
-from kimi_memory.cli.shared import find_memory, foretell, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, foretell, say, show_result
 from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.moving import migrate, sync

@@ -6,9 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.diffs import show_diff
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cli.shared import open_memory, pad, say, show, show_diff, show_json, translate
 from kimi_memory.domain.past import BeliefChange, BeliefDiff
 from kimi_memory.errors import UsageError
 from kimi_memory.past.beliefs import SIGNS

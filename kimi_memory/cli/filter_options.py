@@ -17,10 +17,10 @@ from kimi_memory.cli.shared import (
     looks_back,
     named_point,
     open_memory,
+    say,
     show_note,
     within,
 )
-from kimi_memory.cli.terminal import say
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.dates.ranges import period

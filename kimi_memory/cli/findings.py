@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from kimi_memory.cli.shared import show, show_json
-from kimi_memory.cli.terminal import say, say_check, say_finding
+from kimi_memory.cli.shared import say, say_check, say_finding, show, show_json
 from kimi_memory.domain.health import Finding, Severity
 
 _SIGN = {Severity.OK: "✓", Severity.WARNING: "!", Severity.ERROR: "✗"}

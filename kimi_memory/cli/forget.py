@@ -12,11 +12,12 @@ from kimi_memory.cli.shared import (
     moment,
     on_terminal,
     open_memory,
+    say,
     show,
     show_json,
     show_report,
+    translate,
 )
-from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import find_memory, open_memory, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, open_memory, say, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.new_copies import make_fork
 from kimi_memory.operations.new_folders import check_new

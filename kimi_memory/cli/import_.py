@@ -7,8 +7,7 @@ from pathlib import Path
 
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import find_person, open_memory, show, show_json, show_report
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_person, open_memory, say, show, show_json, show_report
 from kimi_memory.config import MARKER
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.operations.branches import place_branch

@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import open_memory, say, show, show_json
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.pick import show_pick
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import open_memory, say, show, show_json, translate
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.adopt_memory import adopt_memory

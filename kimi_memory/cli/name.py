@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import open_memory, say, show, show_json
 from kimi_memory.errors import UsageError
 from kimi_memory.past.naming import add_name, remove_name
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import open_memory, say, show, show_json, translate
 from kimi_memory.operations.pick import PickReport, pick
 
 

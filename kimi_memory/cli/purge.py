@@ -7,8 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.shared import open_memory, read_input, show, show_json, show_note
-from kimi_memory.cli.terminal import cut, pad, say, translate
+from kimi_memory.cli.shared import (
+    cut,
+    open_memory,
+    pad,
+    read_input,
+    say,
+    show,
+    show_json,
+    show_note,
+    translate,
+)
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.operations.follow_purge import Followed, follow_all, follow_purges

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from kimi_memory.cli.diff import format_change
-from kimi_memory.cli.shared import open_memory, show_result
-from kimi_memory.cli.terminal import cut, say, translate
+from kimi_memory.cli.shared import cut, open_memory, say, show_result, translate
 from kimi_memory.operations.replay import Counterfactual, replay_without
 
 _COLUMNS = 60

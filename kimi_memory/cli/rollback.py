@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.diff import format_change
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import open_memory, say, show, show_json, translate
 from kimi_memory.operations.rollback import roll_back
 from kimi_memory.past.beliefs import RollbackReport
 from kimi_memory.past.points import FORMS

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import foretell, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import foretell, say, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.sealed_folders import (
     add_recipient,

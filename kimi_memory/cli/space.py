@@ -14,14 +14,17 @@ from kimi_memory.cli.shared import (
     find_memory,
     foretell,
     open_memory,
+    pad,
+    say,
+    say_finding,
     show,
     show_json,
     show_result,
+    translate,
 )
 from kimi_memory.cli.space_budget import add_budget_step, keep_budget
 from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
 from kimi_memory.cli.space_recall import add_recall_step, recall_memories
-from kimi_memory.cli.terminal import pad, say, say_finding, translate
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError

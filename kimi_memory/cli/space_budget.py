@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from kimi_memory.cli.shared import foretell, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import foretell, say, show_result
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import UsageError
 from kimi_memory.spaces.budget import SpaceBudgets

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from kimi_memory.cli.shared import show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import say, show, show_json, translate
 from kimi_memory.server.federated import FoundIn, recall_space
 from kimi_memory.spaces.space_folder import SpaceFolder
 

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.filter_options import add_as_of, open_at
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import leave, looks_back, show, show_json
-from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cli.shared import leave, looks_back, pad, say, show, show_json, translate
 from kimi_memory.operations.health_checks import shown_size
 from kimi_memory.operations.memory_state import Status, status
 

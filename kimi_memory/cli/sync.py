@@ -6,9 +6,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import open_memory, show, show_json, show_note
+from kimi_memory.cli.shared import open_memory, say, show, show_json, show_note, translate
 from kimi_memory.cli.signals import until_signal
-from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.sync import SECONDS, SyncOptions, SyncReport
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, NotFoundError, UsageError
 from kimi_memory.operations.sync_remotes import sync_memory

@@ -9,8 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import show, show_json
-from kimi_memory.cli.terminal import pad, say
+from kimi_memory.cli.shared import pad, say, show, show_json
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.store.git.signers import Signer, Signers, read_key

@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import day_argument, open_memory, show, show_json
-from kimi_memory.cli.terminal import pad, say
+from kimi_memory.cli.shared import day_argument, open_memory, pad, say, show, show_json
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import UsageError

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.findings import show_findings
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say_finding
+from kimi_memory.cli.shared import open_memory, say_finding, show, show_json
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.verify_history import verify_history

@@ -8,8 +8,7 @@ from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.overview import format_next
-from kimi_memory.cli.shared import find_memory, leave, open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, leave, open_memory, say, show, show_json
 from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotAMemoryError

@@ -35,8 +35,7 @@ from kimi_memory.store.files.paths import is_own
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.reading import is_of
 from kimi_memory.store.relay import Relay
-from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, is_mark
 
 TURNS, EDIT = "turns", "edit"
 _PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)

@@ -25,8 +25,7 @@ from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import KEPT, is_own
 from kimi_memory.store.notes.sessions import find_kept, keep_again, read_kept, render_kept
-from kimi_memory.store.wal.append_log import LOST, mark_of
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import LOST, Entry, mark_of
 
 _LOCKS = ("job", "store", "relay")
 

@@ -20,7 +20,7 @@ from kimi_memory.jobs.losing_versions import find_losing
 from kimi_memory.merge.files import CONFLICTS
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
-from kimi_memory.store.wal.append_log import LOST
+from kimi_memory.store.wal.records import LOST
 
 _MERGE_LOSING = "Let 'kimi-memory doctor --fix' merge it into the other file, or delete it."
 _DELETE_LOSING = "Take over what is right into the other file, then delete this one."

@@ -33,8 +33,7 @@ from kimi_memory.jobs.manual_edits import archive
 from kimi_memory.jobs.new_cards import new_card
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.characters import language_of, normalise
-from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules.injection import gives_orders
+from kimi_memory.nlp.basic.safe_text import gives_orders, slug
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 

@@ -19,10 +19,17 @@ from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.git.head import State, brought_nothing, read_state
-from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.folder_scan import FolderScan
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, may_hold_unseen
+from kimi_memory.store.wal.records import (
+    EXTERNAL,
+    Entry,
+    Provenance,
+    Record,
+    is_mark,
+    mark_of,
+    may_hold_unseen,
+)
 
 WHY = "a merge left its marks in it"
 SETTINGS = "memory.toml"

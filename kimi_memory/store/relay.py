@@ -47,8 +47,7 @@ from kimi_memory.store.unshipped import (
     is_shipped,
     logged_steps,
 )
-from kimi_memory.store.wal.append_log import mark
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, mark
 from kimi_memory.store.wal.transaction import Intent
 
 T = TypeVar("T")

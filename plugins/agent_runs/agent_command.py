@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory import Memory, Opening
-from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
-from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cli.shared import (
+    leave,
+    open_memory,
+    pad,
+    say,
+    show,
+    show_fields,
+    show_json,
+    show_result,
+    translate,
+)
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import (

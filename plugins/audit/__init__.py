@@ -10,8 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import hookimpl
-from kimi_memory.cli.shared import find_memory, show, show_json, user_plugins
-from kimi_memory.cli.terminal import say, say_check, say_finding
+from kimi_memory.cli.shared import (
+    find_memory,
+    say,
+    say_check,
+    say_finding,
+    show,
+    show_json,
+    user_plugins,
+)
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import UsageError

@@ -15,8 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.filter_options import add_as_of, open_at
-from kimi_memory.cli.shared import find_memory, open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, open_memory, say, show, show_json
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.ids import zulu
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Quote, Source, Status

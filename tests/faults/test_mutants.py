@@ -18,7 +18,7 @@ from kimi_memory.store.files import locks, paths
 from kimi_memory.store.files import tree as trees
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal import append_log, commit_files, journal, plan
+from kimi_memory.store.wal import commit_files, journal, plan, records
 from kimi_memory.store.wal import transaction as txns
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, NEW, OLD, files, leftovers, prepare
 from tests.faults.disks import EndingDisk, FailingDisk, Gone, MeddlingDisk
@@ -287,7 +287,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
         "_drop_preimage",
         lambda self, place: self._tree.disk.unlink(place.name, place.folder) or [],
     ),
-    "no torn-tail cut": (torn_tail, append_log, "is_torn", lambda *_: False),
+    "no torn-tail cut": (torn_tail, records, "is_torn", lambda *_: False),
     "no lock": (counting, Disk, "perform", _no_flock),
     "no nlink check": (
         second_name,

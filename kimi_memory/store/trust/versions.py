@@ -12,8 +12,7 @@ from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.tree import list_paths
 from kimi_memory.store.reading import WAITS
-from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import EXTERNAL
+from kimi_memory.store.wal.records import EXTERNAL, is_mark
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History

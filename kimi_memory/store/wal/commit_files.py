@@ -11,9 +11,8 @@ from kimi_memory.domain.change import Effect
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.tree import Place, Tree
-from kimi_memory.store.wal.append_log import append_whole
 from kimi_memory.store.wal.plan import UNDO, Keeper, Step, undo_name
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, append_whole
 
 # An editor that saves all the time must not keep us here for ever.
 _SWAPS = 16

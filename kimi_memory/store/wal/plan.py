@@ -15,8 +15,7 @@ from kimi_memory.domain.ids import new_session_id
 from kimi_memory.errors import ChangedOnDiskError
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Names, Place, Tree
-from kimi_memory.store.wal.append_log import check_lines, is_torn, last_line, repair_tail
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, check_lines, is_torn, last_line, repair_tail
 
 UNDO = f"{PRIVATE}/undo"
 CONFLICTS = "conflicts"

@@ -12,8 +12,8 @@ import pytest
 
 from kimi_memory.errors import DiskError
 from kimi_memory.store.copy import copy_id
-from kimi_memory.store.files import ownership
-from kimi_memory.store.files.ownership import claim
+from kimi_memory.store.files import locks
+from kimi_memory.store.files.locks import claim
 from kimi_memory.store.store import Store
 
 KEY, OTHER = b"k" * 32, b"another machine's"
@@ -182,7 +182,7 @@ def test_where_nothing_can_be_written_nothing_is_said(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(ownership, "_write_owner_mark", refuse)
+    monkeypatch.setattr(locks, "_write_owner_mark", refuse)
     claim(root, KEY)
     assert not (root / ".kimi/owner").exists()
 
@@ -191,13 +191,13 @@ def test_a_full_disk_is_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ownership, "_write_owner_mark", refuse)
+    monkeypatch.setattr(locks, "_write_owner_mark", refuse)
     with pytest.raises(DiskError):
         claim(root, KEY)
 
 
 def test_who_came_first_has_marked_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([frozenset(), None])
-    monkeypatch.setattr(ownership, "_names_to_keep", lambda root, key: next(answers))
+    monkeypatch.setattr(locks, "_names_to_keep", lambda root, key: next(answers))
     claim(root, KEY)
     assert not (root / ".kimi").exists()

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 import kimi_memory
 from kimi_memory.cli import run
-from kimi_memory.cli.shared import show_field
-from kimi_memory.cli.terminal import (
+from kimi_memory.cli.shared import (
     count_columns,
     cut,
     pad,
@@ -30,6 +29,7 @@ from kimi_memory.cli.terminal import (
     paint_diff,
     say,
     say_finding,
+    show_field,
     translate,
     wrap,
 )

@@ -13,8 +13,7 @@ from kimi_memory.plugins import NAMES
 
 from kimi_memory import hookimpl
 from kimi_memory.errors import PluginError
-from kimi_memory.hooks.host import Host
-from kimi_memory.hooks.lazy import stand_in
+from kimi_memory.hooks.host import Host, stand_in
 from kimi_memory.hooks.specs import SPECS
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.cli.diffs import fold_books
+from kimi_memory.cli.shared import fold_books
 
 STAMP = "@@ -5,3 +5,3 @@\n created: 2026\n-updated: 2026-03-09\n+updated: 2026-11-24\n lang: zh\n"
 TOLD = "@@ -15,2 +15,3 @@\n a\n+- never deploy on Friday\n b\n"

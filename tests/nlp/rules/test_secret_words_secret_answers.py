@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.secret_answers import find_secret_answer
+from kimi_memory.nlp.rules.secret_words import find_secret_answer
 
 VALUE = "hunter2-" + "Zx9!kk"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fakes.poison import POISON, Poison
 
-from kimi_memory.nlp.rules.injection import gives_orders
+from kimi_memory.nlp.basic.safe_text import gives_orders
 
 
 @pytest.mark.parametrize("poison", POISON, ids=lambda one: one.mark)
