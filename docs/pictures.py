@@ -77,7 +77,7 @@ TRIPS: dict[str, tuple[Stop, ...]] = {
         Stop("kimi_memory/cli/session.py", "session turn"),
         Stop("kimi_memory/api/turn_capture.py", "Session.turn"),
         Stop("kimi_memory/capture/log.py", "one turn at a time"),
-        Stop("kimi_memory/capture/screen.py", "masks secrets"),
+        Stop("kimi_memory/capture/log.py", "masks secrets"),
         Stop("kimi_memory/nlp/basic/safe_text.py", "cuts recalled blocks out"),
         Stop("plugins/privacy.py", "hook screen_text", "hook"),
         Stop("plugins/triggers.py", "hook capture_turn", "hook"),

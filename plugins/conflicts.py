@@ -20,8 +20,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import BY_WORDS, Draft, is_later
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
-from kimi_memory.nlp.basic.characters import fold_case, normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, normalise, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, updates
 from kimi_memory.nlp.rules.assertions import values_given

@@ -16,8 +16,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import CHANGE, DATED, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules import cues, updates

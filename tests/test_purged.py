@@ -33,7 +33,7 @@ from kimi_memory.formats.page_lines import is_generated, sign_of
 from kimi_memory.frameworks.talk import unnamed
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.rekeying import rekey
-from kimi_memory.nlp.basic.characters import bare, normalise
+from kimi_memory.nlp.basic.patterns import bare, normalise
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.proxy.chat import _link_digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kimi_memory.api.services import Parts
+from kimi_memory.api.options import Parts
 from kimi_memory.domain.change import of_job
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport, TokenBound

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.log import Screen
 from kimi_memory.cli.shared import (
     find_memory,
     foretell,

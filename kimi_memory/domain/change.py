@@ -7,15 +7,10 @@ SHA-256 (hex) of the bytes the stage read; a change over another content is refu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from kimi_memory.domain.note import Origin
 from kimi_memory.lazy_dataclass import dataclass
-
-RUN_VARIABLE = "KIMI_RUN"
-"""The variable of an agent that holds the id of its run."""
-_LONGEST_RUN = 64
 
 
 class Actor(NamedTuple):
@@ -30,14 +25,6 @@ class Actor(NamedTuple):
     """The member of a space on whose behalf; empty where there is none."""
     run: str = ""
     """The run of an agent that writes; empty where none is known."""
-
-
-def read_run(said: Mapping[str, str], name: str = RUN_VARIABLE) -> str:
-    """Return the run that a program says it belongs to; empty for none, and for what is no id."""
-    run = said.get(name, "")
-    begin, _, rest = run.partition("-")
-    sound = begin == "run" and rest.isascii() and rest.isalnum() and len(run) <= _LONGEST_RUN
-    return run if sound else ""
 
 
 def of_job(actor: Actor, kind: str) -> Actor:

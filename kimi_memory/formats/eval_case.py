@@ -10,7 +10,7 @@ from datetime import date
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.scalar import Value
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 
 FOLDER = "evals"
 SUFFIXES = (".yaml", ".yml")

@@ -21,10 +21,9 @@ from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.frontmatter import FrontMatter, decode, read
-from kimi_memory.formats.jsonl import read_transcript_lines, unseal
+from kimi_memory.formats.jsonl import parts_of, read_transcript_lines, unseal
 from kimi_memory.formats.wikilinks import unlinked
 from kimi_memory.index.files import Files
-from kimi_memory.merge.line_merges import parts_of
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.notes.card_rank import card_rank, card_section, is_shown
 from kimi_memory.store.reading import Served

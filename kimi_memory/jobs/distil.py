@@ -24,8 +24,7 @@ from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder, with_odds
 from kimi_memory.jobs.undistilled import KIND, inputs_of
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.nlp.rules.role_play import opens_scene

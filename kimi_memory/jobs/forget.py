@@ -20,7 +20,7 @@ from kimi_memory.jobs.digests import cut_digests, lines_about
 from kimi_memory.jobs.page_cuts import page_lines_of, without_lines, without_turns
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.nlp.basic.characters import bare, normalise
+from kimi_memory.nlp.basic.patterns import bare, normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf, mark, read_tombstones

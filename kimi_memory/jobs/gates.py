@@ -21,8 +21,8 @@ from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.render import Render
 from kimi_memory.jobs.tombstone_gate import WHY, TombstoneGate
-from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.counted import counted
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.store.notes.notes import read_tombstones
 
 _ALLOW = "undo that job to allow it again"

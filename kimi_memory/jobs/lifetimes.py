@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from kimi_memory.config import TtlTable
 from kimi_memory.domain.job import Op, Step
-from kimi_memory.domain.memory_tables import TtlTable
 from kimi_memory.domain.note import LIVE, Card, CardType, Note, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError

@@ -11,7 +11,7 @@ from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.jobs.gates import content_of
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.validity import until
 from kimi_memory.nlp.dates.zone import Zone, in_zone

@@ -44,7 +44,7 @@ from kimi_memory.jobs.purge_file import (
 )
 from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.store.copy import list_ids
 from kimi_memory.store.files.paths import TOMBSTONES

@@ -23,7 +23,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
 from kimi_memory.jobs.tombstone_gate import TombstoneGate, page_scope, subject_of
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Filed, Shelf
 

@@ -13,8 +13,7 @@ from kimi_memory.domain.draft import CHANGE, ORDER, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, EventType, Lang, Quote
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.earlier import Earlier
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import (

@@ -44,7 +44,7 @@ from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, w
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.llm.usage import Meter, metered
 from kimi_memory.store.copy import checkpoint
-from kimi_memory.store.git.autocommit import Batch
+from kimi_memory.store.git.head import Batch
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.store import Store

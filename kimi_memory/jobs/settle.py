@@ -22,7 +22,7 @@ from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.tombstone_gate import TombstoneGate, let_go
 from kimi_memory.merge.statements import VARIANT
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.similarity import repeats_claim
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf, read_tombstones

@@ -12,7 +12,7 @@ from kimi_memory.domain.graph import SHARED_NAME, SUGGESTED
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import LIVE, Card, Link, LinkRel, Note
 from kimi_memory.formats.card_form import Head
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.rules.relations import Says, content_of, names_in, phrases_of, share_meant
 from kimi_memory.store.notes.notes import Shelf, mark
 

@@ -15,8 +15,7 @@ from kimi_memory.domain.pages import Day, Event, Project, Proposal
 from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstone, Tombstones, is_same_key
 from kimi_memory.formats.jsonl import tombstone_line
-from kimi_memory.nlp.basic.characters import fold_case, normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, normalise, regex
 from kimi_memory.nlp.basic.similarity import repeats_claim
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.clause_form import NOT, claim_words

@@ -10,7 +10,7 @@ from kimi_memory.domain.pages import Digest, Event, Project
 from kimi_memory.domain.session import Session, Turn, speaker_of
 from kimi_memory.jobs.trace import Evidence
 from kimi_memory.lsp.vault import Page
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
 MOST = 600

@@ -10,10 +10,10 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError, HistoryError
+from kimi_memory.formats.jsonl import is_joined, line_of_marks
 from kimi_memory.jobs.circuit_breaker import PERIODIC, Breaker
 from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.trace import Tracer
-from kimi_memory.merge.line_merges import is_joined, line_of_marks
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.health_checks import (
     check_copies,

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.capture.log import fits_window
+from kimi_memory.config import CaptureTable
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
-from kimi_memory.domain.memory_tables import CaptureTable
 from kimi_memory.domain.note import (
     Card,
     CardType,
@@ -32,7 +32,7 @@ from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
 from kimi_memory.jobs.new_cards import new_card
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import language_of, normalise
+from kimi_memory.nlp.basic.patterns import language_of, normalise
 from kimi_memory.nlp.basic.safe_text import gives_orders, slug
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -16,10 +16,9 @@ from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, Quote, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Json, Transcript
-from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.formats.jsonl import is_joined, parts_of, read_transcript_lines
 from kimi_memory.jobs.render import Render
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.line_merges import is_joined, parts_of
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.copy import copy_id, copy_of
 from kimi_memory.store.git.merge_commit import RULES

@@ -22,8 +22,7 @@ from kimi_memory.domain.session import SHARED
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
 from kimi_memory.recall.redaction import forgotten
 from kimi_memory.recall.valid_at import rows_held_at
 

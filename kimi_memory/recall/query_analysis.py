@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
 from kimi_memory.index.searcher import Searcher
-from kimi_memory.nlp.basic.characters import simplify
+from kimi_memory.nlp.basic.patterns import simplify
 from kimi_memory.nlp.dates.ranges import Span, time_spans
 from kimi_memory.nlp.rules.question_framing import (
     asks_for_reply,

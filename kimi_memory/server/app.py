@@ -23,7 +23,7 @@ from starlette.routing import Route as Way
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from kimi_memory.domain.change import read_run
+from kimi_memory.domain.ids import read_run
 from kimi_memory.errors import KimiMemoryError, NotPrimaryError, ServerError, UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.lazy_dataclass import dataclass

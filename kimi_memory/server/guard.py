@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.log import Screen
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.search_types import Answer, Context
 from kimi_memory.domain.space_types import Decision, Member

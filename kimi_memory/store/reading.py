@@ -13,8 +13,7 @@ from kimi_memory.domain.change import Change, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.jsonl import seal, unseal
-from kimi_memory.merge.line_merges import has_marks
+from kimi_memory.formats.jsonl import has_marks, seal, unseal
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree

@@ -9,8 +9,8 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import LoggedCommit
 from kimi_memory.errors import HistoryError, NotPrimaryError
 from kimi_memory.store.files.paths import is_kept
-from kimi_memory.store.git.autocommit import BATCH
 from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.head import BATCH
 from kimi_memory.store.git.tree import Difference, blob_name
 from kimi_memory.store.relay import Relay
 from kimi_memory.store.store import Store

@@ -15,8 +15,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
 from kimi_memory.domain.note import CardType, EventType, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.named_days import is_of_these_days
 from kimi_memory.nlp.dates.vocabulary import names_day, tells_life

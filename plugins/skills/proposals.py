@@ -16,8 +16,7 @@ from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import frontmatter
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.timestamps import EPOCH
 from kimi_memory.store.notes import sessions

@@ -19,9 +19,9 @@ from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.formats import codec
+from kimi_memory.formats.jsonl import has_marks
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.purge import Doomed
-from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.operations.bundles import export_bundle
 from kimi_memory.operations.forget import purge
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy

@@ -11,7 +11,7 @@ from folders import Folder
 from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.jsonl import tombstone_line
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.store.notes.notes import TOMBSTONES
 

@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import HAN, appearance
-from kimi_memory.nlp.basic.patterns import Phrases, keep_results, regex
+from kimi_memory.nlp.basic.patterns import HAN, Phrases, appearance, keep_results, regex
 
 _BLOCKS = (
     "kimi-memory|relevant-memories|hook_context|hook_result|memory-context|system-reminder|"

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import log
 
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.basic.patterns import HAN, keep_results, normalise, regex, simplify
 
 Span = tuple[int, int]
 

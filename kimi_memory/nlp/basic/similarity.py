@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil, sqrt
 
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
 
 CEILING = 0.9
 """Most that texts with different claims can reach, however alike their letters are."""

@@ -10,8 +10,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import fold_case
-from kimi_memory.nlp.basic.patterns import rare, regex
+from kimi_memory.nlp.basic.patterns import fold_case, rare, regex
 from kimi_memory.nlp.rules import hypotheticals
 from kimi_memory.nlp.rules.lasting import GOING_ON
 from kimi_memory.nlp.rules.question_framing import without_request

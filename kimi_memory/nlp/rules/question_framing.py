@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.characters import simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import regex, simplify
 
 _SAID = (
     "recommended|suggested|advised|mentioned|said|told|explained|gave|given|listed|provided"

@@ -15,8 +15,7 @@ from functools import lru_cache
 from types import ModuleType
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import fold_case, language_of, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex, simplify
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import possessive_en, possessive_zh
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical

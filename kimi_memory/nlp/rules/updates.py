@@ -10,8 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kimi_memory.nlp.basic.characters import fold_case, language_of, simplify
-from kimi_memory.nlp.basic.patterns import Phrases, rare, regex, spelled
+from kimi_memory.nlp.basic.patterns import (
+    Phrases,
+    fold_case,
+    language_of,
+    rare,
+    regex,
+    simplify,
+    spelled,
+)
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules.clause_form import CORRECTS, CORRECTS_ZH
 

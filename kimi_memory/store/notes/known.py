@@ -17,7 +17,7 @@ from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import bare
+from kimi_memory.nlp.basic.patterns import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.briefs import tells_brief

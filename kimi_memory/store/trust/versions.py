@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import HistoryError, KimiMemoryError
-from kimi_memory.merge.line_merges import has_marks
+from kimi_memory.formats.jsonl import has_marks
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.tree import list_paths
 from kimi_memory.store.reading import WAITS

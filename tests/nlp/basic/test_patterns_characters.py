@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.basic.characters import (
+from kimi_memory.nlp.basic.patterns import (
     HAN,
     appearance,
     bare,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.people import cut_to_statement, introduced
+from kimi_memory.nlp.rules.self_facts import cut_to_statement, introduced
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Session, Turn
-from kimi_memory.formats.jsonl import read_transcript_lines, session_line, turn_line
-from kimi_memory.merge.line_merges import has_marks, is_joined, line_of_marks, parts_of, split_marks
+from kimi_memory.formats.jsonl import (
+    has_marks,
+    is_joined,
+    line_of_marks,
+    parts_of,
+    read_transcript_lines,
+    session_line,
+    split_marks,
+    turn_line,
+)
 from tests.test_copies import git
 
 PLAIN = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> 1e01bff\n"

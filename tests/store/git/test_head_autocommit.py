@@ -12,7 +12,7 @@ import pytest
 
 from kimi_memory.config import HistoryTable
 from kimi_memory.errors import DiskError, HistoryError, LockTimeoutError
-from kimi_memory.store.git.autocommit import Batch
+from kimi_memory.store.git.head import Batch
 from kimi_memory.store.git.history import History
 
 

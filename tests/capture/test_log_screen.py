@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kimi_memory import hookimpl
-from kimi_memory.capture.screen import MASK, Screen
+from kimi_memory.capture.log import MASK, Screen
 from kimi_memory.domain.note import Quote, Source
 from kimi_memory.domain.screen import Span
 from kimi_memory.domain.session import Json, Session
