@@ -20,7 +20,7 @@ from kimi_memory.domain.memory_identity import ModelTable, SkillsTable
 from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
-from kimi_memory.nlp.dates.zone import MACHINE, Zone, nearest_zone
+from kimi_memory.nlp.dates.vocabulary import MACHINE, Zone, nearest_zone
 
 _SPAN = re.compile(r"(\d{1,5})([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}

@@ -22,7 +22,7 @@ from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
 from kimi_memory.nlp.basic.patterns import fold_case, normalise, regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules import cues, updates
+from kimi_memory.nlp.rules import cues, subjects
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.changed_later import replaces
 from kimi_memory.nlp.rules.clause_form import claim_words
@@ -214,7 +214,7 @@ def _is_change(draft: Draft) -> bool:
 def _tells_change(statement: str) -> bool:
     low = fold_case(statement)
     said = any(words.search(low) for words in (cues.REVERSAL, _CHOICE, _MOVED))
-    return said or updates.changes(statement)
+    return said or subjects.changes(statement)
 
 
 def _is_sentence(card: Card, draft: Draft) -> bool:

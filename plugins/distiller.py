@@ -35,7 +35,7 @@ from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.basic.similarity import similarity
-from kimi_memory.nlp.rules import cues, pasted, self_facts, updates
+from kimi_memory.nlp.rules import cues, pasted, self_facts, subjects
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
 from kimi_memory.nlp.rules.topics import KNOWN, known_topic, name_of
@@ -190,7 +190,7 @@ class _Scribe:
             draft = replace(draft, type=kind, project="", category=key.partition(".")[0])
         value = cues.offered(line.text) if yes else draft.value
         swaps = line.says(cues.REVERSAL) or (line.says(cues.INSTEAD) and type is CardType.DECISION)
-        swaps = swaps or (subject_of(line.text) is not None and updates.changes(line.text))
+        swaps = swaps or (subject_of(line.text) is not None and subjects.changes(line.text))
         return replace(draft, value=value, title=headline(value), reversal=swaps)
 
     def _reason_after(self, at: int) -> str:
@@ -276,7 +276,7 @@ class _Scribe:
             quotes=(Quote(self.transcript.session.id, line.turn.n, words),),
             category="people",
             event=EventType.FINDING if known.news else None,
-            reversal=f".{known.slot}" in self_facts.SINGLE and updates.changes(words),
+            reversal=f".{known.slot}" in self_facts.SINGLE and subjects.changes(words),
         )
 
     def _write_draft(

@@ -19,7 +19,7 @@ from kimi_memory.domain.pages import IDENTITY_PATH, Digest, DigestLine, Identity
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.nlp.basic.patterns import normalise, regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.nlp.rules.framing import orders_for_always
 
 SURE = 0.75

@@ -19,7 +19,7 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.nlp.basic.patterns import normalise, regex, simplify
 from kimi_memory.nlp.basic.similarity import similarity, words_of
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.nlp.rules import cues
 
 LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}

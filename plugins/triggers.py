@@ -29,7 +29,7 @@ from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
 from kimi_memory.nlp.basic.patterns import HAN, fold_case, language_of, rare, regex, simplify
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules import cues, self_facts, updates
+from kimi_memory.nlp.rules import cues, self_facts, subjects
 from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.cues import Bar
 from kimi_memory.nlp.rules.pasted import own_sentences
@@ -281,7 +281,7 @@ def _match_person(own: str) -> tuple[_Sort, str] | None:
 
 def _match_retraction(claim: str, project: str) -> tuple[_Sort, str] | None:
     """Return the key of what the speaker takes back, where it is named."""
-    if updates.takes_back(claim) and subject_of(claim) is not None:
+    if subjects.takes_back(claim) and subject_of(claim) is not None:
         return _GONE, key_of("fact", claim, project)
     return None
 
@@ -346,7 +346,7 @@ def _make_draft(
 def _is_change(key: str, sentence: str) -> bool:
     """Whether a sentence gives something that holds one value at a time a new one."""
     one = subject_of(sentence) is not None or key.endswith(self_facts.SINGLE)
-    return one and updates.changes(sentence)
+    return one and subjects.changes(sentence)
 
 
 def _choose_category(sort: _Sort, session: Session) -> str:

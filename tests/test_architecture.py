@@ -208,7 +208,7 @@ ENVIRONMENT = {
     "kimi_memory/__main__.py": "the outermost layer",
     "kimi_memory/api/options.py": "the user's own directories, asked for in one place",
     "kimi_memory/store/git/command.py": "git inherits ours, without what would steer it",
-    "kimi_memory/store/git/repo_check.py": (
+    "kimi_memory/store/git/settings.py": (
         "whose repositories git trusts stands in the home directory"
     ),
     "kimi_memory/api/memory.py": "a path that a person gives may begin with ~",

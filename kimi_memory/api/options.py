@@ -30,9 +30,9 @@ from kimi_memory.formats.jsonl import has_marks, split_marks
 from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.store.copy import checkpoint, copy_id, note_copy, other_copies, read_copies
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.files.locks import claim
 from kimi_memory.store.files.paths import DEPLOYED, PRIVATE
 from kimi_memory.store.git.head import BATCH, Batch, list_unexamined

@@ -11,7 +11,7 @@ from kimi_memory.store.git.history import History
 from kimi_memory.store.git.signed_commits import is_last_signed
 from kimi_memory.store.git.signers import Signers
 from kimi_memory.store.git.signing_key import SigningKey
-from kimi_memory.store.notes.file_cache import Survey
+from kimi_memory.store.notes.note_index import Survey
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import is_judged
 from kimi_memory.store.store import Store

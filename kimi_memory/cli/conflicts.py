@@ -22,7 +22,7 @@ from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts, find
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -21,7 +21,7 @@ from kimi_memory.cli.shared import (
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes.notes import read_tombstones
 

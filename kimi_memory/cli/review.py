@@ -25,7 +25,7 @@ from kimi_memory.cli.shared import (
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.operations.review_queue import Answer, answer, brought, confirm, review
 
 

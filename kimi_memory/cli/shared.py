@@ -34,9 +34,10 @@ from kimi_memory.formats.chinese import (
 from kimi_memory.formats.json_values import plain
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.counted import AGREEING, agree
-from kimi_memory.nlp.basic.lengths import count_columns, cut, pad, wrap
 from kimi_memory.nlp.basic.safe_text import printable, printable_line
-from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
+from kimi_memory.nlp.basic.sentences import count_columns, cut, pad, wrap
+from kimi_memory.nlp.dates.vocabulary import Zone, day_in, from_clocks
+from kimi_memory.store.files.code_branch import FILE as FOLLOWED
 from kimi_memory.store.files.code_branch import find_working_copy
 
 if TYPE_CHECKING:
@@ -298,6 +299,8 @@ def open_memory(arguments: Namespace, *, follow: bool = False) -> Memory:
 
 def follow_code(root: Path) -> Path:
     """Return the working copy for the branch of code that is checked out here, or the memory."""
+    if not (root / FOLLOWED).is_file():
+        return root
     name, place = find_working_copy(str(root), str(Path.cwd()))
     if not name:
         return root

@@ -10,7 +10,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.pages import is_page
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.undo_many import undo_agent, undo_day, undo_last
 
 

@@ -12,7 +12,7 @@ from kimi_memory.cli.shared import find_memory, leave, open_memory, say, show, s
 from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotAMemoryError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

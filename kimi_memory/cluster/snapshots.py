@@ -21,7 +21,7 @@ from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.store.deployment import Deployment, write_deployment
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.relay import Relay
-from kimi_memory.store.wal.plan import CONFLICTS
+from kimi_memory.store.wal.commit_files import CONFLICTS
 
 _TRIES = 8
 _CONTENT = re.compile(rb"[0-9a-f]{64}")

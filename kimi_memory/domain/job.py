@@ -17,7 +17,7 @@ from kimi_memory.domain.session import Session
 from kimi_memory.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from kimi_memory.nlp.dates.zone import Zone
+    from kimi_memory.nlp.dates.vocabulary import Zone
 
 
 class Op(StrEnum):

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple, overload
 
 from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Note, Origin, Status
-from kimi_memory.formats import note_format
-from kimi_memory.formats.body_layout import Body, Layout, Style
-from kimi_memory.formats.note_format import Keys
+from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import Body, Layout, Places, Style, related_links
+from kimi_memory.formats.codec import Keys
 from kimi_memory.formats.page_lines import DISPUTED, UNTIL, shown_text, tailed
 from kimi_memory.formats.scalar import Value, one_line
-from kimi_memory.formats.wikilinks import Places, related_links
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 _LAYOUT = Layout(
     fields=(*Card.body_fields, "links"),
@@ -34,20 +33,20 @@ def _card_values(card: Card) -> dict[str, Value]:
         "importance": float(card.importance),
         "temperature": float(card.temperature),
         "trust": str(card.trust),
-        "verified": note_format.moment_text(card.verified),
-        "valid_from": note_format.moment_text(card.valid_from),
-        "valid_to": note_format.moment_text(card.valid_to),
-        "expires": note_format.moment_text(card.expires),
+        "verified": codec.moment_text(card.verified),
+        "valid_from": codec.moment_text(card.valid_from),
+        "valid_to": codec.moment_text(card.valid_to),
+        "expires": codec.moment_text(card.expires),
         "supersedes": list(card.supersedes),
         "links": [str(link) for link in card.links],
     }
-    return note_format.values(card, first, rest)
+    return codec.values(card, first, rest)
 
 
 def _card_body(card: Card) -> Body:
     fields = dict(zip(card.body_fields, card.body_texts, strict=True))
     fields["links"] = links_text(card)
-    return Body(card.title, fields, {"quotes": note_format.quote_blocks(card.quotes)})
+    return Body(card.title, fields, {"quotes": codec.quote_blocks(card.quotes)})
 
 
 def links_text(card: Card, places: Places = lambda id: "") -> str:
@@ -64,12 +63,12 @@ def links_text(card: Card, places: Places = lambda id: "") -> str:
 
 def _build_card(keys: Keys, body: Body) -> Card:
     return Card(
-        **note_format.common(keys),
+        **codec.common(keys),
         title=body.title,
         type=keys.choice("type", CardType),
         key=keys.needed("key"),
-        **note_format.read_fields(body, Card.body_fields),
-        quotes=note_format.quotes_of(body),
+        **codec.read_fields(body, Card.body_fields),
+        quotes=codec.quotes_of(body),
         category=keys.text("category", "general"),
         project=keys.text("project"),
         scope=keys.text("scope"),
@@ -87,24 +86,24 @@ def _build_card(keys: Keys, body: Body) -> Card:
 
 
 def _clean_card(card: Card) -> Card:
-    return note_format.with_fields(
+    return codec.with_fields(
         card,
-        **note_format.clean_common(card),
-        **note_format.clean_lines(card, "title", "key", "project", "scope"),
-        **note_format.clean_texts(card, Card.body_fields),
-        quotes=note_format.clean_quotes(card.quotes),
+        **codec.clean_common(card),
+        **codec.clean_lines(card, "title", "key", "project", "scope"),
+        **codec.clean_texts(card, Card.body_fields),
+        quotes=codec.clean_quotes(card.quotes),
         category=one_line(card.category) or "general",
-        supersedes=note_format.lines(card.supersedes),
+        supersedes=codec.lines(card.supersedes),
         links=tuple(replace(link, reason=one_line(link.reason)) for link in card.links),
     )
 
 
 def _card_path(card: Card) -> str:
-    name = note_format.own_name(card.key or card.title, card.scope)
-    return f"semantic/{note_format.slug(card.category)}/{name}.md"
+    name = codec.own_name(card.key or card.title, card.scope)
+    return f"semantic/{codec.slug(card.category)}/{name}.md"
 
 
-SHAPE = note_format.Shape(_LAYOUT, _card_values, _card_body, _build_card, _clean_card, _card_path)
+SHAPE = codec.Shape(_LAYOUT, _card_values, _card_body, _build_card, _clean_card, _card_path)
 
 
 class Head(NamedTuple):

@@ -9,10 +9,9 @@ from dataclasses import field, replace
 
 from kimi_memory.domain.brief import Section
 from kimi_memory.domain.note import Card, CardType, Lang
-from kimi_memory.formats.body_layout import fold
+from kimi_memory.formats.body_layout import fold, unlinked
 from kimi_memory.formats.frontmatter import BOM
 from kimi_memory.formats.scalar import clean, lines_of
-from kimi_memory.formats.wikilinks import unlinked
 from kimi_memory.lazy_dataclass import dataclass
 
 TITLES: dict[CardType, tuple[str, str]] = {

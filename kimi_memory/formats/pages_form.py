@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kimi_memory.domain.pages import IDENTITY_PATH, Agent, Identity, Project, Todo
-from kimi_memory.formats import note_format
+from kimi_memory.formats import codec
 from kimi_memory.formats.body_layout import Body, Layout, Style
-from kimi_memory.formats.note_format import Keys
+from kimi_memory.formats.codec import Keys
 from kimi_memory.formats.page_lines import marked, split_mark
 from kimi_memory.formats.scalar import Value, clean, one_line
 
@@ -63,21 +63,21 @@ def _parse_todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
 
 
 def _project_values(project: Project) -> dict[str, Value]:
-    return note_format.values(project, {}, {"finished": True if project.finished else None})
+    return codec.values(project, {}, {"finished": True if project.finished else None})
 
 
 def _project_body(project: Project) -> Body:
-    sections = note_format.section_blocks(project, _PROJECT)
+    sections = codec.section_blocks(project, _PROJECT)
     return Body(project.name, {}, {**sections, "todos": tuple(map(_todo_block, project.todos))})
 
 
 def _build_project(keys: Keys, body: Body) -> Project:
     return Project(
-        **note_format.common(keys),
+        **codec.common(keys),
         name=body.title,
         finished=keys.flag("finished"),
         todos=_parse_todos(body.sections.get("todos", ())),
-        **note_format.read_sections(body, _PROJECT),
+        **codec.read_sections(body, _PROJECT),
     )
 
 
@@ -85,10 +85,10 @@ def _clean_project(project: Project) -> Project:
     todos = (_clean_todo(todo) for todo in project.todos)
     return replace(
         project,
-        **note_format.clean_common(project),
+        **codec.clean_common(project),
         name=one_line(project.name),
         todos=tuple(todo for todo in todos if todo.text),
-        **note_format.clean_texts(project, _PROJECT),
+        **codec.clean_texts(project, _PROJECT),
     )
 
 
@@ -100,34 +100,34 @@ def _clean_todo(todo: Todo) -> Todo:
 
 def _project_place(project: Project) -> str:
     folder = "mid-term/projects/archive" if project.finished else "mid-term/projects"
-    return f"{folder}/{note_format.slug(project.name)}.md"
+    return f"{folder}/{codec.slug(project.name)}.md"
 
 
 def _named_page(
     kind: type[P], sections: Mapping[str, Style], place: Callable[[P], str]
-) -> note_format.Shape[P]:
+) -> codec.Shape[P]:
     """Return the shape of a page that is a name and sections."""
 
     def body(page: P) -> Body:
-        return Body(page.name, {}, note_format.section_blocks(page, sections))
+        return Body(page.name, {}, codec.section_blocks(page, sections))
 
     def build(keys: Keys, body: Body) -> P:
-        said = note_format.read_sections(body, sections)
-        return kind(**note_format.common(keys), name=body.title, **said)
+        said = codec.read_sections(body, sections)
+        return kind(**codec.common(keys), name=body.title, **said)
 
     def clean_page(page: P) -> P:
-        said = note_format.clean_texts(page, sections)
-        shared = note_format.clean_common(page)
+        said = codec.clean_texts(page, sections)
+        shared = codec.clean_common(page)
         return replace(page, **shared, name=one_line(page.name), **said)
 
     def values(page: P) -> dict[str, Value]:
-        return note_format.values(page, {}, {})
+        return codec.values(page, {}, {})
 
     layout = Layout(prefix=kind.kind, sections=sections)
-    return note_format.Shape(layout, values, body, build, clean_page, place)
+    return codec.Shape(layout, values, body, build, clean_page, place)
 
 
-PROJECT = note_format.Shape(
+PROJECT = codec.Shape(
     _PROJECT_LAYOUT,
     _project_values,
     _project_body,
@@ -135,7 +135,5 @@ PROJECT = note_format.Shape(
     _clean_project,
     _project_place,
 )
-AGENT = _named_page(
-    Agent, _AGENT, lambda agent: f"mid-term/agents/{note_format.slug(agent.name)}.md"
-)
+AGENT = _named_page(Agent, _AGENT, lambda agent: f"mid-term/agents/{codec.slug(agent.name)}.md")
 IDENTITY = _named_page(Identity, _IDENTITY, lambda _: IDENTITY_PATH)

@@ -22,7 +22,7 @@ from kimi_memory.index.sync import Progress, Read, Sync
 from kimi_memory.index.table import Table
 from kimi_memory.index.words import Words
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.files.cache_files import give_back
+from kimi_memory.store.files.disk import give_back
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 

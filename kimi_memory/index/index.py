@@ -23,7 +23,7 @@ from kimi_memory.index.sync import Difference, Overlay, Progress, Sync
 from kimi_memory.index.units import Split
 from kimi_memory.index.verify import IndexReport, IndexStatus, compare, damaged, unreadable
 from kimi_memory.index.words import Words
-from kimi_memory.nlp.dates.zone import Zone
+from kimi_memory.nlp.dates.vocabulary import Zone
 from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.reading import Served

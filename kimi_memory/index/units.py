@@ -19,13 +19,13 @@ from kimi_memory.domain.search_types import Chunk, Unit
 from kimi_memory.domain.session import owned, root_of, scope_of
 from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import unlinked
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.frontmatter import FrontMatter, decode, read
 from kimi_memory.formats.jsonl import parts_of, read_transcript_lines, unseal
-from kimi_memory.formats.wikilinks import unlinked
 from kimi_memory.index.files import Files
 from kimi_memory.store.files.paths import TIERS
-from kimi_memory.store.notes.card_rank import card_rank, card_section, is_shown
+from kimi_memory.store.notes.notes import card_rank, card_section, is_shown
 from kimi_memory.store.reading import Served
 
 Split = Callable[[str], list[Chunk]]

@@ -11,7 +11,7 @@ from kimi_memory.domain.search_types import ChunkSizes, Query, Unit
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.patterns import PATTERNS, regex
 from kimi_memory.nlp.dates.date_terms import date_words, day_words
-from kimi_memory.nlp.dates.zone import Zone, in_zone, mark_of
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone, mark_of
 from kimi_memory.nlp.rules.synonyms import (
     Table,
     dump_tables,

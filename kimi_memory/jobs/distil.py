@@ -26,7 +26,7 @@ from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_
 from kimi_memory.jobs.undistilled import KIND, inputs_of
 from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.dates.zone import Zone, pinned
+from kimi_memory.nlp.dates.vocabulary import Zone, pinned
 from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline, without_thoughts

@@ -38,7 +38,7 @@ from kimi_memory.jobs.new_cards import (
 )
 from kimi_memory.jobs.tombstone_gate import WHY, let_go
 from kimi_memory.nlp.basic.patterns import normalise
-from kimi_memory.nlp.dates.zone import Zone, pinned
+from kimi_memory.nlp.dates.vocabulary import Zone, pinned
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.tasks import finishes
 from kimi_memory.nlp.rules.values import Relation, compare_statements, compare_values

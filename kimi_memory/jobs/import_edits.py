@@ -12,8 +12,8 @@ from kimi_memory.domain.job import Op, Plan, digest_of
 from kimi_memory.domain.note import Card, CardType, Lang, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import FormatError
+from kimi_memory.formats.codec import slug
 from kimi_memory.formats.frontmatter import BOM, decode, read
-from kimi_memory.formats.note_format import slug
 from kimi_memory.formats.page_lines import (
     BRIEF_TITLES,
     NOTES,

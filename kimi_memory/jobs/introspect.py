@@ -19,7 +19,7 @@ from kimi_memory.jobs.merge import Pair, mergeable, pairs, ranked, verdict
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.usage import USAGE, Band, Heat, Usage, band_of, counted, heats
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.nlp.rules.values import Relation, compare_claims, contradicts
 from kimi_memory.store.notes.notes import Filed, Shelf
 

@@ -13,8 +13,7 @@ from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Rel, 
 from kimi_memory.jobs.gates import content_of
 from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.dates.validity import until
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone, until
 from kimi_memory.nlp.rules.changed_later import unchanged_part
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.values import Relation, compare_claims

@@ -15,8 +15,9 @@ from kimi_memory.domain.change import Change, Delete, digest
 from kimi_memory.domain.job import Step
 from kimi_memory.domain.note import Card, CardType, LinkRel, Status
 from kimi_memory.domain.pages import supporting
+from kimi_memory.formats.body_layout import Places, link_to, linked, turn_link
 from kimi_memory.formats.card_form import Head, page_language
-from kimi_memory.formats.note_format import own_name, slug
+from kimi_memory.formats.codec import own_name, slug
 from kimi_memory.formats.page_lines import (
     NOTES,
     is_generated,
@@ -26,7 +27,6 @@ from kimi_memory.formats.page_lines import (
     signed,
 )
 from kimi_memory.formats.templates import fill
-from kimi_memory.formats.wikilinks import Places, link_to, linked, turn_link
 from kimi_memory.jobs.overview import PAGE, ROOM, Sheet, memory_sheet, translate_first_pages
 from kimi_memory.jobs.render import Render
 from kimi_memory.lazy_dataclass import dataclass

@@ -21,7 +21,7 @@ from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
 from kimi_memory.jobs.planner import Done, JobContext, OneJob, Planner
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.jobs.usage import Usage
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Shelf, read_tombstones

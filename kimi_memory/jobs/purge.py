@@ -18,6 +18,7 @@ from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import without_targets
 from kimi_memory.formats.job_file import FOLDER, job_json, job_path
 from kimi_memory.formats.jsonl import (
     read_transcript_lines,
@@ -27,7 +28,6 @@ from kimi_memory.formats.jsonl import (
     unseal,
 )
 from kimi_memory.formats.page_lines import is_generated
-from kimi_memory.formats.wikilinks import without_targets
 from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import (

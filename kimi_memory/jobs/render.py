@@ -19,9 +19,9 @@ from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Keyed
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import linked
 from kimi_memory.formats.card_form import links_text
 from kimi_memory.formats.jsonl import seal, unseal
-from kimi_memory.formats.wikilinks import linked
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import marks_in

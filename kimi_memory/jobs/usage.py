@@ -17,7 +17,7 @@ from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone, day_in
+from kimi_memory.nlp.dates.vocabulary import Zone, day_in
 from kimi_memory.store.copy import copy_id, known_copy
 from kimi_memory.store.store import Store
 

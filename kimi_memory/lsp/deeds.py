@@ -18,7 +18,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.jobs.rename import Rename
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.lsp.answers import Reader
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.recall.browse import ListQuery

@@ -11,7 +11,7 @@ from kimi_memory.domain.session import Session, Turn, speaker_of
 from kimi_memory.jobs.trace import Evidence
 from kimi_memory.lsp.vault import Page
 from kimi_memory.nlp.basic.patterns import language_of
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 MOST = 600
 """So many characters of one text are shown."""

@@ -127,4 +127,4 @@ def _holds(text: str, note: Note, extras: Extras, path: str) -> bool:
         unknown = _unknown_keys(found, path)
     except FormatError:
         return False
-    return found.note == codec.clean(note) and same(unknown, dict(extras))
+    return found.note == codec.clean_note(note) and same(unknown, dict(extras))

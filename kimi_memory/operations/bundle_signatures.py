@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.errors import HistoryError, SignatureError, UsageError
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.signers import STATEMENT, Signers, is_sound, sign
 from kimi_memory.store.git.signing_key import NAME_KEY, SigningKey
 

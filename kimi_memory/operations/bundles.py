@@ -44,9 +44,9 @@ from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.past.naming import means_point
 from kimi_memory.store.files.outside import check_new_file
 from kimi_memory.store.git.bundle import Bundle, Compression, Manifest, read_bundle
-from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.incoming import fill_repository
 from kimi_memory.store.git.signers import Signers
+from kimi_memory.store.git.tree import scan
 
 __all__ = ["Compression", "export_bundle", "import_as_branch", "import_bundle", "unpack_copy"]
 

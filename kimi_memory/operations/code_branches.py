@@ -14,7 +14,6 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.branches import find_branches, remove_branch
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import make_branch
-from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.code_branch import (
     FILE,
     find_working_copy,
@@ -22,6 +21,7 @@ from kimi_memory.store.files.code_branch import (
     read_code_branch,
     read_followed,
 )
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.command import Git
 
 _HEADS = "refs/heads/"

@@ -27,8 +27,8 @@ from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.copy import checkpoint, list_ids
 from kimi_memory.store.git.purged_pairs import Onto
-from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
+from kimi_memory.store.git.settings import kept_outside
 from kimi_memory.store.notes.notes import read_tombstones
 from kimi_memory.store.wipe_caches import places, restart_journal, run_places, wipe, wipe_runs
 

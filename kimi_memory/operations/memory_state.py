@@ -21,7 +21,7 @@ from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.jobs.usage import Band, band_of, histogram
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.health_checks import sizes
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.operations.remotes import describe_remotes

@@ -13,7 +13,7 @@ from kimi_memory.domain.note import Source
 from kimi_memory.errors import GateError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.undo import goes_on
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 

@@ -30,7 +30,7 @@ from kimi_memory.recall.filters import restrict_to_caller
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.recall.redaction import forgotten_ids
 from kimi_memory.recall.request import Request
-from kimi_memory.store.files.cache_files import uncollected
+from kimi_memory.store.files.disk import uncollected
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.earlier import read_earlier
 from kimi_memory.store.notes.note_index import may_be_note, read_entry

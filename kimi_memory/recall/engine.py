@@ -18,7 +18,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.sentences import snippet
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.nlp.rules.relations import relations_asked
 from kimi_memory.recall.browse import Listing, ListQuery, browse
 from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows

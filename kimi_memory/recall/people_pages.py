@@ -12,8 +12,8 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.scalar import lines_of
 from kimi_memory.formats.templates import source
-from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import estimate
 
 _UNFILLED = regex(
     r"^\s*+(?:<!--.*|[*_](?![*_\s])[^*_]+[*_]|[-*+]?\s*+(?:\*\*)?[^*:：]{0,40}[:：]\s*+(?:\*\*)?\s*+|-{3,})$"

@@ -15,7 +15,7 @@ from kimi_memory.domain.agent_run import AgentRun, Usage
 from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import Job
 from kimi_memory.jobs.job_usage import usage_of
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.operations.usage_records import read_jobs, read_receipts
 from kimi_memory.runs.run_records import read_runs
 from kimi_memory.store.files.disk import UNKNOWN, state_of

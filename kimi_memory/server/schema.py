@@ -10,7 +10,7 @@ from typing import Any, Literal
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone, from_clocks
+from kimi_memory.nlp.dates.vocabulary import Zone, from_clocks
 from kimi_memory.server.principal import Caller, Scope
 
 Given = Mapping[str, Any]

@@ -15,7 +15,7 @@ from kimi_memory.store.git.tree import Difference, blob_name
 from kimi_memory.store.relay import Relay
 from kimi_memory.store.store import Store
 from kimi_memory.store.unshipped import is_shipped
-from kimi_memory.store.wal.plan import CONFLICTS
+from kimi_memory.store.wal.commit_files import CONFLICTS
 from kimi_memory.store.wal.records import is_mark, mark_of
 
 

@@ -20,8 +20,8 @@ from kimi_memory.store.files.paths import DEPLOYED, paths_of
 from kimi_memory.store.files.tree import Place, Tree, check_view
 from kimi_memory.store.shipping import Shipping
 from kimi_memory.store.wal import records, transaction
+from kimi_memory.store.wal.commit_files import DELETED_SECONDS, GRACE_SECONDS, plan
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, plan
 from kimi_memory.store.wal.reconcile import External, Progress, Reconciler
 from kimi_memory.store.wal.records import Entry, Provenance
 from kimi_memory.store.wal.transaction import NO_WAITING, Intent, Transactions

@@ -11,7 +11,7 @@ from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.domain.session import speaker_of
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.jobs.trace import Evidence
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.key_states import list_states
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.recall.query_parser import parse

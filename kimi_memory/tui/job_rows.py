@@ -7,7 +7,7 @@ from itertools import islice
 
 from kimi_memory.domain.health import Finding
 from kimi_memory.domain.job import Job
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.doctor import doctor
 from kimi_memory.operations.id_names import split_ids, title_of
 from kimi_memory.operations.job_list import diff_of_job

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from kimi_memory.domain.session import speaker_of
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.session_list import list_sessions
 from kimi_memory.store.notes import sessions
 from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row

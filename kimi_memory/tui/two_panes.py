@@ -17,8 +17,8 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.nlp.basic.lengths import cut, pad, wrap
 from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.sentences import cut, pad, wrap
 from kimi_memory.tui.desk import Desk
 from kimi_memory.tui.rows import Page, Part, Row, Source
 

@@ -9,7 +9,7 @@ from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import NotFoundError
 from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, one_line, show_diff
 

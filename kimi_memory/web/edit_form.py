@@ -11,7 +11,7 @@ from typing import TypeVar
 from kimi_memory.domain.note import Card, CardType, Status
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.correct import EDITABLE, CardFields
-from kimi_memory.nlp.dates.zone import Zone, day_in, start_of
+from kimi_memory.nlp.dates.vocabulary import Zone, day_in, start_of
 from kimi_memory.web.page_types import Asked
 
 T = TypeVar("T")

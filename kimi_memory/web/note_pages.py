@@ -18,7 +18,7 @@ from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.frontmatter import read as read_head
 from kimi_memory.jobs.correct import EDITABLE
 from kimi_memory.jobs.trace import Evidence
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.operations.key_states import list_states
 from kimi_memory.operations.session_list import list_sessions
 from kimi_memory.recall.evidence import find_outcome

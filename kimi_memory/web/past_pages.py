@@ -12,7 +12,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.past import BlameLine, Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.job_file import counts_of, job_path
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.id_names import title_of
 from kimi_memory.operations.usage_records import read_receipts
 from kimi_memory.server.looking_back import blame_of, timeline_of

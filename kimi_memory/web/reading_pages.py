@@ -14,7 +14,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Context, Hit, Query, Unit
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.memory_overview import overview
 from kimi_memory.recall.browse import BANDS, SORTS, ListQuery
 from kimi_memory.recall.engine import SUMMANDS

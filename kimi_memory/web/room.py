@@ -17,8 +17,8 @@ from kimi_memory.recall.browse import ListQuery
 from kimi_memory.server.guard import Request as Guarded
 from kimi_memory.server.principal import Caller, denied
 from kimi_memory.server.workers import Desk
-from kimi_memory.store.files.cache_files import uncollected
-from kimi_memory.store.notes.file_cache import Catalog
+from kimi_memory.store.files.disk import uncollected
+from kimi_memory.store.notes.note_index import Catalog
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View

@@ -12,7 +12,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.formats.diff_text import split_diff
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.id_names import title_of
 from kimi_memory.operations.job_list import diff_of_job, run_kind
 from kimi_memory.operations.undo_many import newest_jobs, undo_jobs

@@ -23,7 +23,7 @@ from kimi_memory.domain.command import Command
 from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.nlp.basic.lengths import pad
+from kimi_memory.nlp.basic.sentences import pad
 
 from .page import audit_page
 from .report import STALE_DAYS, Audit, audit

@@ -21,9 +21,9 @@ from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import OneJob
 from kimi_memory.jobs.remember import Remember
 from kimi_memory.llm.usage import metered
-from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.safe_text import fence
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.dates.timestamps import moment
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

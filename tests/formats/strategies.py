@@ -173,7 +173,7 @@ def _notes(kind: type[N], **known: st.SearchStrategy) -> st.SearchStrategy[N]:
     """
     start = datetime(2026, 2, 27, tzinfo=UTC)
     known["id"] = words().map(lambda seed: derived_id(kind.kind, start, repr(seed)))
-    return st.builds(kind, **_fields(kind, known)).map(codec.clean)
+    return st.builds(kind, **_fields(kind, known)).map(codec.clean_note)
 
 
 def scopes() -> st.SearchStrategy[str]:

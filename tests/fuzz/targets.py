@@ -98,7 +98,7 @@ def note(content: bytes) -> None:
     text = decode(content, "x.md")
     found = codec.parse(text, "x.md")
     assert codec.patch(text, found, found, "x.md") == text
-    tidy = codec.clean(found)
+    tidy = codec.clean_note(found)
     assert codec.parse(codec.render(tidy), "x.md") == tidy
 
 

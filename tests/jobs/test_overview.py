@@ -19,7 +19,7 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.codec import patch, place, render
 from kimi_memory.formats.page_lines import BRIEF_TITLES, is_generated, may_rewrite, sign_of
 from kimi_memory.jobs.overview import BUDGET, empty_page, in_language
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from tests.jobs.edited_pages import card, cards, edit, page
 from tests.jobs.test_runner import talk
 

@@ -14,7 +14,7 @@ from kimi_memory.domain.change import Update, digest
 from kimi_memory.domain.note import CardType, Origin
 from kimi_memory.domain.pages import DigestLine, Identity, Part, Project, Todo
 from kimi_memory.formats.codec import patch
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.store.notes.notes import Shelf
 from tests.store.notes.test_known import AT, card, keep, line
 from tests.store.notes.test_known import digest as page_of

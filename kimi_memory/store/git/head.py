@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, KimiMemoryError, LockTimeoutError
-from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats, refusal, state_of
+from kimi_memory.store.files.disk import UNKNOWN, Stat, Stats, put, refusal, state_of
 from kimi_memory.store.files.paths import PRIVATE
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 
 from kimi_memory.domain.change import Actor, digest
 from kimi_memory.errors import UnsafePathError
-from kimi_memory.store.files.cache_files import worth_writing
-from kimi_memory.store.files.disk import Stats, signature
+from kimi_memory.store.files.disk import Stats, signature, worth_writing
 from kimi_memory.store.files.locks import Locks
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Tree

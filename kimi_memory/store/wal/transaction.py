@@ -19,9 +19,8 @@ from kimi_memory.store.files.disk import SyncError
 from kimi_memory.store.files.locks import Locks, is_dead, owner
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
-from kimi_memory.store.wal.commit_files import Outcome, Placer, entry_of
+from kimi_memory.store.wal.commit_files import Keeper, Outcome, Placer, Step, entry_of
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import Keeper, Step
 from kimi_memory.store.wal.records import LOST, Entry, Provenance, repair_tail
 
 FOLDER = f"{PRIVATE}/txn"

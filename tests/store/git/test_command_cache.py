@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from kimi_memory.store.files.disk import UNKNOWN
-from kimi_memory.store.git.cache import Cache, CacheFile, Entry, behind, load_cache, save_cache
+from kimi_memory.store.git.command import Cache, CacheFile, Entry, behind, load_cache, save_cache
 
 
 def test_the_cache_comes_back_as_it_was_or_empty(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 
 MIXED = st.text(st.sampled_from("ab Z9，。中文字\n\t-_(){}é😀あ한 ."), max_size=60) | st.text(
     max_size=60

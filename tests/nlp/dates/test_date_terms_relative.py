@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.nlp.basic.patterns import folded
-from kimi_memory.nlp.dates.date_terms import date_words
-from kimi_memory.nlp.dates.relative import _RULES
+from kimi_memory.nlp.dates.date_terms import _RULES, date_words
 
 NOW = datetime(2026, 11, 18, 10, tzinfo=UTC)  # a Wednesday
 

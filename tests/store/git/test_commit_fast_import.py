@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import command
-from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git, encode
-from kimi_memory.store.git.commit import ident
-from kimi_memory.store.git.fast_import import Import, quoted
+from kimi_memory.store.git.command import Entry, Git, encode
+from kimi_memory.store.git.commit import Import, ident, quoted
 from kimi_memory.store.git.tree import Difference, blob_name, list_tree
 
 WHO = ident(datetime(2026, 3, 1, tzinfo=UTC))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.store.git import files
-from kimi_memory.store.git.files import (
+from kimi_memory.store.git import tree
+from kimi_memory.store.git.tree import (
     IGNORED,
     RECEIPTS,
     is_gone,
@@ -67,7 +67,7 @@ def test_truth_is_found_and_derived_files_are_not(tmp_path):
 
 def test_git_ignores_what_we_ignore(tmp_path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    write(tmp_path, ".gitignore", files.IGNORED)
+    write(tmp_path, ".gitignore", tree.IGNORED)
     for path in ("a.md~", "x.tmp", "d/.a.swp", ".kimi/x", "short-term/a.json", "~$a", ".#x"):
         write(tmp_path, path)
         done = subprocess.run(
@@ -78,7 +78,7 @@ def test_git_ignores_what_we_ignore(tmp_path):
 
 
 def test_strange_things_are_skipped_and_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST", 10)
+    monkeypatch.setattr(tree, "LARGEST", 10)
     write(tmp_path, "big.md", "x" * 11)
     write(tmp_path, "fits.md", "x" * 10)
     (tmp_path / "link.md").symlink_to("fits.md")
@@ -100,7 +100,7 @@ def test_strange_things_are_skipped_and_named(tmp_path, monkeypatch):
 
 
 def test_a_look_at_some_paths_finds_what_a_scan_finds_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST", 10)
+    monkeypatch.setattr(tree, "LARGEST", 10)
     plain = {"MEMORY.md", "semantic/决策/数据库.md"}
     odd = {"big.md", "pipe.md", "odd/GIT~1"}
     other = {".kimi/x", ".git/config", "inner/.git/config", "inner/a/b.md", "a.tmp", "other.md"}
@@ -144,10 +144,10 @@ class Entry:
 
 
 def test_a_file_that_vanishes_while_we_look_is_just_not_there():
-    result = files.Scan()
-    assert not files._scan_entry(Entry(FileNotFoundError(2, "gone")), "a.md", result)
+    result = tree.Scan()
+    assert not tree._scan_entry(Entry(FileNotFoundError(2, "gone")), "a.md", result)
     assert result.skipped == {}
-    assert not files._scan_entry(Entry(PermissionError(13, "no")), "b.md", result)
+    assert not tree._scan_entry(Entry(PermissionError(13, "no")), "b.md", result)
     assert result.skipped == {"b.md": "unreadable (no)"}
 
 
@@ -163,7 +163,7 @@ def test_what_is_gone_is_told_from_what_cannot_be_seen(tmp_path):
 
 
 def test_only_plain_files_of_a_sane_size_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST", 10)
+    monkeypatch.setattr(tree, "LARGEST", 10)
     write(tmp_path, "a.md", "0123456789")
     write(tmp_path, "big.md", "0123456789a")
     (tmp_path / "link.md").symlink_to("a.md")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.git import repo_check
+from kimi_memory.store.git import settings
 from kimi_memory.store.git.history import History
-from kimi_memory.store.git.repo_check import find_locks, kept_outside, remove_stale
+from kimi_memory.store.git.settings import find_locks, kept_outside, remove_stale
 
 
 def make(root: Path) -> History:
@@ -340,7 +340,7 @@ def test_a_git_elsewhere_owns_nothing_here(root, tmp_path_factory):
 
 
 def test_where_processes_cannot_be_seen_a_lock_must_be_very_old(root, monkeypatch, tmp_path):
-    monkeypatch.setattr(repo_check, "PROCESSES", tmp_path / "absent")
+    monkeypatch.setattr(settings, "PROCESSES", tmp_path / "absent")
     young = lock(root, "index.lock", age=60)
     old = lock(root, "HEAD.lock", age=1200)
     assert remove_stale({root / ".git"}, root, time.time()) == [old]
@@ -350,7 +350,7 @@ def test_where_processes_cannot_be_seen_a_lock_must_be_very_old(root, monkeypatc
 def test_a_process_we_may_not_look_into_may_own_the_lock(root, monkeypatch, tmp_path):
     process = tmp_path / "proc" / "17"
     process.mkdir(parents=True)
-    monkeypatch.setattr(repo_check, "PROCESSES", process.parent)
+    monkeypatch.setattr(settings, "PROCESSES", process.parent)
     made = lock(root, "index.lock")
     (process / "comm").write_text("git\n")
     # Reading a plain file as a link fails like a look into another user's process.
@@ -363,7 +363,7 @@ def test_a_process_we_may_not_look_into_may_own_the_lock(root, monkeypatch, tmp_
 def test_a_process_that_just_ended_owns_nothing(root, monkeypatch, tmp_path):
     process = tmp_path / "proc" / "17"
     process.mkdir(parents=True)
-    monkeypatch.setattr(repo_check, "PROCESSES", process.parent)
+    monkeypatch.setattr(settings, "PROCESSES", process.parent)
     made = lock(root, "index.lock")
     assert remove_stale({root / ".git"}, root, time.time()) == [made]
 
@@ -371,6 +371,6 @@ def test_a_process_that_just_ended_owns_nothing(root, monkeypatch, tmp_path):
 def test_a_lock_that_its_owner_removes_meanwhile_is_no_error(root):
     gone = root / ".git/index.lock"
     gone.symlink_to("nowhere")
-    assert repo_check._is_old(gone, time.time()) is False
+    assert settings._is_old(gone, time.time()) is False
     gone.unlink()
-    assert repo_check._is_old(gone, time.time()) is False
+    assert settings._is_old(gone, time.time()) is False

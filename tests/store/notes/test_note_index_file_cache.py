@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from kimi_memory.store.files import cache_files
-from kimi_memory.store.notes.file_cache import FILE, Catalog
+from kimi_memory.store.files import disk
+from kimi_memory.store.notes.note_index import FILE, Catalog
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal import folder_scan
 from tests.store.conftest import KEY
@@ -67,7 +67,7 @@ def reopened(store: Store, key: bytes = KEY) -> Store:
 
 def kept(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader) -> Path:
     """Save a fact about a file and return where the catalog lies."""
-    monkeypatch.setattr(cache_files, "_FEW", 0)
+    monkeypatch.setattr(disk, "_FEW", 0)
     (folder / "a.md").write_text("four")
     survey = Catalog.from_store(store).survey()
     survey.fact("a.md", "size", reader, again)
@@ -129,7 +129,7 @@ def test_a_catalog_that_is_not_ours_whole_is_not_believed(
 
 
 def test_a_text_can_be_found_in_what_is_kept(store, folder, settle, monkeypatch) -> None:
-    monkeypatch.setattr(cache_files, "_FEW", 0)
+    monkeypatch.setattr(disk, "_FEW", 0)
     (folder / "a.md").write_text("x")
     settle()
     survey = Catalog.from_store(store).survey()

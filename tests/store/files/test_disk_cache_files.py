@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.files.cache_files import give_back, put, uncollected, worth_writing
+from kimi_memory.store.files.disk import give_back, put, uncollected, worth_writing
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import SHARED
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.speakers import Speakers, several
+from kimi_memory.store.notes.notes import Shelf, Speakers, several
 from tests.jobs.edited_pages import cards, edit, page
 
 ANN, LI = "I live in Edinburgh, near the castle.", "我住在成都，离人民公园不远。"

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from kimi_memory.nlp.dates.validity import until
+from kimi_memory.nlp.dates.vocabulary import until
 
 SAID = datetime(2026, 2, 27, 9, 30, tzinfo=UTC)
 """A Friday."""

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kimi_memory.nlp.dates.zone import MACHINE, day_in, in_zone, mark_of, pinned, start_of
+from kimi_memory.nlp.dates.vocabulary import MACHINE, day_in, in_zone, mark_of, pinned, start_of
 
 NIGHT = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.nlp.rules.pasted import own_sentences
-from kimi_memory.nlp.rules.updates import changes, takes_back, takes_this_back
+from kimi_memory.nlp.rules.subjects import changes, takes_back, takes_this_back
 
 
 @pytest.mark.parametrize(
