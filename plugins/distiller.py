@@ -34,8 +34,8 @@ from kimi_memory.domain.note import CardType, EventType, Lang, Origin, Quote, Ro
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.basic.similarity import similarity
 from kimi_memory.nlp.rules import cues, pasted, self_facts, subjects
+from kimi_memory.nlp.rules.relations import similarity
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
 from kimi_memory.nlp.rules.topics import KNOWN, known_topic, name_of

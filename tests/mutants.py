@@ -1,7 +1,7 @@
 """Mutants: small defects put into modules, to see whether the mirrored tests find them.
 
 ``python -m tests.mutants`` takes the modules that differ from a base, ``python -m tests.mutants
-kimi_memory/recall/fusion.py`` those that are named. Of each it makes a seeded sample of mutants,
+kimi_memory/recall/ranking.py`` those that are named. Of each it makes a seeded sample of mutants,
 one after the other, and runs the module's own test file on each. No file is changed: the process
 that runs the tests compiles the mutant as it imports the module. A command that a test starts in
 a process of its own meets no mutant.

@@ -58,7 +58,7 @@ def test_types_docstrings_and_sizes_of_caches_stay() -> None:
 @pytest.mark.parametrize(
     ("module", "tests"),
     [
-        ("kimi_memory/recall/fusion.py", "tests/recall/test_fusion.py"),
+        ("kimi_memory/recall/ranking.py", "tests/recall/test_fusion.py"),
         ("plugins/words.py", "tests/plugins/test_words.py"),
         ("plugins/skills/__init__.py", "tests/plugins/skills/test_skills.py"),
         ("kimi_memory/domain/command.py", ""),

@@ -26,7 +26,7 @@ ONCE_SLOW = (
     "kimi_memory.merge.moved_turns._SAID",
     "plugins.skills.mining._ORDER_EN",
     "plugins.skills.mining._SPLIT_ZH",
-    "kimi_memory.index.words._NOTE",
+    "kimi_memory.index.units._NOTE",
     "kimi_memory.formats.frontmatter._TRAILING",
     "kimi_memory.formats.event_form._LINE",
     "kimi_memory.formats.page_lines._BULLET",

@@ -19,10 +19,10 @@ from kimi_memory.plugins.compaction.compact_chat import compact
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import from_bytes
-from kimi_memory.domain.change import Append, Create
 from kimi_memory.domain.compaction import Limits
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Append, Create
 from kimi_memory.domain.note import HAND, Lang, Role, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Proposal

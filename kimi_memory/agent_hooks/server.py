@@ -20,7 +20,7 @@ from kimi_memory.agent_hooks import socket_protocol, spool
 from kimi_memory.agent_hooks.respond import YOUNG_SECONDS, Reply
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError
 from kimi_memory.operations.watcher import keep_index_informed

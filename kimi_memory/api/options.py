@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kimi_memory.config import MARKER, Settings, UserConfig, parse_settings, read_user
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.ids import lettered, utcnow
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.user_tables import AGENT_KEYS, ClusterTable, SigningTable
 from kimi_memory.errors import HistoryError, KimiMemoryError, UnsafePathError, UsageError
@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from kimi_memory.index.index import Index
     from kimi_memory.past.points import Points
     from kimi_memory.past.reader import PastReader
-    from kimi_memory.recall.engine import Recall
-    from kimi_memory.recall.receipts import Receipts
+    from kimi_memory.recall.engine import Recall, Receipts
     from kimi_memory.store.git.history import History
     from kimi_memory.store.git.signing_key import SigningKey
     from kimi_memory.store.shipped_commits import CommitShipping
@@ -470,7 +469,7 @@ class Parts:
 
     @cached_property
     def _recall_receipts(self) -> Receipts:
-        from kimi_memory.recall.receipts import PAUSE_SECONDS, Receipts
+        from kimi_memory.recall.engine import PAUSE_SECONDS, Receipts
 
         pause = PAUSE_SECONDS if self.background else 0.0
         return Receipts(self.store, self.clock, pause, self.settings.recall.prompt_days)

@@ -41,7 +41,7 @@ from kimi_memory.store.notes import sessions
 if TYPE_CHECKING:
     from kimi_memory.api.job_runs import JobRuns
     from kimi_memory.config import CaptureTable
-    from kimi_memory.domain.change import Actor
+    from kimi_memory.domain.job import Actor
 
 # People who watch the view do not notice it, and a burst of turns writes it once.
 _VIEW_SECONDS = 0.25

@@ -18,8 +18,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kimi_memory.config import CaptureTable
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import Span
 from kimi_memory.domain.session import (

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.diff import format_change
-from kimi_memory.cli.filter_options import open_exactly
-from kimi_memory.cli.listed import NOTE_HELP, find_in_history
+from kimi_memory.cli.filter_options import NOTE_HELP, find_in_history, open_exactly
 from kimi_memory.cli.shared import open_memory, say, show, show_json, translate
 from kimi_memory.domain.past import Cause
 from kimi_memory.errors import UsageError

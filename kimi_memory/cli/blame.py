@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import fields
 
-from kimi_memory.cli.listed import find_in_history
+from kimi_memory.cli.filter_options import find_in_history
 from kimi_memory.cli.shared import (
     add_copy,
     named_point,

@@ -6,9 +6,8 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.filter_options import add_as_of, open_at
+from kimi_memory.cli.filter_options import add_as_of, find_listed, keep_list, open_at
 from kimi_memory.cli.keys import Walk, can_walk, edit_text
-from kimi_memory.cli.listed import find_listed, keep_list
 from kimi_memory.cli.shared import (
     finish_reports,
     looks_back,

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, replace
 
-from kimi_memory.cli.listed import NOTE_HELP, find_named
+from kimi_memory.cli.filter_options import NOTE_HELP, find_named
 from kimi_memory.cli.shared import (
     finish_reports,
     moment,

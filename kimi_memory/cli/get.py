@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.listed import NOTE_HELP, find_listed
+from kimi_memory.cli.filter_options import NOTE_HELP, find_listed
 from kimi_memory.cli.shared import add_copy, add_valid_at, named_point, open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit

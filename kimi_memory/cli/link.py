@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.listed import NOTE_HELP, find_named
+from kimi_memory.cli.filter_options import NOTE_HELP, find_named
 from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
 from kimi_memory.domain.note import LinkRel
 from kimi_memory.errors import UsageError

@@ -6,8 +6,13 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kimi_memory.cli.filter_options import add_as_of, add_filters, read_filters
-from kimi_memory.cli.listed import find_following, keep_list
+from kimi_memory.cli.filter_options import (
+    add_as_of,
+    add_filters,
+    find_following,
+    keep_list,
+    read_filters,
+)
 from kimi_memory.cli.shared import (
     count_columns,
     cut,

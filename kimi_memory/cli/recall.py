@@ -8,8 +8,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.filter_options import add_as_of, add_filters, open_exactly, read_filters
-from kimi_memory.cli.listed import keep_list
+from kimi_memory.cli.filter_options import (
+    add_as_of,
+    add_filters,
+    keep_list,
+    open_exactly,
+    read_filters,
+)
 from kimi_memory.cli.shared import (
     count_columns,
     find_width,

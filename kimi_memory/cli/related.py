@@ -6,8 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.filter_options import open_then
-from kimi_memory.cli.listed import find_named
+from kimi_memory.cli.filter_options import find_named, open_then
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.operations.links import Neighbour, related
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.cli.filter_options import find_listed, keep_list, mark_of
 from kimi_memory.cli.keys import Walk, can_walk, edit_text
-from kimi_memory.cli.listed import find_listed, keep_list, mark_of
 from kimi_memory.cli.shared import (
     finish_reports,
     open_memory,

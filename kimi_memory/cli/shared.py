@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, TextIO
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, read_settings, unknown_settings, user_host
 from kimi_memory.config import MARKER, Settings
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.ids import read_run
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError, NotAMemoryError, UsageError
 from kimi_memory.formats.chinese import (

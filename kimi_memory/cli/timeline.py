@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.listed import NOTE_HELP, find_in_history
+from kimi_memory.cli.filter_options import NOTE_HELP, find_in_history
 from kimi_memory.cli.shared import open_memory, pad, say, show, show_json, translate
 from kimi_memory.domain.past import TimelineEntry
 

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import day_argument, open_memory, pad, say, show, show_json
-from kimi_memory.domain.change import digest
-from kimi_memory.domain.job import Job
+from kimi_memory.domain.job import Job, digest
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.nlp.dates.vocabulary import in_zone

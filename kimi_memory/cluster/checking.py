@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import RefusedRecordError
 from kimi_memory.formats.log_record import hash_record, is_snapshot
 from kimi_memory.store.files.paths import is_own

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import keep_blob
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DiskError,

@@ -16,8 +16,8 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import copy_memory
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import DiskError, FormatError, NotPrimaryError
 from kimi_memory.store.deployment import Deployment, read_deployment
 from kimi_memory.store.edits_aside import FOLDER as ASIDE

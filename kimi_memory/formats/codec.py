@@ -299,9 +299,9 @@ _SHAPES = {
     "event": ("event_form", "EVENT"),
     "digest": ("event_form", "DIGEST"),
     "card": ("card_form", "SHAPE"),
-    "project": ("pages_form", "PROJECT"),
-    "agent": ("pages_form", "AGENT"),
-    "identity": ("pages_form", "IDENTITY"),
+    "project": ("card_form", "PROJECT"),
+    "agent": ("card_form", "AGENT"),
+    "identity": ("card_form", "IDENTITY"),
     "day": ("event_form", "DAY"),
     "proposal": ("event_form", "PROPOSAL"),
 }

@@ -15,10 +15,10 @@ from zlib import crc32
 from crewai.memory.types import MemoryRecord, ScopeInfo
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Change
+from kimi_memory.domain.job import Change
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
-from kimi_memory.nlp.basic.similarity import similarity, words_of
+from kimi_memory.nlp.rules.relations import similarity, words_of
 from kimi_memory.operations.agent_files import Folder, Page, clean_json, file_name
 
 _OPEN, _CLOSE = "\n\n```json\n", "\n```\n"

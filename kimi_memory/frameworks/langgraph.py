@@ -22,8 +22,8 @@ from langgraph.store.base import (
 )
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Change
 from kimi_memory.domain.ids import moment
+from kimi_memory.domain.job import Change
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats.scalar import Value

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from kimi_memory.domain.change import Append, Change
-from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.job import Append, Change, Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Note, Rel, Source, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project, supporting

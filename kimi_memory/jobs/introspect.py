@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from kimi_memory.domain.change import Change
 from kimi_memory.domain.graph import REJECTED, SHARED_NAME, SUGGESTED, Graph
-from kimi_memory.domain.job import Op, Plan, Verdict, digest_of
+from kimi_memory.domain.job import Change, Op, Plan, Verdict, digest_of
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.graph import derive

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kimi_memory.domain.change import Change, Create
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import Change, Create, JobReport
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.formats.jsonl import has_marks, split_marks
 from kimi_memory.jobs.losing_versions import LosingVersion, find_losing, merge_losing

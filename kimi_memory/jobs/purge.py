@@ -9,9 +9,19 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.job import Job, Op, Operation, digest_of
+from kimi_memory.domain.job import (
+    Change,
+    Create,
+    Delete,
+    Effect,
+    Job,
+    Op,
+    Operation,
+    Update,
+    digest,
+    digest_of,
+)
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event, Proposal
 from kimi_memory.domain.session import Json

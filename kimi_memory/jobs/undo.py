@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Effect, Update, digest
-from kimi_memory.domain.job import Job
+from kimi_memory.domain.job import Actor, Change, Create, Delete, Effect, Job, Update, digest
 from kimi_memory.domain.pages import Project
 from kimi_memory.errors import FormatError, GateError, HistoryError
 from kimi_memory.formats import codec

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 from kimi_memory.config import TemperatureTable
-from kimi_memory.domain.change import Append, Change, Delete, Update, digest
 from kimi_memory.domain.ids import moment
+from kimi_memory.domain.job import Append, Change, Delete, Update, digest
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.domain.session import Json

@@ -9,8 +9,7 @@ from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.change import Actor
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import Actor, JobReport
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query, Unit

@@ -12,9 +12,8 @@ from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.compaction import Message
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import Actor, JobReport
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.operation_types import Said, Wanted
 from kimi_memory.domain.past import BlameLine, TimelineEntry

@@ -15,8 +15,8 @@ from threading import RLock
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Move, Update, digest
 from kimi_memory.domain.ids import stamp
+from kimi_memory.domain.job import Actor, Change, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.frontmatter import decode, read

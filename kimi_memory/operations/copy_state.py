@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.open_questions import waiting_files

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Change
 from kimi_memory.domain.graph import links_of
+from kimi_memory.domain.job import Change
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError

@@ -8,9 +8,8 @@ from dataclasses import replace
 from itertools import chain, combinations_with_replacement
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Update, digest, of_job
 from kimi_memory.domain.ids import zulu
-from kimi_memory.domain.job import JobReport, Op
+from kimi_memory.domain.job import JobReport, Op, Update, digest, of_job
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError

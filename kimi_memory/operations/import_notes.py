@@ -30,7 +30,7 @@ from kimi_memory.domain.session import IMPORTED, Session, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
-from kimi_memory.jobs.new_cards import new_card
+from kimi_memory.jobs.matching import new_card
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import language_of, normalise
 from kimi_memory.nlp.basic.safe_text import gives_orders, slug

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Change, Create, Delete, Update
-from kimi_memory.domain.job import Operation
+from kimi_memory.domain.job import Change, Create, Delete, Operation, Update
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.formats.frontmatter import id_of

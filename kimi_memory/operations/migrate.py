@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.errors import GateError, KimiMemoryError, MovedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import MOVED, remove_moved, set_entries

@@ -14,7 +14,7 @@ from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.scalar import one_line
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
+from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.settings import set_entries
 from kimi_memory.operations.branches import check_name

@@ -7,8 +7,8 @@ from contextlib import suppress
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.recall.filters import forgotten_ids, tombstones_of
 from kimi_memory.recall.query_parser import boundary
-from kimi_memory.recall.redaction import forgotten_ids, tombstones_of
 from kimi_memory.store.prompt_blocks import PromptBlock, read_blocks
 
 LAST = "last"

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import find_confirmed
-from kimi_memory.domain.change import Change, Delete, Update, digest, of_job
-from kimi_memory.domain.job import JobReport, digest_of
+from kimi_memory.domain.job import Change, Delete, JobReport, Update, digest, digest_of, of_job
 from kimi_memory.domain.note import Card, Note, Origin
 from kimi_memory.domain.operation_types import Said, Waiting, Wanted
 from kimi_memory.domain.pages import Proposal

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER, Settings, UserConfig, parse_settings, parse_user
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.merge.settings import set_entries

@@ -7,8 +7,7 @@ from datetime import date
 from itertools import islice
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
-from kimi_memory.domain.job import Job
+from kimi_memory.domain.job import Job, digest
 from kimi_memory.domain.note import Source
 from kimi_memory.errors import GateError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.job_file import FOLDER

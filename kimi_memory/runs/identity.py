@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Update, digest
 from kimi_memory.domain.change_log import Lease, Unreachable
 from kimi_memory.domain.ids import stamp
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.domain.pages import IDENTITY_PATH, Identity
 from kimi_memory.errors import FormatError, UsageError

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Note, Origin
 from kimi_memory.domain.search_types import Context, Hit, Query
 from kimi_memory.domain.session import (

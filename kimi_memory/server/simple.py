@@ -16,8 +16,7 @@ from dataclasses import replace
 from datetime import date
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Create, Update, digest
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import Create, Op, Update, digest
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.errors import ChangedOnDiskError, NotFoundError, UsageError, WaitingError
 from kimi_memory.formats.frontmatter import decode

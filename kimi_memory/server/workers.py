@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import Unreachable
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import BehindError, FormatError, NotPrimaryError
 from kimi_memory.formats.json_values import plain

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Actor, digest
 from kimi_memory.domain.change_log import LoggedCommit, LoggedStep, LogRecord
 from kimi_memory.domain.ids import new_session_id
+from kimi_memory.domain.job import Actor, digest
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.disk import put

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from kimi_memory.domain.change import Change, digest
+from kimi_memory.domain.job import Change, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
 from kimi_memory.formats.frontmatter import decode

@@ -15,7 +15,6 @@ from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
 
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import (
     ChangeLog,
     Draft,
@@ -28,6 +27,7 @@ from kimi_memory.domain.change_log import (
     Unreachable,
 )
 from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.job import Actor
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DivergedError,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import LoggedCommit
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import HistoryError, NotPrimaryError
 from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.git.command import Git

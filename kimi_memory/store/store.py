@@ -11,8 +11,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
 from kimi_memory.domain.ids import new_id, utcnow
+from kimi_memory.domain.job import Actor, Append, Change, Effect, digest
 from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError
 from kimi_memory.store.files.disk import Disk, refusal, translate_refusals
 from kimi_memory.store.files.locks import Locks, owner

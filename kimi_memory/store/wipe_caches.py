@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.store.copy import renew_copy
 from kimi_memory.store.files.disk import put
 from kimi_memory.store.files.paths import PRIVATE, is_truth

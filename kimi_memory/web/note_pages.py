@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.graph import links_of
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query, Unit

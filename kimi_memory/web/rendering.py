@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from kimi_memory.formats.chinese import translate_check, translate_finding, translate_message
-from kimi_memory.formats.templates import fill_page, fill_source
+from kimi_memory.formats.page_lines import fill_page, fill_source
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.web.captions import captions

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import AgentRun
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.ids import moment
-from kimi_memory.domain.job import Job, JobReport
+from kimi_memory.domain.job import Job, JobReport, digest
 from kimi_memory.formats.diff_text import split_diff
 from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.id_names import title_of

@@ -16,10 +16,10 @@ from kimi_memory.domain.note import EventType, Lang, Quote, Role, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Transcript, Turn, scope_of
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.templates import fill
+from kimi_memory.formats.page_lines import fill
+from kimi_memory.jobs.fold_drafts import Remember
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import OneJob
-from kimi_memory.jobs.remember import Remember
 from kimi_memory.llm.usage import metered
 from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.safe_text import fence

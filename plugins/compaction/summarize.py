@@ -21,8 +21,8 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.patterns import language_of, normalise, regex
 from kimi_memory.nlp.basic.safe_text import fence
 from kimi_memory.nlp.basic.sentences import estimate
-from kimi_memory.nlp.basic.similarity import words_of
 from kimi_memory.nlp.dates.timestamps import EPOCH
+from kimi_memory.nlp.rules.relations import words_of
 from kimi_memory.nlp.rules.strip_code import spoken_spans
 from kimi_memory.nlp.rules.tasks import finishes, tasks_in
 

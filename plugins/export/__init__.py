@@ -22,8 +22,7 @@ from kimi_memory.domain.note import Card, CardType, Lang, Link, Quote, Source, S
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.card_form import page_language
-from kimi_memory.formats.page_lines import TITLES
-from kimi_memory.formats.templates import fill
+from kimi_memory.formats.page_lines import TITLES, fill
 from kimi_memory.jobs.graph import derive
 from kimi_memory.operations.bundles import Compression, export_bundle
 from kimi_memory.store.files.outside import check_outside

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Create, Update, digest
+from kimi_memory.domain.job import Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, KimiMemoryError, StoreError, UnsafePathError
 from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.store.files import locks, paths

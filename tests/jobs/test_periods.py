@@ -160,7 +160,7 @@ def test_a_finished_project_moves_to_the_archive_and_back_by_undo(lived: Memory)
 
 
 def _update(path: str, old: str, new: str):
-    from kimi_memory.domain.change import Update, digest
+    from kimi_memory.domain.job import Update, digest
 
     return Update(path, digest(old.encode()), new.encode())
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.domain.note import CardType, Origin
 from kimi_memory.domain.pages import DigestLine, Identity, Part, Project, Todo
 from kimi_memory.formats.codec import patch

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Create
+from kimi_memory.domain.job import Create
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.store.copy import (
     checkpoint,

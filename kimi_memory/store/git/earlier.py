@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.command import Entry, Git, behind, load_cache

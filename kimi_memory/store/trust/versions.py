@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import HistoryError, KimiMemoryError
 from kimi_memory.formats.jsonl import has_marks

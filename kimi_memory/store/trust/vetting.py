@@ -13,7 +13,7 @@ from os import stat_result
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
-from kimi_memory.domain.change import Change, Create, Update, digest
+from kimi_memory.domain.job import Change, Create, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError
 from kimi_memory.formats.frontmatter import id_of

@@ -12,8 +12,8 @@ from datetime import datetime
 from errno import ENOENT
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Append, Change, Create, Effect, Move, Update, digest
 from kimi_memory.domain.ids import new_session_id
+from kimi_memory.domain.job import Append, Change, Create, Effect, Move, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, UnsafePathError
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import PRIVATE

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import takewhile
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.jsonl import encode, is_whole, seal_bytes
 from kimi_memory.store.files.locks import Locks, boot_id

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import stat_result
 from typing import Literal, NamedTuple
 
-from kimi_memory.domain.change import Actor, digest
+from kimi_memory.domain.job import Actor, digest
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.disk import Stats, signature, worth_writing
 from kimi_memory.store.files.locks import Locks

@@ -12,7 +12,7 @@ from secrets import token_hex
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.disk import SyncError

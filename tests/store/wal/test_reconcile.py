@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.job import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import UNKNOWN, Disk, Stat, signature

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import (
+from kimi_memory.domain.job import (
     Actor,
     Append,
 )

@@ -15,7 +15,7 @@ from kimi_memory import hookimpl
 from kimi_memory.config import RecallTable
 from kimi_memory.domain.engine import Embedding
 from kimi_memory.index.searcher import Searcher
-from kimi_memory.recall.fusion import Method, Probe, fuse, lane_weights, nearness, probe_of
+from kimi_memory.recall.ranking import Method, Probe, fuse, lane_weights, nearness, probe_of
 from tests.index.folders import Folder, make_host
 
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -15,7 +15,7 @@ from folders import KEY, QUERIES, Folder, fill, seen
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
 from kimi_memory.index.files import CURRENT
-from kimi_memory.index.generation import Shelf
+from kimi_memory.index.stored import Shelf
 
 INDEX = ".kimi/index"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.templates import fill, source
+from kimi_memory.formats.page_lines import fill, source
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])

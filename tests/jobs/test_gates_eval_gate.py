@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Actor, Create
-from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.job import Actor, Create, Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.errors import GateError
 from tests.jobs.notes import card, put

@@ -10,7 +10,7 @@ from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Day
 from kimi_memory.formats import codec
-from kimi_memory.jobs.day_page import with_edits
+from kimi_memory.jobs.render import with_edits
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.edited_pages import page, write

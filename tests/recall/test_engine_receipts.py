@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.tombstone import asked
-from kimi_memory.recall.receipts import PATH, Receipts
+from kimi_memory.recall.engine import PATH, Receipts
 from kimi_memory.store.store import Store
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
@@ -81,8 +81,8 @@ def test_a_program_that_closes_nothing_leaves_its_receipts(store: Store) -> None
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from kimi_memory.domain.change import Actor
-from kimi_memory.recall.receipts import Receipts
+from kimi_memory.domain.job import Actor
+from kimi_memory.recall.engine import Receipts
 from kimi_memory.domain.tombstone import asked
 from kimi_memory.store.store import Store
 

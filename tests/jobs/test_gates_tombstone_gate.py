@@ -12,7 +12,7 @@ from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, CardType, Quote, Source, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
-from kimi_memory.jobs.tombstone_gate import TombstoneGate, page_scope
+from kimi_memory.jobs.gates import TombstoneGate, page_scope
 from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.store.notes.notes import Shelf
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from kimi_memory.index import columns
 from kimi_memory.index.searcher import Searcher
-from kimi_memory.recall import wand
+from kimi_memory.recall import bm25
 from kimi_memory.recall.bm25 import Lexical, rank
-from kimi_memory.recall.query_analysis import Question, Term
+from kimi_memory.recall.conversation import Question, Term
 
 WORDS = [f"w{n}" for n in range(40)] + ["部", "署", "部署", "日志"]
 ROWS = 240
@@ -69,11 +69,11 @@ def test_the_best_are_the_same_to_the_last_bit(
     share, seed = some
     chance = np.random.default_rng(seed)
     allowed = searcher.alive & (chance.random(len(searcher)) < share)
-    before, wand.COMMON = wand.COMMON, common
+    before, bm25.COMMON = bm25.COMMON, common
     try:
         led = rank(searcher, asked(words), allowed, room)
     finally:
-        wand.COMMON = before
+        bm25.COMMON = before
     every = rank(searcher, asked(words), allowed)
     assert best_of(led, room) == best_of(every, room)
     assert led.cover == every.cover
@@ -99,7 +99,7 @@ def test_no_more_words_are_kept_than_have_room(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searcher.forget()
-    monkeypatch.setattr(wand, "KNOWN", 3)
+    monkeypatch.setattr(bm25, "KNOWN", 3)
     for word in WORDS:
         rank(searcher, asked([word]), searcher.alive, 5)
         assert 1 <= len(searcher.once("weights", dict)) <= 3

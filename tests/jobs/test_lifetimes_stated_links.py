@@ -7,7 +7,7 @@ from kimi_memory.domain.draft import Draft, Tie
 from kimi_memory.domain.graph import SHARED_NAME
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Quote, Status
-from kimi_memory.jobs.stated_links import with_links
+from kimi_memory.jobs.lifetimes import with_links
 from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.notes import NOW, card, put
 

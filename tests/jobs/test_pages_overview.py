@@ -11,14 +11,14 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.brief import Section
-from kimi_memory.domain.change import Create, Update
-from kimi_memory.domain.change import digest as change_digest
+from kimi_memory.domain.job import Create, Update
+from kimi_memory.domain.job import digest as change_digest
 from kimi_memory.domain.note import Card, CardType, Lang, Role, Status
 from kimi_memory.domain.pages import Digest, DigestLine, Identity, Part
 from kimi_memory.formats import codec
 from kimi_memory.formats.codec import patch, place, render
 from kimi_memory.formats.page_lines import BRIEF_TITLES, is_generated, may_rewrite, sign_of
-from kimi_memory.jobs.overview import BUDGET, empty_page, in_language
+from kimi_memory.jobs.pages import BUDGET, empty_page, in_language
 from kimi_memory.nlp.basic.sentences import estimate
 from tests.jobs.edited_pages import card, cards, edit, page
 from tests.jobs.test_runner import talk

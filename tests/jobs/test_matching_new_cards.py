@@ -9,7 +9,7 @@ import pytest
 
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Link, LinkRel, Origin, Quote, Rel, Status
-from kimi_memory.jobs.new_cards import card_id, disputed, new_card, rest_of, with_evidence
+from kimi_memory.jobs.matching import card_id, disputed, new_card, rest_of, with_evidence
 
 NOW = datetime(2026, 4, 1, 9, tzinfo=UTC)
 DRAFT = Draft(

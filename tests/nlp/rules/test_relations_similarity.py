@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.basic.similarity import (
+from kimi_memory.nlp.rules.relations import (
     REACH,
     overlapping,
     repeats_claim,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from folders import NOW, Folder
 
-from kimi_memory.recall.query_analysis import BROAD_KIND, Question, read_question
+from kimi_memory.recall.conversation import BROAD_KIND, Question, read_question
 
 
 def read(folder: Folder, text: str, now: datetime | None = NOW) -> Question:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from folders import Folder, fill
 
-from kimi_memory.index.generation import SYNONYMS
+from kimi_memory.index.stored import SYNONYMS
 
 
 def kept(folder: Folder) -> Path:
@@ -70,7 +70,7 @@ def test_without_an_index_the_synonyms_of_an_earlier_process_are_used(
 ) -> None:
     made = folder.index().words.synonyms
     # As in a process that begins, which has the file of patterns and nothing else.
-    monkeypatch.setattr("kimi_memory.index.words._MADE", {})
+    monkeypatch.setattr("kimi_memory.index.units._MADE", {})
     words, asked = folder.index().words, list[str]()
     split = words.split
     monkeypatch.setattr(words, "split", lambda text: asked.append(text) or split(text))
