@@ -20,11 +20,8 @@ from kimi_memory.domain.memory_identity import ModelTable, SkillsTable
 from kimi_memory.domain.user_tables import ClusterTable, SigningTable
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.toml_lines import find_line
-from kimi_memory.nlp.dates.vocabulary import MACHINE, Zone, nearest_zone
+from kimi_memory.nlp.dates.vocabulary import MACHINE, NEVER, Zone, nearest_zone, parse_span
 
-_SPAN = re.compile(r"(\d{1,5})([hdw])")
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
-_NEVER = "never"
 _LOWEST = {
     **{"recall.limit": 1, "capture.max_turn_bytes": 1024},
     **{"temperature.recency_days": 0.01, "temperature.frequency_cap": 1},
@@ -78,17 +75,17 @@ class IntrospectTable(NamedTuple):
 class TtlTable(NamedTuple):
     """``[ttl]``: how long each kind is kept, such as ``90d``, ``12h`` or ``2w``"""
 
-    conversation: str = _NEVER
+    conversation: str = NEVER
     """What was said is found so long; later, only by a question that names the time."""
-    knowledge: str = _NEVER
+    knowledge: str = NEVER
     """A card of a concept, pattern, gotcha, decision, fact, rule or thing expires after so long."""
-    preference: str = _NEVER
+    preference: str = NEVER
     """A card of a preference expires after so long."""
-    relationship: str = _NEVER
+    relationship: str = NEVER
     """A card of a person or thing that links to others expires after so long."""
     context: str = "7d"
     """Task and variables of an open session are shown so long after its last turn."""
-    todos: str = _NEVER
+    todos: str = NEVER
     """A card of something to do expires after so long."""
     skill_progress: str = "365d"
     """Runs of agents count for their skills so long."""
@@ -106,20 +103,6 @@ class TtlTable(NamedTuple):
         """Return the moment before which a session was last heard whose state is not shown."""
         span = parse_span(self.context)
         return now - span if span else None
-
-
-def parse_span(text: str) -> timedelta | None:
-    """Return how long something is kept; None for ever.
-
-    Raises:
-        ValueError: it is no such time.
-    """
-    if text == _NEVER:
-        return None
-    found = _SPAN.fullmatch(text)
-    if found is None or not int(found[1]):
-        raise ValueError(f"{text!r} is no time")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def find_bounds(key: str, number: float) -> str:

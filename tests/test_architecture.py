@@ -75,7 +75,7 @@ PUBLIC = tuple(
         # notes and sessions as they are, and the graph over them
         *("store.notes", "jobs.graph", "jobs.gates"),
         # turns on their way in, statements kept at once, jobs of one's own, what a model cost
-        *("capture.log", "jobs.remember", "jobs.planner", "llm.usage"),
+        *("capture.log", "jobs.fold_drafts", "jobs.planner", "llm.usage"),
         # files of a person's own, outside of memories, and the programs beside us
         *("agent_hooks.user_files", "store.files.outside"),
     )

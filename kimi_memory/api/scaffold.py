@@ -17,9 +17,9 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_NAME, STARTER_PAGES, Identity
 from kimi_memory.formats import codec
 from kimi_memory.formats.page_lines import fill
-from kimi_memory.formats.scalar import one_line
 from kimi_memory.jobs.pages import PAGE, empty_page
 from kimi_memory.nlp.basic.patterns import language_of
+from kimi_memory.nlp.basic.safe_text import one_line
 from kimi_memory.store.files.disk import lay
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.git.history import History

@@ -22,8 +22,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kimi_memory.domain.note import Lang
-from kimi_memory.formats.scalar import clean, one_line
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import clean, one_line
 
 ARROW = "→"
 Places = Callable[[str], str]

@@ -15,7 +15,7 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.body_layout import Body, Layout, Places, Style, related_links
 from kimi_memory.formats.codec import Keys
 from kimi_memory.formats.page_lines import DISPUTED, UNTIL, marked, shown_text, split_mark, tailed
-from kimi_memory.formats.scalar import Value, clean, one_line
+from kimi_memory.nlp.basic.safe_text import Value, clean, one_line
 from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 _LAYOUT = Layout(

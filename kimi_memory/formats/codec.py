@@ -20,9 +20,9 @@ from kimi_memory.formats import body_layout, body_patch, frontmatter
 from kimi_memory.formats.body_layout import Body, Layout, Style, quote_block, quoted
 from kimi_memory.formats.frontmatter import FrontMatter
 from kimi_memory.formats.frontmatter_patch import patch_values
-from kimi_memory.formats.scalar import Value, clean, entry, lines_of, one_line
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import Value, clean, entry, lines_of, one_line
 from kimi_memory.nlp.basic.safe_text import slug as short
 
 E = TypeVar("E", bound=StrEnum)

@@ -11,7 +11,7 @@ from kimi_memory.domain.pages import Day, Digest, DigestLine, Event, Part, Propo
 from kimi_memory.formats import codec
 from kimi_memory.formats.body_layout import Body, Layout, Style, label, link_to, related_links
 from kimi_memory.formats.codec import Keys
-from kimi_memory.formats.scalar import Value, one_line
+from kimi_memory.nlp.basic.safe_text import Value, one_line
 
 _EVENT_LAYOUT = Layout(
     prefix="event",

@@ -300,6 +300,27 @@ def tombstone_of(record: Record) -> Tombstone:
     )
 
 
+def parse_tombstones(content: bytes, path: str = "") -> Iterator[Tombstone]:
+    """Yield the tombstones of a file, in the order they were set.
+
+    Args:
+        content: the bytes of the file.
+        path: the file's, where a line that is none is an error; else it is passed over.
+
+    Raises:
+        FormatError: a line is none; nothing is written while one cannot be read,
+            because it might bar what is about to be written.
+    """
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            yield tombstone_of(unseal(line))
+        except ValueError as error:
+            if path:
+                raise FormatError(
+                    path, number, f"not a tombstone: {error}", "Restore the line from git"
+                ) from error
+
+
 @dataclass(slots=True)
 class _Reading:
     """A transcript while its lines are being read."""

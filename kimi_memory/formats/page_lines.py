@@ -16,9 +16,8 @@ from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.body_layout import fold, unlinked
 from kimi_memory.formats.frontmatter import BOM
-from kimi_memory.formats.scalar import clean, lines_of
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.safe_text import clean, lines_of, printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -9,8 +9,8 @@ from kimi_memory.domain.ids import stamp
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.formats.body_layout import label
-from kimi_memory.formats.scalar import Value, clean, entry, one_line
 from kimi_memory.nlp.basic.patterns import language_of
+from kimi_memory.nlp.basic.safe_text import Value, clean, entry, one_line
 
 
 def transcript_markdown(transcript: Transcript, lang: Lang) -> str:

@@ -26,7 +26,7 @@ from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import Change
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
-from kimi_memory.formats.scalar import Value
+from kimi_memory.nlp.basic.safe_text import Value
 from kimi_memory.operations.agent_files import Folder, Page, clean_json, file_name
 
 Namespace = tuple[str, ...]

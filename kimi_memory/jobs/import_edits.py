@@ -28,7 +28,6 @@ from kimi_memory.formats.page_lines import (
     strangers,
     type_of,
 )
-from kimi_memory.formats.scalar import lines_of
 from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.note_edits import Touch, edited_projects, take_project, touched
@@ -36,6 +35,7 @@ from kimi_memory.jobs.page_edits import Edits, Rules, says_same
 from kimi_memory.jobs.pages import PAGE, SECTION, Pages, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import lines_of
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 FEW = 8

@@ -21,9 +21,8 @@ from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.frontmatter_patch import patch_values
-from kimi_memory.formats.scalar import Value, entry
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.nlp.basic.safe_text import Value, entry, slug
 from kimi_memory.store.files.paths import check
 from kimi_memory.store.notes.notes import read_tombstones
 

@@ -13,10 +13,10 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.scalar import one_line
 from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.settings import set_entries
+from kimi_memory.nlp.basic.safe_text import one_line
 from kimi_memory.operations.branches import check_name
 from kimi_memory.operations.held_files import keep_held
 from kimi_memory.operations.new_folders import (

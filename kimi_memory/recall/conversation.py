@@ -13,7 +13,7 @@ from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.index.units import ASKS
 from kimi_memory.nlp.basic.patterns import simplify
 from kimi_memory.nlp.dates.ranges import Span, time_spans
-from kimi_memory.nlp.rules.question_framing import (
+from kimi_memory.nlp.rules.cues import (
     asks_for_reply,
     asks_for_several,
     asks_over_time,

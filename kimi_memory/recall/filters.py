@@ -30,12 +30,12 @@ from kimi_memory.domain.search_types import Hit, Query, Unit
 from kimi_memory.domain.session import SHARED, is_private
 from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.formats.jsonl import parse_tombstones
 from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.units import served_note
 from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.notes.notes import parse_tombstones
 from kimi_memory.store.wal.journal import Journal
 
 _NOTES = frozenset({Card.kind, Event.kind})
@@ -90,7 +90,7 @@ def _read_tombstones(files: Files) -> bytes:
 @lru_cache(maxsize=4)
 def _build_tombstones(content: bytes, journal: Journal) -> Tombstones:
     # Not strict: one bad line must not bring back all that was forgotten.
-    return Tombstones(parse_tombstones(content, strict=False), journal.keyed)
+    return Tombstones(parse_tombstones(content), journal.keyed)
 
 
 def _redact_hit(hit: Hit, stones: Tombstones) -> Hit | None:

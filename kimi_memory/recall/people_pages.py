@@ -11,8 +11,8 @@ from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.page_lines import source
-from kimi_memory.formats.scalar import lines_of
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import lines_of
 from kimi_memory.nlp.basic.sentences import estimate
 
 _UNFILLED = regex(

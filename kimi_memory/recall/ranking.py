@@ -29,7 +29,7 @@ from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.index.columns import best
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.nlp.rules.question_framing import asks_for_previous
+from kimi_memory.nlp.rules.cues import asks_for_previous
 from kimi_memory.recall.bm25 import Lexical, rank
 from kimi_memory.recall.conversation import Question, during, fresh, read_question, sides, telling
 from kimi_memory.recall.evidence import favour_previous, stand_behind

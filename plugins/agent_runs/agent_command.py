@@ -26,7 +26,6 @@ from kimi_memory.cli.shared import (
 )
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine
-from kimi_memory.config import parse_span
 from kimi_memory.domain.agent_run import (
     SECURITIES,
     TASK_CLASSES,
@@ -39,6 +38,7 @@ from kimi_memory.domain.agent_run import (
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.errors import UsageError
+from kimi_memory.nlp.dates.vocabulary import parse_span
 from kimi_memory.runs.identity import Wanted, read_identity, write_identity
 from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.profiles import choose_place

@@ -16,7 +16,7 @@ from kimi_memory.domain.note import (
 from kimi_memory.domain.pages import Day, Event, Project
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.scalar import clean
+from kimi_memory.nlp.basic.safe_text import clean
 from tests.formats.strategies import KINDS, examples, notes
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)

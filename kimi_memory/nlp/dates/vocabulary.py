@@ -404,3 +404,23 @@ _RULES: list[Rule] = [
     (regex(rf"(?:{_HAN_UNTIL}|到|至){_HAN_UNIT}"), _read_unit_end),
     (regex(rf"(?i)\bbis (?:zum )?(?:ende )?{_GERMAN_DAY}"), _read_german_month),
 ]
+
+
+_SPAN = re.compile(r"(\d{1,5})([hdw])")
+_SPAN_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+NEVER = "never"
+"""A span without an end, as settings spell it."""
+
+
+def parse_span(text: str) -> timedelta | None:
+    """Return how long something is kept; None for ever.
+
+    Raises:
+        ValueError: it is no such time.
+    """
+    if text == NEVER:
+        return None
+    found = _SPAN.fullmatch(text)
+    if found is None or not int(found[1]):
+        raise ValueError(f"{text!r} is no time")
+    return timedelta(**{_SPAN_UNITS[found[2]]: int(found[1])})

@@ -16,7 +16,7 @@ from kimi_memory.domain.brief import NAME, Section, rank_of, section_of
 from kimi_memory.domain.note import Card, CardType, Note, Origin, Quote, Status
 from kimi_memory.domain.pages import Digest
 from kimi_memory.domain.session import SHARED
-from kimi_memory.domain.tombstone import KEYED, Keyed, Tombstone, Tombstones, keyed_hash
+from kimi_memory.domain.tombstone import KEYED, Keyed, Tombstones, keyed_hash
 from kimi_memory.errors import (
     AmbiguousIdError,
     ChangedOnDiskError,
@@ -29,9 +29,9 @@ from kimi_memory.errors import (
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.jsonl import tombstone_line, tombstone_of, unseal
-from kimi_memory.formats.scalar import one_line
+from kimi_memory.formats.jsonl import parse_tombstones, tombstone_line, tombstone_of, unseal
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import one_line
 from kimi_memory.nlp.rules.constraints import forbids
 from kimi_memory.nlp.rules.lasting import worth_of
 from kimi_memory.store.files.paths import TOMBSTONES
@@ -215,34 +215,13 @@ class Shelf:
             self.survey.keep()
 
 
-def parse_tombstones(content: bytes, *, strict: bool = True) -> Iterator[Tombstone]:
-    """Yield the tombstones of a file, in the order they were set.
-
-    Args:
-        content: the bytes of the file.
-        strict: a line that is none is an error; else it is passed over.
-
-    Raises:
-        FormatError: a line is none; nothing is written while one cannot be read,
-            because it might bar what is about to be written.
-    """
-    for number, line in enumerate(content.splitlines(), 1):
-        try:
-            yield tombstone_of(unseal(line))
-        except ValueError as error:
-            if strict:
-                raise FormatError(
-                    TOMBSTONES, number, f"not a tombstone: {error}", "Restore the line from git"
-                ) from error
-
-
 def read_tombstones(store: Store) -> Tombstones:
     """Return all tombstones of a memory.
 
     Raises:
-        FormatError: see `parse_tombstones`.
+        FormatError: see `kimi_memory.formats.jsonl.parse_tombstones`.
     """
-    return Tombstones(parse_tombstones(tombstone_lines(store)), store.journal.keyed)
+    return Tombstones(parse_tombstones(tombstone_lines(store), TOMBSTONES), store.journal.keyed)
 
 
 def tombstone_lines(store: Reading) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.question_framing import (
+from kimi_memory.nlp.rules.cues import (
     asks_for_previous,
     asks_for_reply,
     asks_for_several,

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.formats.scalar import clean, entry, lines_of, one_line, same, typed, written
+from kimi_memory.nlp.basic.safe_text import clean, entry, lines_of, one_line, same, typed, written
 from tests.formats.strategies import examples, texts
 
 
