@@ -227,7 +227,7 @@ ENVIRONMENT = {
 """Modules that may read the environment, and why."""
 
 
-LATE_IMPORTS = 61
+LATE_IMPORTS = 60
 """Most import statements inside of functions: each defers a library, or a part of ours, that
 most processes never load. What a command loads anyway is imported at the head of a module."""
 

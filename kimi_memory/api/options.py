@@ -460,19 +460,22 @@ class Parts:
             sizes=self.settings.chunks,
         )
 
-    @cached_property
+    @property
     def engine(self) -> Recall:
         """What answers questions; asked by itself, it leaves no receipts."""
-        from kimi_memory.recall.engine import Recall
+        return self._answering[0]
 
-        return Recall(self.index, self.host, self.settings.bounded_recall, self.now)
+    @property
+    def _recall_receipts(self) -> Receipts:
+        return self._answering[1]
 
     @cached_property
-    def _recall_receipts(self) -> Receipts:
-        from kimi_memory.recall.engine import PAUSE_SECONDS, Receipts
+    def _answering(self) -> tuple[Recall, Receipts]:
+        from kimi_memory.recall.engine import PAUSE_SECONDS, Recall, Receipts
 
         pause = PAUSE_SECONDS if self.background else 0.0
-        return Receipts(self.store, self.clock, pause, self.settings.recall.prompt_days)
+        receipts = Receipts(self.store, self.clock, pause, self.settings.recall.prompt_days)
+        return Recall(self.index, self.host, self.settings.bounded_recall, self.now), receipts
 
     def has_merges(self) -> bool:
         """Whether something was pulled or merged here that nobody examined yet."""
@@ -535,7 +538,7 @@ class Parts:
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
-        if "_recall_receipts" in self.__dict__:
+        if "_answering" in self.__dict__:
             self._recall_receipts.close()
         # A short process leaves its batch to the next one: a commit takes longer than its work.
         if self.background or "batch" in self.__dict__:
