@@ -1,6 +1,7 @@
 """How a memory is opened, the user's own directories, and the parts an opened one is made of.
 
-A name in a settings file that no setting has is found with the nearest one that exists.
+A part is made when it is first asked for. A name in a settings file that no setting has is found
+with the nearest one that exists.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Turns on their way into a session: screened, numbered, appended, shown as a page.
+"""An open session: turns are screened, appended to its file, and durable when we return.
 
-Its view is a derived file that follows at a short distance.
+The screen stands between spoken words and the disk: secrets masked, injected text removed. The
+view of a session is a derived file that follows at a short distance.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What commands share: finding the memory, printing values, text for a terminal."""
+"""What commands share: finding the memory, printing values, differences and text for a terminal.
+
+Text is in the reader's language, as wide as the terminal, in colours, page by page.
+"""
 
 from __future__ import annotations
 

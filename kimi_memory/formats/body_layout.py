@@ -1,14 +1,15 @@
 """Layouts of note bodies: a title, labelled fields, sections, links to other notes.
 
-A line that ends in the mark of a note, ``… ^card-01hx``, gets a link to its file before the mark.
-Its words are an arrow, so that nobody takes it for a link that a person wrote.
-
 A body is ``# Title``, then ``- Label: text`` lines, then ``## Label`` sections. Text
 that spans lines goes on indented by two spaces. Whatever else stands in the file is
 a person's and is skipped.
 
 A label's name is that of the attribute it belongs to. The parser reads labels in Chinese and in
 English, whatever the note's own language is.
+
+Note programs such as Obsidian follow links. A line that ends in the mark of a note,
+``… ^card-01hx``, gets a link to its file before the mark. Its words are an arrow, so that nobody
+takes it for a link that a person wrote.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Transcripts and records as lines of JSON, and what git leaves where it merges by lines.
+"""Records as lines of JSON: sessions, tombstones, and what a merge by lines left among them.
 
 A session's file is a sequence of records: one ``session`` line, then ``turn`` lines, and
 ``state`` and ``end`` lines where they fall. Readers skip kinds and members they do not know,
@@ -8,9 +8,9 @@ The last member of a record is ``"sum"``, the first 12 hex digits of the SHA-256
 before it. A line that was torn by a crash, or edited by hand, does not carry its own sum; the
 file stays plain JSONL for every other program.
 
-Of a file with marks, the versions are shown that met there. Where two sessions were joined, the
-first keeps the id. Each further one is called after it and after its own first line, so that every
-copy gives it the same name.
+Where git merges by lines, it may leave its marks in a file, or two sessions in one. Of a file with
+marks, the versions are shown that met there. Of two sessions the first keeps the id. Each further
+one is called after it and after its own first line, so that every copy gives it the same name.
 """
 
 from __future__ import annotations

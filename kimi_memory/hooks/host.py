@@ -1,6 +1,7 @@
-"""The host of plugins, and stand-ins for bundled ones that no hook has asked yet.
+"""The host of plugins: finds them, asks them, and keeps their failures apart.
 
-This is the one place that catches every exception, because a plugin is not ours.
+This is the one place that catches every exception, because a plugin is not ours. A bundled plugin
+has a stand-in with its hooks, and is imported when one of them is first asked.
 """
 
 from __future__ import annotations

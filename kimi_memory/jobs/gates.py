@@ -1,6 +1,7 @@
 """Gates: what a draft or a whole job must pass before a byte is written.
 
-What a gate holds back of a job is left out, so that the rest goes on.
+What a gate holds back of a job is left out, so that the rest goes on. The gate of tombstones keeps
+what a person took back from coming again; that of evals makes no hit appear that a case forbids.
 """
 
 from __future__ import annotations

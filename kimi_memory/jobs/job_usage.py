@@ -1,6 +1,7 @@
 """What jobs used and may still use today, and the circuit breaker of a job that keeps failing.
 
-The records travel with the memory, so that a restart or a second process changes nothing.
+The records travel with the memory, so that a restart or a second process changes nothing. A
+periodic job that keeps failing rests, visibly.
 """
 
 from __future__ import annotations

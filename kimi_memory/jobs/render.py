@@ -1,6 +1,7 @@
-"""From steps to changes: each note's file made, patched or moved, the page of a day with its edits.
+"""From steps to changes: each note's file made, patched or moved.
 
 Nothing that waits for a word is rewritten; what is written for the first time holds no secret.
+Lines that a person added to the page of a day, or took out, stay so when it is written again.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""The keyword lane: BM25 of a turn and of what is around it, and the rows that can lead.
-
-A word that half of all rows hold adds little to each. Once the rarer words of a question are
-added up, rows that no rest could lift among the best are let go, and only the others are
-scored (MaxScore: Turtle and Flood 1995, "Query evaluation: strategies and optimizations").
-Their scores are the same to the last bit as if all had been scored.
+"""The keyword lane: BM25 of a turn, its neighbours, its sitting and its day.
 
 All come from the same postings of turns. Counts are whole numbers and each word is
 added in the order of the query, so the sums do not depend on the order of rows: two
 states of the index that hold the same units give the same bits.
+
+Where a question asks only for the best, few rows can lead. A word that half of all rows hold adds
+little to each. Once the rarer words of a question are added up, rows that no rest could lift among
+the best are let go, and only the others are scored (MaxScore: Turtle and Flood 1995, "Query
+evaluation: strategies and optimizations"). Their scores are the same to the last bit as if all had
+been scored.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Postings only narrow the search for a phrase; what decides is the text itself, b
 of the index are stems and single characters. A beginning is looked up in the sorted words of
 the index, so what it costs depends on how many words begin so, not by the size of the files.
 
-A card counts from the moment it became true until it ceased to be, whatever became of it
-later; all else counts from the moment it was said or last written. What was forgotten or
-taken back stays away at every moment.
+Of a moment, a card counts from when it became true until it ceased to be, whatever became of it
+later; all else counts from when it was said or last written. What was forgotten or taken back
+stays away at every moment.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Ranking: lanes fused to one score, boosts of speaker and role, the best rows chosen.
 
+The keyword lane and the vector lane become one score in one of three ways:
+
 =====  ======================================================================
 score  both lanes from 0 to 1, the vector lane with its weight: the default,
        because a small model must not outvote words

@@ -4,6 +4,8 @@ Compiling all of ours takes longer than answering a question, and most processes
 that were compiled once are kept from one process to the next, as Python keeps compiled modules,
 in a file in ``__pycache__`` that may vanish at any moment. What Python offers for that has no
 public name: where it changes, patterns are compiled as ever.
+
+Of characters: which are Chinese, forms that are folded or restored, and the language they make.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Text made safe for where it goes: a prompt, a terminal, the name of a file, front matter.
 
-Only JSON's own words and numbers are typed, and only where writing the value gives
-the same characters again. ``no``, ``12:30``, ``0123``, ``1.10`` and dates stay the
-strings a person sees.
-
 Blocks that programs put into prompts are fenced where they are ours, and stripped on capture.
 
-Nothing is refused for them. Who captures a text that holds some takes none of it for the
-words of a person or an agent: it can be found and quoted, and becomes no belief.
+Pages, mails and tools put orders into texts so that a model obeys. Nothing is refused for them.
+Who captures a text that holds some takes none of it for the words of a person or an agent: it can
+be found and quoted, and becomes no belief.
+
+Of the scalars of front matter, only JSON's own words and numbers are typed, and only where writing
+the value gives the same characters again. ``no``, ``12:30``, ``0123``, ``1.10`` and dates stay the
+strings a person sees.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Words of days, months and years, the person's time zone, and how long something holds.
+"""Words and numbers of days, months and years in Chinese and English, and the person's time zone.
 
-Also the events of a life, which make a statement worth a date as a named day does.
+Also the events of a life, which make a statement worth a date as a named day does, and how long
+something is said to hold: "until the end of March", 到六月为止, bis Juni. Days and shown times follow
+the zone; stored stamps stay UTC.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""The form of a clause: its core without lead and marks, and the frames in which a value stands.
+"""The plain form of a clause: ready for the forms of slots, and as words that are compared.
 
 Short forms are written out, lead-ins and adverbs taken out. The words of a claim stand in one
 order, with figures, dates and units in one form: "four spaces" and "4 spaces" have the same words,
 and so have 五千块 and 5000元, "June 12" and "12 June", "is not", "isn't" and 不是.
 
-Each row is a slot and its forms in one language. In a form ``{v}`` is the value, ``{w}`` whose
-it is, ``{o}`` a value that it replaces, ``{q}`` which of several is meant, ``{n}`` a noun of
-the list. Clauses come with short forms written out and adverbs taken out (`kimi_memory.nlp.rules.slots`).
-A clause may also name a tool and not what it is for: "we switched from Postgres to SQLite".
+A frame is a form in which a clause gives a slot its value by a verb: "I moved to Bristol",
+我对花生过敏. Each row is a slot and its forms in one language. In a form ``{v}`` is the value,
+``{w}`` whose it is, ``{o}`` a value that it replaces, ``{q}`` which of several is meant, ``{n}`` a
+noun of the list (`kimi_memory.nlp.rules.slots`). A clause may also name a tool and not what it is
+for: "we switched from Postgres to SQLite".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Phrases that tell what a sentence does: decide, prefer, doubt, joke, ask.
+"""Phrases that tell what a sentence does: decide, prefer, doubt, joke, or ask, and for what.
 
 Every pattern is a plain alternation with bounded gaps, so that a long line costs no
 more than its length. Sentences are matched in lower case.

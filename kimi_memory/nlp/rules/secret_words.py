@@ -1,8 +1,10 @@
 """Words that announce a secret, answers that are one, and how secret values look.
 
-They count anywhere in a name: ``db_password``, ``smtpPass``, ``X-Vault-Token``, ``--auth-key``.
+The words are in families: *password*, *token*, *code*, *door*, *account*. They count anywhere in a
+name: ``db_password``, ``smtpPass``, ``X-Vault-Token``, ``--auth-key``.
 
-What stands beside it is not asked here; see `kimi_memory.nlp.rules.announced_values`.
+A value is drawn, named, counted, or has a known form such as a date or a path. What stands beside
+it is not asked here; see `kimi_memory.nlp.rules.announced_values`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What people say of themselves: name, city, work, family, pets, things, changes of life.
 
-Each row gives an attribute the frames in which a value stands. A frame is what follows
-"I" or 我, with words in between that say when and how; ``{v}`` is the value.
+By verbs, "I drive a Volvo" is about my car, 我住成都 about my city. Each row gives an attribute the
+frames in which a value stands. A frame is what follows "I" or 我, with words in between that say
+when and how; ``{v}`` is the value.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """What a sentence is about, and what it does to what was said before.
 
-What one message says and takes back again does not stand: "Let's use Redis. Scrap that."
-
 A statement and its later change must meet under one key, however they are put. So the
 name of the thing and of what is said of it are looked for in the forms that both
 languages have for it; words of a table (`topics`) are the same in both.
+
+A sentence states anew, changes or takes back. What one message says and takes back again does not
+stand: "Let's use Redis. Scrap that."
 """
 
 from __future__ import annotations

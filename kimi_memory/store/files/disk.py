@@ -1,8 +1,8 @@
-"""The disk: every system call on files, how files look, and derived files under .kimi/.
+"""The disk: every system call that opens, writes, names or syncs a file, and how files look.
 
 No other module opens a file for writing. All calls pass through `Disk.perform`, so
 a test can make the N-th of them fail, kill the process there, or lose what was not
-synced.
+synced. Derived files under ``.kimi/`` are written where it is worth it, and may vanish.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Locks on files, and the folders that this user owns.
+"""Locks between processes and threads, which die with who holds them, and folders that are ours.
 
 A lock is a BSD lock on a file under ``.kimi/locks``; the file is never removed. The
 record inside names who took it last to stay for a while, and is for messages only;
@@ -7,9 +7,10 @@ a brief holder leaves none. Order within the store:
 ``journal``. Locks of other names are taken outside of these or after them, never
 between.
 
-Several users or programs of one machine may have a memory open, each with a key of their own.
-So a mark counts when its seal is ours, or when it names this very folder, down to the inode
-that nobody elsewhere could foresee.
+What lies under ``.kimi/`` counts only where this machine wrote it for this folder. Several users or
+programs of one machine may have a memory open, each with a key of their own. So a mark counts when
+its seal is ours, or when it names this very folder, down to the inode that nobody elsewhere could
+foresee.
 """
 
 from __future__ import annotations

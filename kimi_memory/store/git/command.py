@@ -1,11 +1,11 @@
-"""The git binary, called with the same safe settings, and what we know of the last commit.
+"""The git binary: every call with the same safe settings, and its failures in words.
 
 A repository may come from somebody else, and its configuration can name programs.
 So a call never discovers a repository, never runs hooks, filters, monitors, pagers or
 transports, and never sees the caller's GIT_* variables.
 
-Derived, under ``.kimi/``: it only spares reading files that did not change, and is
-thrown away when it does not carry its own sum.
+What we know of the last commit and of the files it was made from is kept under ``.kimi/``. It only
+spares reading files that did not change, and is thrown away when it does not carry its own sum.
 """
 
 from __future__ import annotations

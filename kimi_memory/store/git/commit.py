@@ -1,9 +1,9 @@
-"""Making a commit of what is on disk, by one `git fast-import`: no staging area, no hooks.
+"""Making a commit of what is on disk: no staging area, no hooks, no lost race.
 
-Contents reach git as a stream, never as a path: what we read is what is committed, and
-no filter of the repository runs. Only folders in which something changed are looked at,
-so a commit costs what it changes and not what there is.
-Format: https://git-scm.com/docs/git-fast-import#_input_format
+Contents, trees and the commit are written by one `git fast-import`. Contents reach git as a
+stream, never as a path: what we read is what is committed, and no filter of the repository runs.
+Only folders in which something changed are looked at, so a commit costs what it changes and not
+what there is. Format: https://git-scm.com/docs/git-fast-import#_input_format
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The HEAD of a repository as its files tell it, and the batch of changes before a commit.
+"""HEAD, as its files tell it: what is checked out, where it moved; and commits that are due.
 
-All of it is read from files where they tell, as a call of git takes longer.
+All of it is read from files where they tell, as a call of git takes longer. Commits follow behind
+the acknowledgement of writes, in batches.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Files of a memory that belong into history, and how they differ from a commit.
 
-The index is carried along after a commit of ours: where it held what the old commit held, it
-now holds what the new one holds, so their `git status` stays clean. What they staged
+A person's own index is carried along after a commit of ours: where it held what the old commit
+held, it now holds what the new one holds, so their `git status` stays clean. What they staged
 themselves is left alone. The move is noted before the commit and done after it, so a crash in
 between, or a git command of theirs that holds the index, only delays it.
 """

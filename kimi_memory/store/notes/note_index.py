@@ -1,4 +1,8 @@
-"""The catalog and the register: what was read of each file, and which notes there are."""
+"""The register of the notes there are, and the catalog of what was read of each file.
+
+The register is carried on from one survey of a store to the next. What was read of a file is known
+for as long as the file stays as it is.
+"""
 
 from __future__ import annotations
 

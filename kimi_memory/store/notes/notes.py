@@ -1,4 +1,8 @@
-"""The shelf: which note lies where, whose words it rests on, and its place in a brief."""
+"""The shelf: which note lies where, by id and by key, read from the heads of files.
+
+Also the people whose words notes rest on, by the names that their sessions give them, and which
+cards a brief may show, in which section, and which of them comes first.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Plans of changes checked against the disk, and staged files put in their place."""
+"""Plans of changes checked against the disk, and staged files put in their place.
+
+What a plan replaces is kept for a while. To do it twice is to do it once.
+"""
 
 from __future__ import annotations
 

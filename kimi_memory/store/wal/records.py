@@ -1,7 +1,7 @@
-"""Records of append-only files: how one is added and checked, the last of each file.
+"""Records of the journal and of other files that only grow: their chain, their tail, the last ones.
 
-The mark of a grown file is ``<sum of its last line>@<size>``: it changes with every
-append and costs one short read, however long the file is.
+A tail may be torn. The mark of a grown file is ``<sum of its last line>@<size>``: it changes with
+every append and costs one short read, however long the file is.
 """
 
 from __future__ import annotations
