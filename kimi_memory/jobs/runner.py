@@ -46,8 +46,9 @@ from kimi_memory.formats.job_file import (
     record_path,
 )
 from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.gates import Forbidden, JobGates, TombstoneGate, split_off_held
-from kimi_memory.jobs.job_usage import Breaker, DayBudget, Others, notice_job
+from kimi_memory.jobs.job_usage import DayBudget, Others, notice_job
 from kimi_memory.jobs.lifetimes import with_ended_events, with_expiry
 from kimi_memory.jobs.pages import PAGE, Pages, is_page, page_changes
 from kimi_memory.jobs.render import (

@@ -11,7 +11,7 @@ from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.jsonl import is_joined, line_of_marks
-from kimi_memory.jobs.job_usage import PERIODIC, Breaker
+from kimi_memory.jobs.circuit_breaker import PERIODIC, Breaker
 from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.nlp.basic.counted import counted

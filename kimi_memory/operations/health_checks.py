@@ -15,7 +15,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.formats.jsonl import is_whole, sum_of
 from kimi_memory.index.units import tier_of
-from kimi_memory.jobs.job_usage import Breaker
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.losing_versions import find_losing
 from kimi_memory.merge.files import CONFLICTS
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy

@@ -16,7 +16,7 @@ from kimi_memory.errors import FormatError, StoreError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.job_file import FOLDER as JOBS
-from kimi_memory.jobs.job_usage import Breaker
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.jobs.usage import Band, band_of, histogram
 from kimi_memory.lazy_dataclass import dataclass

@@ -14,7 +14,7 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.job import DayView, Step, WeekView
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, UsageError
-from kimi_memory.jobs.job_usage import Breaker
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.operations.doctor import doctor, fix, verify
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.health_checks import (

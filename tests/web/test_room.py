@@ -22,7 +22,7 @@ from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import PluginError, UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index import index
-from kimi_memory.jobs.job_usage import Breaker
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.workers import Desk

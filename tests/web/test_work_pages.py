@@ -10,7 +10,7 @@ from fakes.pages import Pages, Reader
 from kimi_memory.domain.agent_run import Program, Task
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
-from kimi_memory.jobs.job_usage import Breaker
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.undo_many import newest_jobs
 from kimi_memory.runs import Runs

@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
@@ -295,7 +294,7 @@ def _day_after(last: date | None) -> date | None:
 
 
 def _month_end(year: int, month: int) -> date:
-    return date(year, month, monthrange(year, month)[1])
+    return max(found for last in range(28, 32) if (found := day(year, month, last)))
 
 
 def _read_iso_date(found: re.Match[str], today: date) -> date | None:

@@ -17,18 +17,11 @@ from kimi_memory.nlp.basic.patterns import HAN, regex, simplify
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import slot_nouns
 from kimi_memory.nlp.rules.attribute_nouns import english
-from kimi_memory.nlp.rules.clause_form import (
-    KIN,
-    find_frames,
-    find_tool_slot,
-    plain_clause,
-    strip_lead,
-    strip_marks,
-    trim_value,
-)
+from kimi_memory.nlp.rules.clause_form import plain_clause, strip_lead, strip_marks, trim_value
 from kimi_memory.nlp.rules.cues import split_reason
 from kimi_memory.nlp.rules.entity_names import is_name, is_person_zh
 from kimi_memory.nlp.rules.possessive_zh import bare_name
+from kimi_memory.nlp.rules.slot_frames import KIN, find_frames, find_tool_slot
 from kimi_memory.nlp.rules.slot_list import BY_NAME, NOUNS, TOOLS, Definition
 from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
 from kimi_memory.nlp.rules.subjects import subject_of

@@ -8,7 +8,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.job import Actor, JobReport, Plan
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import GateError, UsageError
-from kimi_memory.jobs.job_usage import Breaker
+from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.operations.doctor import fix
 from kimi_memory.operations.memory_state import status
 from kimi_memory.store.notes.notes import Shelf

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from kimi_memory.nlp.rules import clause_form
-from kimi_memory.nlp.rules.clause_form import find_frames
+from kimi_memory.nlp.rules import slot_frames
+from kimi_memory.nlp.rules.slot_frames import find_frames
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_no_form_is_missed_for_its_words(zh: bool) -> None:
         *("I moved to Leeds", "İ MOVED TO LEEDS", "the weather is fine", "ci moved to Drone"),
         *("我搬到杭州了", "我今年三十岁", "代码仓库放在 GitLab 上", "我是一名 Nurse"),
     )
-    forms = clause_form._ZH if zh else clause_form._EN
+    forms = slot_frames._ZH if zh else slot_frames._EN
     for clause in clauses:
         plain = [
             (slot, found[0])
             for slot, each in forms
             for form in each
-            if (found := re.match(clause_form._expand_form(form, zh=zh), clause, re.IGNORECASE))
+            if (found := re.match(slot_frames._expand_form(form, zh=zh), clause, re.IGNORECASE))
         ]
         assert [(slot, found[0]) for slot, found in find_frames(clause, zh=zh)] == plain
