@@ -76,8 +76,7 @@ TRIPS: dict[str, tuple[Stop, ...]] = {
     "A turn comes in": (
         Stop("kimi_memory/cli/session.py", "session turn"),
         Stop("kimi_memory/api/turn_capture.py", "Session.turn"),
-        Stop("kimi_memory/capture/log.py", "one turn at a time"),
-        Stop("kimi_memory/capture/log.py", "masks secrets"),
+        Stop("kimi_memory/capture/log.py", "one turn at a time, masked"),
         Stop("kimi_memory/nlp/basic/safe_text.py", "cuts recalled blocks out"),
         Stop("plugins/privacy.py", "hook screen_text", "hook"),
         Stop("plugins/triggers.py", "hook capture_turn", "hook"),
