@@ -27,7 +27,7 @@ ONCE_SLOW = (
     "plugins.skills.mining._ORDER_EN",
     "plugins.skills.mining._SPLIT_ZH",
     "kimi_memory.index.units._NOTE",
-    "kimi_memory.formats.frontmatter._TRAILING",
+    "kimi_memory.nlp.basic.safe_text._TRAILING",
     "kimi_memory.formats.event_form._LINE",
     "kimi_memory.formats.page_lines._BULLET",
     "kimi_memory.formats.page_lines._HEADING",
