@@ -89,7 +89,7 @@ class MemoryService(BaseMemoryService):
         agent = _agent_name(app, user)
         talk = Talk(self._memory, agent, _HOST)
         name = f"{agent}-{file_name(session)}" if session else agent
-        await asyncio.to_thread(talk.store_messages, name, list(said))
+        await talk.keep(name, said)
 
 
 def _agent_name(app: str, user: str) -> str:

@@ -106,15 +106,8 @@ class MemoryStore(BaseStore):
 
     def _read_items(self, prefix: Namespace) -> dict[str, SearchItem]:
         """Return the items below a prefix by path; broken files are left out."""
-        found = {}
-        for name in self._item_folder.names(_item_folder(prefix)):
-            try:
-                page = self._item_folder.read(name)
-                found[page.path] = SearchItem(**_parse_item(page))
-            except (FormatError, NotFoundError):
-                # Removed since it was listed, or broken by hand: the others are still found.
-                continue
-        return found
+        found = self._item_folder.read_all(_parse_item, _item_folder(prefix))
+        return {page.path: SearchItem(**members) for page, members in found}
 
     def _list_items(self, op: SearchOp) -> list[SearchItem]:
         items = self._read_items(op.namespace_prefix).values()

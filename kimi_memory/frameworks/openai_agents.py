@@ -11,15 +11,12 @@ from agents import SessionSettings, TResponseInputItem
 from agents.run_config import CallModelData, ModelInputData
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Role
 from kimi_memory.errors import NotFoundError
-from kimi_memory.formats.frontmatter import decode
-from kimi_memory.frameworks.talk import Heard, Talk, joined
+from kimi_memory.frameworks.talk import ROLES, Heard, Talk, joined
 from kimi_memory.operations.agent_files import Folder, clean_json, file_name
 
 _HOST = "openai-agents"
 _OPAQUE = ("id", "call_id", "encrypted_content")
-_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 
 
 class MemorySession:
@@ -74,26 +71,16 @@ class MemorySession:
         no item of the session.
         """
         given = call.model_data
-        asked = [one.text for one in _convert_items(given.input, 0) if one.role is Role.USER]
-        question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(self._talk.block, self._conversation, question)
+        block = await self._talk.recall(self._conversation, _convert_items(given.input, 0))
         return ModelInputData(given.input, joined(given.instructions, block))
 
     def _read_items(self) -> list[TResponseInputItem]:
-        return _replay_records(self._read_lines())
-
-    def _read_lines(self) -> list[str]:
-        path = self._folder.place(self._name)
-        try:
-            return decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
-        except NotFoundError:
-            # A session without items has no file yet.
-            return []
+        return _replay_records(self._folder.lines(self._name))
 
     def _store_items(self, items: Sequence[TResponseInputItem]) -> None:
         with self._hold_file_lock():
             # Under the lock: the number of its line names an item that has no id.
-            first = len(self._read_lines())
+            first = len(self._folder.lines(self._name))
             kept = [_mask_item(self._folder, item) for item in items]
             self._folder.append(self._name, [_render_record({"item": item}) for item in kept])
         self._talk.store_messages(self._conversation, _convert_items(kept, first))
@@ -156,7 +143,7 @@ def _mask_item(folder: Folder, item: Any) -> Any:
 def _convert_items(items: Sequence[Any], first: int) -> Iterator[Heard]:
     """Yield what was said, under the item's id or the number of its line."""
     for number, item in enumerate(items, first):
-        role = _ROLES.get(str(item.get("role", "")))
+        role = ROLES.get(str(item.get("role", "")))
         if role is not None and item.get("type", "message") == "message":
             yield Heard(role, _content_text(item.get("content")), str(item.get("id") or number))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,13 +13,13 @@ from kimi_memory.config import MARKER
 from kimi_memory.domain.memory_identity import read_parent
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, UsageError
-from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.adopt import Adopted, AdoptMemory
 from kimi_memory.jobs.adopted_purges import holds_purged
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import read_other_id, write_views
 from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.trees import Joined
+from kimi_memory.operations.usage_records import read_records
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.merge_trees import read_versions
 from kimi_memory.store.git.read import read_content
@@ -111,18 +109,11 @@ def _has(git: Git, commit: str, head: str = "HEAD") -> bool:
 def _list_adopted(memory: Memory, id: str) -> list[tuple[str, str]]:
     """Return when another memory was adopted, and the commit that it had then, in order."""
     found = []
-    for record in _yield_records(memory, AdoptMemory.kind):
+    for record in read_records(memory, AdoptMemory.kind):
         name, _, commit = str(record.get("subject")).partition("@")
         if name == id:
             found.append((str(record.get("at")), commit))
     return sorted(found)
-
-
-def _yield_records(memory: Memory, kind: str) -> Iterator[dict[str, object]]:
-    for path in memory.store.files(FOLDER):
-        if path.startswith(f"{FOLDER}/{kind}-"):
-            with suppress(ValueError):  # Other checks name files that cannot be read.
-                yield json.loads(memory.store.read(path))
 
 
 def _find_before(

@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.ids import stamp
 from kimi_memory.domain.job import Actor, Change, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.frontmatter_patch import patch_values
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import Value, entry, slug
 from kimi_memory.store.files.paths import check
 from kimi_memory.store.notes.notes import read_tombstones
+
+T = TypeVar("T")
 
 ROOT = "mid-term/agents"
 _MARKED = re.compile(r".*-[0-9a-f]{10}")
@@ -109,6 +111,26 @@ class Folder:
         found = read(text, path)
         head = text[: len(text) - len(found.body)]
         return Page(path, found.values, head, found.body, digest(content))
+
+    def read_all(self, parse: Callable[[Page], T], under: str = "") -> Iterator[tuple[Page, T]]:
+        """Yield all files, or those below one folder, with what they hold."""
+        for name in self.names(under):
+            try:
+                page = self.read(name)
+                found = parse(page)
+            except (FormatError, NotFoundError):
+                # Removed since it was listed, or broken by hand: the others are still known.
+                continue
+            yield page, found
+
+    def lines(self, name: str) -> list[str]:
+        """Return the whole lines of a file of records; none where there is no file yet."""
+        try:
+            text = decode(self.memory.store.read(self.place(name)), self.place(name))
+        except NotFoundError:
+            return []
+        # What stands behind the last line break is nothing, or a line that a crash cut off.
+        return text.split("\n")[:-1]
 
     def exists(self, name: str) -> bool:
         """Whether there is such a file."""

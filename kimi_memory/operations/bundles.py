@@ -247,14 +247,9 @@ def merge_bundle(memory: Memory, bundle: Bundle, *, dry_run: bool = False) -> Im
         memory.history.merger().take_bundle(bundle, purged=bool(find_purged_heads(memory)))
     report = merge_copy(memory, manifest.head, dry_run=dry_run)
     given, kept = take_names(memory, manifest.names, dry_run=dry_run)
-    return Imported(
-        bundle.path,
-        memory.root,
-        manifest.head,
-        merged=replace(report, source=str(bundle.path)),
-        names=given,
-        kept=kept,
-    )
+    merged = replace(report, source=str(bundle.path))
+    path = bundle.path
+    return Imported(path, memory.root, manifest.head, merged=merged, names=given, kept=kept)
 
 
 def take_names(

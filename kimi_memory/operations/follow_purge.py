@@ -15,12 +15,11 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.errors import HistoryError, KimiMemoryError, UsageError
-from kimi_memory.jobs.purge import check_texts
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.purged_words import find_purged_words
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.bundles import open_bundle
-from kimi_memory.operations.forget import Doomed, Following, PurgeReport, purge
+from kimi_memory.operations.forget import Doomed, Following, PurgeReport, is_purgeable, purge
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.incoming import list_purges
@@ -128,16 +127,14 @@ def follow_purges(
         here = tuple(place.id for place in sessions.places(memory.store) if place.id in whole)
         contents = read_blobs(git, sorted({one.blob for one in list_tree(git, head).values()}))
         found = find_purged_words(read_washed(git, pairs), whole, list(contents.values()))
-        texts = tuple(one for one in found.texts if _is_purgeable(one))
+        texts = tuple(one for one in found.texts if is_purgeable(one))
         if not texts and not here and not _only_renames(memory, git, pairs, found.names):
             raise HistoryError(
                 f"What {source} purged cannot be told from its history. Copy this memory anew from "
                 "there, and import what only this copy knows."
             )
-        doomed, following = (
-            Doomed(texts, here, found.names),
-            Following(Onto(git, head, pairs), purges),
-        )
+        doomed = Doomed(texts, here, found.names)
+        following = Following(Onto(git, head, pairs), purges)
         report = purge(memory, doomed, yes=yes, following=following)
         return Followed(source, purges, len(texts), here, report)
 
@@ -155,15 +152,6 @@ def _only_renames(
         == one.new
         for one in read_replaced(git, pairs)
     )
-
-
-def _is_purgeable(text: str) -> bool:
-    """Whether a text is long enough to be purged, as it was there."""
-    try:
-        return bool(check_texts([text]))
-    except UsageError:
-        # What is too short there is too short here: the rules are the same.
-        return False
 
 
 def _find_sessions(records: Mapping[str, bytes]) -> set[str]:

@@ -116,7 +116,7 @@ class Adopt:
             kind=self.kind,
             subject=name,
             inputs=inputs,
-            steps=tuple(deal.steps()),
+            steps=tuple(deal.done.values()),
             changes=tuple(archive(session, turns, self._now)) if turns else (),
             left_out=tuple(deal.left_out),
             asked=True,
@@ -163,14 +163,11 @@ class _Deal:
     ) -> None:
         self._shelf, self._host, self._gate, self._is_unedited = shelf, host, gate, stands
         self._session, self._status, self._now = frame
-        self._done: dict[str, Step] = {}
+        self.done: dict[str, Step] = {}
+        """What was decided, by the id of the card."""
         self.left_out: list[str] = []
         self._said = dict(_live_values(shelf))
         self._keys: set[str] = set()
-
-    def steps(self) -> Iterator[Step]:
-        """Yield what was decided."""
-        yield from self._done.values()
 
     def is_known(self, offer: Offer, turn: Turn) -> bool:
         """Whether another card says the very words of a memo; it is then reported as left out."""
@@ -200,7 +197,7 @@ class _Deal:
         names = {
             name.casefold(): offer.card for offer in reversed(offers) for name in offer.memo.names
         }
-        there = {*self._shelf.entries(), *self._done}
+        there = {*self._shelf.entries(), *self.done}
         changed = {offer.card for offer in batch}
         for offer in offers:
             ties = [Link(name, reason=_WIKILINK) for name in offer.memo.links]
@@ -211,11 +208,11 @@ class _Deal:
             wanted = [
                 replace(tie, to=id) for id, tie in led.items() if id in there and id != offer.card
             ]
-            if offer.card in self._done or (wanted and offer.card not in changed):
+            if offer.card in self.done or (wanted and offer.card not in changed):
                 self._add_links(offer.card, wanted)
 
     def _add_links(self, id: str, wanted: Sequence[Link]) -> None:
-        step = self._done.get(id)
+        step = self.done.get(id)
         if step is None and id not in self._shelf.entries():
             return
         card = step.note if step else self._shelf.file(self._shelf.find(id).path).note
@@ -225,7 +222,7 @@ class _Deal:
         if new and (step or card.status in _LIVE):
             linked = replace(card, links=(*card.links, *new), updated=self._now)
             op, why = (step.op, step.why) if step else (Op.LINK, "its link leads somewhere now")
-            self._done[id] = Step(op, linked, why)
+            self.done[id] = Step(op, linked, why)
 
     def _add_card(self, offer: Offer, draft: Draft) -> None:
         card = self._build_card(offer, draft)
@@ -238,7 +235,7 @@ class _Deal:
             self._keys.add(settled.key)
             self._said[normalise(draft.value)] = settled.id
             why = f"imported from {offer.memo.system} {offer.identity}"
-            self._done[settled.id] = Step(Op.ADD, settled, why)
+            self.done[settled.id] = Step(Op.ADD, settled, why)
 
     def _resolve_conflict(self, offer: Offer, draft: Draft, card: Card, rival: Card) -> Card | None:
         """Return the card as it may stand beside one of its key, or None."""
@@ -258,7 +255,7 @@ class _Deal:
         both = replace(
             rival, status=Status.CONFLICTED, links=(*rival.links, link), updated=self._now
         )
-        self._done[rival.id] = Step(Op.CONFLICT, both, f"{card.id} says otherwise")
+        self.done[rival.id] = Step(Op.CONFLICT, both, f"{card.id} says otherwise")
         back = (Link(rival.id, LinkRel.CONTRADICTS, 1.0, why),)
         return replace(card, status=Status.CONFLICTED, links=back)
 
@@ -289,7 +286,7 @@ class _Deal:
                 verified=offer.at,
                 updated=self._now,
             )
-            self._done[card.id] = Step(Op.REFINE, new, "changed at the source")
+            self.done[card.id] = Step(Op.REFINE, new, "changed at the source")
 
     def _build_draft(self, offer: Offer, turn: Turn) -> Draft:
         memo = offer.memo

@@ -146,13 +146,9 @@ def check_links(memory: Memory) -> Iterator[Finding]:
     pages = [path for path in memory.store.files() if path.endswith(".md")]
     for one in missing(list(Shelf(memory.store).notes()), pages):
         where = f"{one.target}, which is archived" if one.archived else f"{one.target!r}: no note"
-        yield Finding(
-            "links",
-            Severity.WARNING,
-            f"{one.source} links to {where}",
-            f"Run 'kimi-memory link --remove {one.source} {one.target}', or edit the page.",
-            one.path,
-        )
+        message = f"{one.source} links to {where}"
+        remedy = f"Run 'kimi-memory link --remove {one.source} {one.target}', or edit the page."
+        yield Finding("links", Severity.WARNING, message, remedy, one.path)
 
 
 def _run_link_job(

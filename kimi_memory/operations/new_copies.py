@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -127,26 +127,18 @@ def read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]
     if memory.store.exists(TOMBSTONES):
         files[TOMBSTONES] = memory.store.read(TOMBSTONES)
     gate = TombstoneGate(read_tombstones(memory.store))
-    barred = {
-        one.path for one in read_notes(_list_pages(files), {}, {}).values() if gate.note(one.note)
-    }
+    pages = {path: content for path, content in files.items() if path.endswith(".md")}
+    barred = {one.path for one in read_notes(pages, {}, {}).values() if gate.note(one.note)}
     kept = {path: content for path, content in files.items() if path not in barred}
     vetting = memory.store.vetting
     waiting = vetting.find_unconfirmed(kept.items()) if vetting is not None else set()
     made = find_waiting(memory.store, unmet)
     waiting |= {(path, one) for path, one in kept.items() if path in made}
-    return (
-        point,
-        merger,
-        {
-            path: _judge(memory, path, one) if (path, one) in waiting else File(one, one)
-            for path, one in kept.items()
-        },
-    )
-
-
-def _list_pages(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {path: content for path, content in files.items() if path.endswith(".md")}
+    judged = {
+        path: _judge(memory, path, one) if (path, one) in waiting else File(one, one)
+        for path, one in kept.items()
+    }
+    return point, merger, judged
 
 
 def _judge(memory: Memory, path: str, content: bytes) -> File:

@@ -259,7 +259,7 @@ def _list_session(
             card = None if id in silent else kept.get(id)
             yield _Event(turn.at, _TURNS, id, partial(_say, session, said, card))
     if transcript.ended and session.id not in known.ended:
-        end = partial(_end, session.id)
+        end = partial(Memory.mark_ended, id=session.id)
         yield _Event(transcript.ended, _ENDS, (session.id, 0), end)
 
 
@@ -279,10 +279,6 @@ def _say(session: Session, turn: Turn, card: Card | None, memory: Memory) -> Non
     captured = handle.log.add([Said(turn.role, *said)])
     if card is not None:
         handle.captured(captured)
-
-
-def _end(session: str, memory: Memory) -> None:
-    memory.mark_ended(session)
 
 
 def _repeat_job(job: Job) -> Callable[[Memory], object] | None:

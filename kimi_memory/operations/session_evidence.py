@@ -75,13 +75,10 @@ def _find_lost_turns(
         if not version.foreign and records:
             gone = [line for line in gone if line in find_journaled_lines(version.content, records)]
         if gone:
-            yield Finding(
-                "sessions",
-                Severity.ERROR,
-                f"{len(gone)} of its turns stand in commit {version.commit[:10]} and are gone",
-                f"Look at 'git show {version.commit[:10]}:{version.path}', and restore the file.",
-                path,
-            )
+            commit = version.commit[:10]
+            message = f"{len(gone)} of its turns stand in commit {commit} and are gone"
+            remedy = f"Look at 'git show {commit}:{version.path}', and restore the file."
+            yield Finding("sessions", Severity.ERROR, message, remedy, path)
             return
 
 
@@ -95,20 +92,13 @@ def _find_unseen_turns(
     # Turns of another copy come by a merge, and its own journal knows them.
     vouched = (one for one in past if one.foreign or one.merged)
     known |= {line for one in vouched for line in turn_lines(one.content)}
-    strange = [n for n, line in enumerate(content.splitlines(True), 1) if _is_strange(line, known)]
+    rows = enumerate(content.splitlines(True), 1)
+    strange = [n for n, line in rows if _TURN in line and line not in known]
     if strange:
         lines = ", ".join(map(str, strange[:5]))
-        yield Finding(
-            "sessions",
-            Severity.WARNING,
-            f"{counted(len(strange), 'turns were')} written past kimi_memory (line {lines})",
-            "If nobody you trust wrote them, restore the file from git.",
-            path,
-        )
-
-
-def _is_strange(line: bytes, known: set[bytes]) -> bool:
-    return _TURN in line and line not in known
+        message = f"{counted(len(strange), 'turns were')} written past kimi_memory (line {lines})"
+        remedy = "If nobody you trust wrote them, restore the file from git."
+        yield Finding("sessions", Severity.WARNING, message, remedy, path)
 
 
 def _read_journal_records(memory: Memory) -> Mapping[str, Records]:
