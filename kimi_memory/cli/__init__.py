@@ -78,7 +78,7 @@ class Parser(ArgumentParser):
     """A parser that takes what every command takes; so do the steps below it, of the same class."""
 
     def __init__(self, **options: Any) -> None:  # argparse's own arguments
-        super().__init__(**options)
+        super().__init__(formatter_class=_Formatter, **options)
         # What an outer parser has read must stand: an inner one has no default of its own.
         shared = self.add_argument_group("every command", argument_default=SUPPRESS)
         shared.add_argument("--json", action="store_true", help="print JSON for programs")
@@ -109,9 +109,6 @@ class Parser(ArgumentParser):
             action.help = say(action.help) if action.help else action.help
             for step in getattr(action, "_choices_actions", ()):
                 step.help = say(step.help)
-
-    def _get_formatter(self) -> HelpFormatter:
-        return _Formatter(prog=self.prog)
 
     def print_help(self, file: Any = None) -> None:
         """Print the help, page by page where it is longer than the terminal is high."""

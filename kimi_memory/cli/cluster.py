@@ -65,8 +65,7 @@ def run(arguments: Namespace) -> int:
             count = cluster.trim(arguments.name, dry_run=arguments.dry_run)
             done = "would be destroyed" if arguments.dry_run else "destroyed"
             line = f"{{count}} records {done}; the log begins with a snapshot."
-            show_result(arguments, {"records": count}, say(line, count=count))
-            return 0
+            return show_result(arguments, {"records": count}, say(line, count=count))
         found = cluster.deployments()
         show_result(arguments, found, format_deployments(found, list_unpurged(cluster)))
     return 0

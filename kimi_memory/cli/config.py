@@ -19,6 +19,7 @@ from kimi_memory.cli.shared import (
     show,
     show_diff,
     show_json,
+    show_result,
 )
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.errors import NotAMemoryError, UsageError
@@ -107,11 +108,8 @@ def _write(value: object) -> str:
 
 def _get(arguments: Namespace) -> int:
     one = find_setting(arguments.name, _known(arguments))
-    if arguments.json:
-        show_json(one._asdict())
-    else:
-        show(one.value if isinstance(one.value, str) else _write(one.value))
-    return 0
+    shown = one.value if isinstance(one.value, str) else _write(one.value)
+    return show_result(arguments, one._asdict(), [shown])
 
 
 def _set(arguments: Namespace) -> int:

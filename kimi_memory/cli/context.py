@@ -120,8 +120,7 @@ def _list_blocks(arguments: Namespace, memory: Memory) -> int:
         f"  {len(one.lines)} lines"
         for one in found
     ]
-    show_result(arguments, rows, lines or ["No block is kept."])
-    return 0
+    return show_result(arguments, rows, lines or ["No block is kept."])
 
 
 def _show_replayed(arguments: Namespace, memory: Memory) -> int:

@@ -14,8 +14,8 @@ from kimi_memory.cli.shared import (
     open_memory,
     say,
     show,
-    show_json,
     show_report,
+    show_result,
     translate,
 )
 from kimi_memory.domain.job import JobReport
@@ -84,17 +84,14 @@ def _list_forgotten(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         stones = sorted(read_tombstones(memory.store), key=lambda one: one.at)
         zone = memory.zone
-    if arguments.json:
-        show_json([asdict(one) for one in stones])
-        return 0
+    lines = []
     for one in stones:
         said = say("only a hash is kept") if one.hashed else one.value or say("every value")
         why = f": {translate(one.why)}" if one.why else ""
         at = f"{in_zone(one.at, zone):%Y-%m-%d %H:%M}"
-        show(f"{at}  {one.key or say('any key')}  {one.scope}  {said}  {one.by}{why}")
-    if not stones:
-        show(say("Nothing was forgotten."))
-    return 0
+        lines.append(f"{at}  {one.key or say('any key')}  {one.scope}  {said}  {one.by}{why}")
+    found = [asdict(one) for one in stones]
+    return show_result(arguments, found, lines or [say("Nothing was forgotten.")])
 
 
 def _is_confirmed(preview: JobReport) -> bool:

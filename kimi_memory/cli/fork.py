@@ -39,8 +39,9 @@ def run(arguments: Namespace) -> int:
         if arguments.dry_run:
             return _foretell(memory, folder, arguments)
         id = make_fork(memory, folder, arguments.name, arguments.at)
-    show_result(arguments, {"id": id, "folder": folder, "name": arguments.name}, f"{id}  {folder}")
-    return 0
+    return show_result(
+        arguments, {"id": id, "folder": folder, "name": arguments.name}, f"{id}  {folder}"
+    )
 
 
 def _foretell(memory: Memory, folder: Path, arguments: Namespace) -> int:
@@ -49,8 +50,7 @@ def _foretell(memory: Memory, folder: Path, arguments: Namespace) -> int:
     check_new(folder, memory.root)
     text = "Would make {folder}, of what was known at {commit}."
     line = say(text, folder=folder, commit=point.commit[:12])
-    show_result(arguments, {"folder": folder, "commit": point.commit}, line)
-    return 0
+    return show_result(arguments, {"folder": folder, "commit": point.commit}, line)
 
 
 def _fork_elsewhere(arguments: Namespace) -> int:
@@ -65,5 +65,4 @@ def _fork_elsewhere(arguments: Namespace) -> int:
     if arguments.dry_run:
         text = "Would have {node} make {folder}, of what this machine knows."
     line = say(text, id=made.id, folder=made.folder, node=made.node)
-    show_result(arguments, made, line)
-    return 0
+    return show_result(arguments, made, line)

@@ -49,10 +49,9 @@ def run(arguments: Namespace) -> int:
     first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines
-    show_result(
+    return show_result(
         arguments, {"path": path, "from": first, "text": "\n".join(lines)}, "\n".join(lines)
     )
-    return 0
 
 
 def _line_range(what: str, arguments: Namespace) -> tuple[int, int]:

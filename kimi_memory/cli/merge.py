@@ -66,8 +66,7 @@ def run(arguments: Namespace) -> int:
     with _open_target(arguments) as (memory, source):
         if only:
             picked = merge_parts(memory, source, only, dry_run=dry_run)
-            show_pick(arguments, picked, say(", ").join(only))
-            return 0
+            return show_pick(arguments, picked, say(", ").join(only))
         if arguments.adopt:
             report = adopt_memory(memory, source, dry_run=dry_run)
         elif arguments.begun:

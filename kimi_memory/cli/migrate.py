@@ -83,8 +83,7 @@ def run(arguments: Namespace) -> int:
                 dry_run=dry_run,
             )
             line = _describe(moved, dry_run=dry_run)
-    show_result(arguments, found, line)
-    return 0
+    return show_result(arguments, found, line)
 
 
 def _read_place(memory: Memory, arguments: Namespace) -> tuple[Place, bool]:

@@ -57,8 +57,7 @@ def run(arguments: Namespace) -> int:
             "and keep 'kimi-memory cluster run' running.",
             node=node.name, kind=say(node.kind), log=log,
         )  # fmt: skip
-        show_result(arguments, node, line)
-        return 0
+        return show_result(arguments, node, line)
     with open_cluster() as cluster:
         if arguments.step == "leave":
             cluster.leave(dry_run=arguments.dry_run)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.filter_options import find_named, open_then
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.operations.links import Neighbour, related
 
 
@@ -15,14 +15,8 @@ def show_related(arguments: Namespace) -> int:
     """Print the notes and sessions near a note, strongest first."""
     with open_memory(arguments) as memory:
         found = related(memory, find_named(memory, arguments.what), arguments.hops)
-    if arguments.json:
-        show_json(found)
-        return 0
-    for one in found:
-        show(_format_neighbour(one))
-    if not found:
-        show("Nothing is linked with it.")
-    return 0
+    lines = [_format_neighbour(one) for one in found] or ["Nothing is linked with it."]
+    return show_result(arguments, found, lines)
 
 
 def read_then(

@@ -28,8 +28,7 @@ def run(arguments: Namespace) -> int:
     """Run history again without the turns, and print what would be believed."""
     with open_memory(arguments) as memory:
         found = replay_without(memory, arguments.without)
-    show_result(arguments, found, _format_lines(found))
-    return 0
+    return show_result(arguments, found, _format_lines(found))
 
 
 def _format_lines(found: Counterfactual) -> Iterator[str]:

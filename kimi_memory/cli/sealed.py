@@ -67,14 +67,12 @@ def run(arguments: Namespace) -> int:
     step = arguments.step
     if step == "list":
         found = list_recipients(arguments.folder)
-        show_result(arguments, found, found)
-        return 0
+        return show_result(arguments, found, found)
     if getattr(arguments, "dry_run", False):
         return foretell(arguments, _foretell(arguments))
     line = _carry_out(arguments)
     place = arguments.mount if step == "close" else arguments.folder
-    show_result(arguments, {step: str(place)}, line)
-    return 0
+    return show_result(arguments, {step: str(place)}, line)
 
 
 def _carry_out(arguments: Namespace) -> str:

@@ -151,25 +151,21 @@ def _create_token(arguments: Namespace) -> int:
 
 
 def _list_tokens(arguments: Namespace) -> int:
-    found = _open_tokens(arguments).all()
-    if arguments.json:
-        show_json([hidden(token) for token in found])
-        return 0
+    found, lines = _open_tokens(arguments).all(), []
     for token in found:
         parts = ("project", "agent", "user", "session", "member")
         bound = [f"{part} {name}" for part in parts if (name := getattr(token, part))]
         bound += ["shared"] if token.shared else []
-        show(f"{token.id}  {token.name}  {', '.join(token.scopes)}  {' '.join(bound)}".rstrip())
-    if not found:
-        show("No tokens. Without one, only this machine is served.")
-    return 0
+        row = f"{token.id}  {token.name}  {', '.join(token.scopes)}  {' '.join(bound)}"
+        lines.append(row.rstrip())
+    none = ["No tokens. Without one, only this machine is served."]
+    return show_result(arguments, [hidden(token) for token in found], lines or none)
 
 
 def _remove_token(arguments: Namespace) -> int:
     token = _open_tokens(arguments).remove(arguments.id)
-    show_result(
+    return show_result(
         arguments,
         {"removed": token.id},
         f"Removed {token.id}, {token.name}. A running server refuses it from now on.",
     )
-    return 0

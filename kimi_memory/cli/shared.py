@@ -471,8 +471,8 @@ def show_json(value: object) -> None:
     print(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
-def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) -> None:
-    """Print a value as JSON where that was asked for, else a text or lines for people."""
+def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) -> int:
+    """Print a value as JSON where asked for, else text or lines for people; return the code 0."""
     if arguments.json:
         show_json(value)
     elif isinstance(text, str):
@@ -480,12 +480,12 @@ def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) 
     else:
         for line in text:
             show(line)
+    return 0
 
 
 def foretell(arguments: Namespace, line: str) -> int:
     """Print what a dry run would do; return the exit code."""
-    show_result(arguments, {"would": line}, line)
-    return 0
+    return show_result(arguments, {"would": line}, line)
 
 
 def moment(text: str, zone: Zone) -> datetime:

@@ -137,8 +137,7 @@ def _create(arguments: Namespace, home: Home) -> int:
         "--role reader', and share a memory with 'kimi-memory space share'.",
         space=space.name, folder=space.root,
     )  # fmt: skip
-    show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
-    return 0
+    return show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
 
 
 def _refuse_secrets(home: Home, arguments: Namespace) -> None:
@@ -171,27 +170,27 @@ def _list_spaces(arguments: Namespace, home: Home) -> int:
         )  # fmt: skip
         lines.append(f"{name:<16} {counts:<28} {one['folder']}")
     none = say("No spaces. Make one with 'kimi-memory space create NAME'.")
-    show_result(arguments, found, "\n".join(lines) or none)
-    return 0
+    return show_result(arguments, found, "\n".join(lines) or none)
 
 
 def _list_members(arguments: Namespace, space: SpaceFolder) -> int:
     members = list(space.members.values())
-    if arguments.json:
-        show_json({"space": space.about, "members": members})
-        return 0
+    found = {"space": space.about, "members": members}
+    return show_result(arguments, found, _format_members(space, members))
+
+
+def _format_members(space: SpaceFolder, members: list[Member]) -> Iterator[str]:
     for id, name in space.about.memories.items():
-        show(f"{pad(say('shares'), 7)} {name}  {id}  {space.root_of(id)[1]}")
+        yield f"{pad(say('shares'), 7)} {name}  {id}  {space.root_of(id)[1]}"
     for one in members:
         since = say("since {day}", day=f"{one.added:%Y-%m-%d}")
         as_ = say("is {identity} to the issuer", identity=one.identity) if one.identity else ""
         parts = (f"{pad(say(one.kind), 7)} {_title(one)}", _join(one.roles), since, as_)
-        show("  ".join(filter(None, parts)))
+        yield "  ".join(filter(None, parts))
     if space.about.issuer:
-        show(say("People of {issuer} come in, too.", issuer=space.about.issuer))
+        yield say("People of {issuer} come in, too.", issuer=space.about.issuer)
     if not members:
-        show(say("No members. Take somebody in with 'kimi-memory space add NAME --role reader'."))
-    return 0
+        yield say("No members. Take somebody in with 'kimi-memory space add NAME --role reader'.")
 
 
 def _add(arguments: Namespace, space: SpaceFolder) -> int:
@@ -207,8 +206,7 @@ def _add(arguments: Namespace, space: SpaceFolder) -> int:
     if made.kind in ACTING:
         hint = "A token for it: 'kimi-memory serve token add {member} --member {member}'."
         line += " " + say(hint, member=sub)
-    show_result(arguments, made, line)
-    return 0
+    return show_result(arguments, made, line)
 
 
 def _grant(arguments: Namespace, space: SpaceFolder) -> int:
@@ -219,8 +217,7 @@ def _grant(arguments: Namespace, space: SpaceFolder) -> int:
         line = "Would make {member}, who is {before}, {roles} instead."
         return foretell(arguments, say(line, **named))
     line = say("{member} was {before} in {space}, and is {roles} now.", **named)
-    show_result(arguments, made, line)
-    return 0
+    return show_result(arguments, made, line)
 
 
 def _remove(arguments: Namespace, space: SpaceFolder) -> int:
@@ -234,8 +231,7 @@ def _remove(arguments: Namespace, space: SpaceFolder) -> int:
         "have been copied.",
         member=sub, space=space.name,
     )  # fmt: skip
-    show_result(arguments, gone, line)
-    return 0
+    return show_result(arguments, gone, line)
 
 
 def _share(arguments: Namespace, space: SpaceFolder) -> int:
@@ -250,8 +246,7 @@ def _share(arguments: Namespace, space: SpaceFolder) -> int:
         "{name} is shared in {space}. 'kimi-memory space who {name}' says who may do what.",
         name=name, space=space.name,
     )  # fmt: skip
-    show_result(arguments, {"id": id, "name": name, "folder": str(root)}, line)
-    return 0
+    return show_result(arguments, {"id": id, "name": name, "folder": str(root)}, line)
 
 
 def _unshare(arguments: Namespace, space: SpaceFolder) -> int:
@@ -265,8 +260,7 @@ def _unshare(arguments: Namespace, space: SpaceFolder) -> int:
         "{name} ({folder}) is in no space any more; nothing in it changed.",
         name=arguments.name, folder=root,
     )  # fmt: skip
-    show_result(arguments, {"id": id, "folder": str(root)}, line)
-    return 0
+    return show_result(arguments, {"id": id, "folder": str(root)}, line)
 
 
 def _find_id(arguments: Namespace, space: SpaceFolder) -> str:
@@ -296,18 +290,15 @@ def _who(arguments: Namespace, space: SpaceFolder) -> int:
         }
         for one in space.members.values()
     }
-    if arguments.json:
-        show_json(found)
-        return 0
-    for sub, may in found.items():
-        if may or not arguments.action:
-            show(f"{_title(space.member(sub))}  {_join(list(may)) or say('nothing')}")
+    lines = [
+        f"{_title(space.member(sub))}  {_join(list(may)) or say('nothing')}"
+        for sub, may in found.items()
+        if may or not arguments.action
+    ]
     if not any(found.values()):
-        nobody = (
-            "Nobody may do this there." if arguments.action else "Nobody may do anything there."
-        )
-        show(say(nobody))
-    return 0
+        nobody = "Nobody may do anything there."
+        lines.append(say("Nobody may do this there." if arguments.action else nobody))
+    return show_result(arguments, found, lines)
 
 
 def _check(arguments: Namespace, space: SpaceFolder) -> int:
