@@ -67,12 +67,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def run(self, idle_seconds: float) -> None:
         """Answer until nobody asks any more, or the socket is no longer ours."""
-        threads = [
-            threading.Thread(target=work, daemon=True)
-            for work in (self.serve_forever, self._drain_spool)
-        ]
-        for thread in threads:
-            thread.start()
+        for work in (self.serve_forever, self._drain_spool):
+            threading.Thread(target=work, daemon=True).start()
         with keep_index_informed(self._memory):
             while time.monotonic() - self._asked < idle_seconds and self._is_ours():
                 time.sleep(min(1.0, idle_seconds / 4))

@@ -240,7 +240,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         top = parser(first, overview=first in _OVERVIEWS)
         chosen = top.parse_args(words)
-        with paged() if _is_long(chosen) else nullcontext():
+        # Only what asks nothing meanwhile may be shown page by page.
+        with paged() if chosen.command in LONG and not chosen.json else nullcontext():
             return int(chosen.run(chosen) if chosen.command else _welcome(chosen, top))
     except KimiMemoryError as error:
         return _report(error, words)
@@ -258,11 +259,6 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print_error(f"kimi-memory: {translate('interrupted; nothing half-written was kept.')}")
         return 130
-
-
-def _is_long(chosen: Namespace) -> bool:
-    """Whether a command may print more than a screen, and asks nothing meanwhile."""
-    return chosen.command in LONG and not chosen.json
 
 
 def _welcome(chosen: Namespace, top: ArgumentParser) -> int:

@@ -7,8 +7,8 @@ import subprocess
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_change
 from kimi_memory.cli.filter_options import NOTE_HELP, find_in_history, open_exactly
 from kimi_memory.cli.shared import open_memory, say, show_result, translate
@@ -16,11 +16,8 @@ from kimi_memory.domain.past import Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.past.bisect import Flip, Wrong
 from kimi_memory.past.bisect_versions import Judge, Verdict, VersionFlip, find_version_flips
+from kimi_memory.past.points import Point
 from kimi_memory.recall.eval_cases import check_case, read_case_file
-
-if TYPE_CHECKING:
-    from kimi_memory.api.memory import Memory
-    from kimi_memory.past.points import Point
 
 _SKIP = 125
 """The exit code of a command that cannot tell, as for git."""

@@ -47,10 +47,7 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         what = find_in_history(memory, arguments.what)
         found = memory.blame(
-            what,
-            field=arguments.field,
-            at=named_point(arguments),
-            copies=arguments.copies,
+            what, field=arguments.field, at=named_point(arguments), copies=arguments.copies
         )
     lines = (line for one in found for line in _format_line(one, every=arguments.all))
     return show_result(arguments, [_describe(one) for one in found], lines)

@@ -88,7 +88,7 @@ def _run(cluster: Cluster) -> int:
 def _check(cluster: Cluster, arguments: Namespace) -> int:
     memory = cluster.registry.find(arguments.name)
     problems = [*check_log(cluster.log, memory)]
-    rows = [one for one in cluster.registry.deployments(memory, cluster.node)]
+    rows = list(cluster.registry.deployments(memory, cluster.node))
     tree = _digest_here(rows[0]) if rows else ""
     lines = [translate(one) for one in problems]
     lines = lines or [say("The log is whole: one order, one node an epoch.")]
@@ -113,13 +113,9 @@ def _digest_here(row: DeploymentRow) -> str:
 def list_unpurged(cluster: Cluster) -> list[str]:
     """Return a line for each deployment that a purge did not reach."""
     names = {one.memory: one.name for one in cluster.registry.deployments()}
+    text = "purge of {name} did not reach {node}: {why}"
     return [
-        say(
-            "purge of {name} did not reach {node}: {why}",
-            name=name,
-            node=one.node,
-            why=translate(one.why),
-        )
+        say(text, name=name, node=one.node, why=translate(one.why))
         for memory, name in names.items()
         for one in list_purged_nodes(cluster.log, memory)
         if one.state == "left"

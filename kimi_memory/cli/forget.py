@@ -71,7 +71,10 @@ def run(arguments: Namespace) -> int:
             # them.
             preview = forget(memory, wanted, dry_run=True)
             if not _is_confirmed(preview):
-                return _report_unchanged(arguments, preview)
+                finish_reports(arguments, [preview])
+                if not arguments.json:
+                    show(say("Nothing was changed. Add --yes to do it; undo can take it back."))
+                return 0
         report = forget(memory, wanted, dry_run=arguments.dry_run)
     return finish_reports(arguments, [report])
 
@@ -104,10 +107,3 @@ def _is_confirmed(preview: JobReport) -> bool:
     show_report(replace(preview, diff=""))
     print(say("Forget this? [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().casefold() in {"y", "yes", "是", "好"}
-
-
-def _report_unchanged(arguments: Namespace, preview: JobReport) -> int:
-    finish_reports(arguments, [preview])
-    if not arguments.json:
-        show(say("Nothing was changed. Add --yes to do it; undo can take it back."))
-    return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import find_memory, open_memory, say, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.new_copies import make_fork
@@ -37,20 +36,16 @@ def run(arguments: Namespace) -> int:
     folder = arguments.folder.expanduser()
     with open_memory(arguments) as memory:
         if arguments.dry_run:
-            return _foretell(memory, folder, arguments)
+            # What would be refused, is refused.
+            point = memory.points.find(arguments.at)
+            check_new(folder, memory.root)
+            text = "Would make {folder}, of what was known at {commit}."
+            line = say(text, folder=folder, commit=point.commit[:12])
+            return show_result(arguments, {"folder": folder, "commit": point.commit}, line)
         id = make_fork(memory, folder, arguments.name, arguments.at)
     return show_result(
         arguments, {"id": id, "folder": folder, "name": arguments.name}, f"{id}  {folder}"
     )
-
-
-def _foretell(memory: Memory, folder: Path, arguments: Namespace) -> int:
-    """Say what would be made; what would be refused, is refused."""
-    point = memory.points.find(arguments.at)
-    check_new(folder, memory.root)
-    text = "Would make {folder}, of what was known at {commit}."
-    line = say(text, folder=folder, commit=point.commit[:12])
-    return show_result(arguments, {"folder": folder, "commit": point.commit}, line)
 
 
 def _fork_elsewhere(arguments: Namespace) -> int:

@@ -16,8 +16,7 @@ from kimi_memory.store.notes.sessions import cite_turn
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "what",
-        help=f"{NOTE_HELP}; a path, a citation: path#L2-L5, or a turn: session:ID#2",
+        "what", help=f"{NOTE_HELP}; a path, a citation: path#L2-L5, or a turn: session:ID#2"
     )
     parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from pathlib import Path
 
 from kimi_memory.api.options import Home
@@ -98,7 +97,7 @@ def _carry_out(arguments: Namespace) -> str:
         keys = _find_keys(arguments)
         for key in keys.values():
             add_recipient(folder, key, arguments.identity)
-        return say("{key} can open {folder} now.", key=_name_all(keys), folder=folder)
+        return say("{key} can open {folder} now.", key=", ".join(keys), folder=folder)
     key = arguments.key[:80]
     remove_recipient(folder, arguments.key, arguments.identity)
     return say(
@@ -119,7 +118,7 @@ def _foretell(arguments: Namespace) -> str:
         keys = _find_keys(arguments)
         for one in keys.values():
             add_recipient(folder, one, arguments.identity, dry_run=True)
-        return say("Would let {key} open {folder}.", key=_name_all(keys), folder=folder)
+        return say("Would let {key} open {folder}.", key=", ".join(keys), folder=folder)
     remove_recipient(folder, arguments.key, arguments.identity, dry_run=True)
     key = arguments.key[:80]
     return say("Would encrypt all of {folder} anew, without {key}.", key=key, folder=folder)
@@ -151,7 +150,3 @@ def _find_keys(arguments: Namespace) -> dict[str, str]:
             "one with 'kimi-memory space add … --recipient KEY'."
         )
     return found
-
-
-def _name_all(keys: Mapping[str, str]) -> str:
-    return ", ".join(keys)

@@ -94,7 +94,8 @@ def _start_session(memory: Memory, arguments: Namespace) -> int:
         area=given.area,
         host="cli",
     )
-    return show_result(arguments, handle.header, handle.id)
+    show_result(arguments, handle.header, handle.id)
+    return 0
 
 
 def _store_turn(memory: Memory, arguments: Namespace) -> int:
@@ -142,8 +143,12 @@ def _end_session(memory: Memory, arguments: Namespace) -> int:
 
 def _list_sessions(memory: Memory, arguments: Namespace) -> int:
     found = [place.id for place in list_sessions(memory) if place.open or arguments.all]
-    show_result(arguments, found, found)
+    if arguments.json:
+        show_json(found)
+        return 0
+    for id in found:
+        show(id)
     # A script that reads the ids out of a pipe gets nothing else.
-    if not (found or arguments.all or arguments.json):
+    if not found and not arguments.all:
         show_note(say("No session is open. Those that ended: kimi-memory session list --all"))
     return 0

@@ -73,14 +73,11 @@ def _add_member_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: A
             help="what it may do; each role includes those before it; may be repeated",
         )  # fmt: skip
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    steps.choices["add"].add_argument(
-        "--kind", choices=KINDS, default="user", help="what it is; default: user"
-    )
-    steps.choices["add"].add_argument("--name", default="", help="its name for people to read")
-    steps.choices["add"].add_argument(
-        "--identity", default="", help="what the issuer calls this person or group"
-    )
-    steps.choices["add"].add_argument(
+    add = steps.choices["add"]
+    add.add_argument("--kind", choices=KINDS, default="user", help="what it is; default: user")
+    add.add_argument("--name", default="", help="its name for people to read")
+    add.add_argument("--identity", default="", help="what the issuer calls this person or group")
+    add.add_argument(
         "--recipient", default="", metavar="KEY",
         help="its public key of age or ssh, for 'kimi-memory sealed add --space'",
     )  # fmt: skip
@@ -155,7 +152,8 @@ def _open_space(home: Home, arguments: Namespace) -> SpaceFolder:
     if not found:
         raise UsageError("There is no space. Make one with 'kimi-memory space create NAME'.")
     if len(found) > 1:
-        raise UsageError(f"There are {len(found)} spaces. Name one with --space: {_join(found)}.")
+        names = ", ".join(found)
+        raise UsageError(f"There are {len(found)} spaces. Name one with --space: {names}.")
     return SpaceFolder.open(home, found[0])
 
 
@@ -185,7 +183,7 @@ def _format_members(space: SpaceFolder, members: list[Member]) -> Iterator[str]:
     for one in members:
         since = say("since {day}", day=f"{one.added:%Y-%m-%d}")
         as_ = say("is {identity} to the issuer", identity=one.identity) if one.identity else ""
-        parts = (f"{pad(say(one.kind), 7)} {_title(one)}", _join(one.roles), since, as_)
+        parts = (f"{pad(say(one.kind), 7)} {_title(one)}", ", ".join(one.roles), since, as_)
         yield "  ".join(filter(None, parts))
     if space.about.issuer:
         yield say("People of {issuer} come in, too.", issuer=space.about.issuer)
@@ -212,7 +210,7 @@ def _add(arguments: Namespace, space: SpaceFolder) -> int:
 def _grant(arguments: Namespace, space: SpaceFolder) -> int:
     before, roles = space.member(arguments.member), arguments.role
     made = space.grant(before.sub, roles)
-    named = {**_named(space, before.sub, roles), "before": _join(before.roles)}
+    named = {**_named(space, before.sub, roles), "before": ", ".join(before.roles)}
     if arguments.dry_run:
         line = "Would make {member}, who is {before}, {roles} instead."
         return foretell(arguments, say(line, **named))
@@ -275,7 +273,7 @@ def _find_id(arguments: Namespace, space: SpaceFolder) -> str:
     for id in held:
         if len(held) == 1 or str(space.root_of(id)[1]) == here:
             return id
-    names = _join(list(space.about.memories.values())) or "there is none yet"
+    names = ", ".join(space.about.memories.values()) or "there is none yet"
     raise UsageError(f"Name a memory of the space {space.name}: {names}.")
 
 
@@ -291,7 +289,7 @@ def _who(arguments: Namespace, space: SpaceFolder) -> int:
         for one in space.members.values()
     }
     lines = [
-        f"{_title(space.member(sub))}  {_join(list(may)) or say('nothing')}"
+        f"{_title(space.member(sub))}  {', '.join(may) or say('nothing')}"
         for sub, may in found.items()
         if may or not arguments.action
     ]
@@ -338,7 +336,7 @@ def _format_record(record: Audit, space: SpaceFolder) -> Iterator[str]:
         yield say("not written by this machine, or changed since")
     if record.count:
         yield say("{count} shown", count=record.count)
-    by = _join(record.policies)
+    by = ", ".join(record.policies)
     told = "allowed" if record.decision == "allow" else "DENIED"
     yield say(f"{told} by {{policies}}", policies=by) if by else say(told)
 
@@ -359,34 +357,26 @@ def _verify(arguments: Namespace, space: SpaceFolder) -> int:
 
     known, silent = find_carried(space)
     found = space.log.verify(known)
-    if arguments.json:
-        show_json({**plain(found), "not_asked": silent})
-    elif found.faults:
-        for fault in found.faults:
-            show(f"✗ {fault.place}: {say_finding(fault.why)}")
-    else:
+    lines = [f"✗ {fault.place}: {say_finding(fault.why)}" for fault in found.faults]
+    if not found.faults:
         line = say(
             "{records} records of this machine follow each other and end where they should; "
             "{commits} commits name records that are there.",
             records=found.records, commits=found.checkpoints,
         )  # fmt: skip
-        show(f"✓ {line}")
+        lines.append(f"✓ {line}")
         if found.carried:
             line = "{count} records of change logs name lines that are there."
-            show(f"✓ {say(line, count=found.carried)}")
-    for one in [] if arguments.json else silent:
-        show(f"! {say('not compared with the change log of {log}', log=one)}")
+            lines.append(f"✓ {say(line, count=found.carried)}")
+    lines += [f"! {say('not compared with the change log of {log}', log=one)}" for one in silent]
+    show_result(arguments, {**plain(found), "not_asked": silent}, lines)
     return int(bool(found.faults))
 
 
 def _named(space: SpaceFolder, sub: str, roles: list[str]) -> dict[str, str]:
-    return {"member": sub, "space": space.name, "roles": _join(roles)}
+    return {"member": sub, "space": space.name, "roles": ", ".join(roles)}
 
 
 def _title(member: Member) -> str:
     named = f" ({member.name})" if member.name != member.sub else ""
     return f"{member.sub}{named}"
-
-
-def _join(names: list[str] | tuple[str, ...]) -> str:
-    return ", ".join(names)

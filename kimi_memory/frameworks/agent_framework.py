@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent_framework import AgentSession, ContextProvider, SessionContext, SupportsAgentRun
+from agent_framework import ContextProvider, SessionContext
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.frameworks.talk import ROLES, Heard, Talk, unnamed
@@ -33,28 +33,14 @@ class MemoryProvider(ContextProvider):
         self._talk = Talk(memory, agent, _HOST, budget)
         self._conversation = conversation
 
-    async def before_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def before_run(self, *, context: SessionContext, **rest: Any) -> None:
         """Let the model answer with what is known; recall runs in a thread."""
         said = _convert_messages(context.input_messages)
         block = await self._talk.recall(self._conversation_name(context), said)
         if block:
             context.extend_instructions(self.source_id, block)
 
-    async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def after_run(self, *, context: SessionContext, **rest: Any) -> None:
         """Store what was asked and answered."""
         answered = context.response.messages if context.response else ()
         said = [*_convert_messages(context.input_messages), *_convert_messages(answered)]

@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
@@ -226,13 +226,10 @@ def _build_filter(
     def passes(one: MemoryRecord) -> bool:
         within = one.scope.rstrip("/") == start or one.scope.startswith(f"{start}/")
         named = not categories or bool(set(categories) & set(one.categories))
-        return within and named and _has_metadata(one.metadata, (metadata or {}).items())
+        about = (metadata or {}).items()
+        return within and named and all(one.metadata.get(name) == value for name, value in about)
 
     return passes
-
-
-def _has_metadata(metadata: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]) -> bool:
-    return all(metadata.get(name) == value for name, value in wanted)
 
 
 def _score_record(text: str, content: str, found: float) -> float:

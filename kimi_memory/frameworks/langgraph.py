@@ -89,7 +89,8 @@ class MemoryStore(BaseStore):
             if self._item_folder.clean(label) != label:
                 # A masked name would file two items under one.
                 raise UsageError(f"{label!r} cannot name an item: it holds what is never kept.")
-        body = _render_body(clean_json(self._item_folder, dict(op.value)))
+        value = clean_json(self._item_folder, dict(op.value))
+        body = f"{_OPEN}{json.dumps(value, ensure_ascii=False, indent=2)}{_CLOSE}\n"
         try:
             return [self._item_folder.changed(self._item_folder.read(name), body)]
         except NotFoundError:
@@ -154,10 +155,6 @@ def _item_folder(namespace: Namespace) -> str:
 def _item_file(namespace: Namespace, key: str) -> str:
     """Return the name of an item's file: readable, and different for different items."""
     return "/".join(filter(None, [_item_folder(namespace), f"{file_name(key)}.md"]))
-
-
-def _render_body(value: Mapping[str, Any]) -> str:
-    return f"{_OPEN}{json.dumps(value, ensure_ascii=False, indent=2)}{_CLOSE}\n"
 
 
 def _parse_item(page: Page) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from kimi_memory.errors import HistoryError, MovedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.branches import check_name, open_branch
 from kimi_memory.operations.bundle_signatures import (
-    FileSignature,
     find_file_signer,
     find_signing_key,
     sign_file,
@@ -192,8 +191,8 @@ def import_bundle(
     return _name_signer(found, told)
 
 
-def _name_signer(found: Imported, told: FileSignature | None) -> Imported:
-    return replace(found, signed=True, signer=told.principal) if told is not None else found
+def _name_signer(found: Imported, signer: str | None) -> Imported:
+    return replace(found, signed=True, signer=signer) if signer is not None else found
 
 
 def import_as_branch(
@@ -307,10 +306,7 @@ def unpack_copy(
     """
     home = opening.home or Home.of_user()
     told = find_file_signer(Signers(home.config), path)
-    with (
-        open_bundle(path, identity) as bundle,
-        lay_folder(folder, keep=not dry_run) as part,
-    ):
+    with open_bundle(path, identity) as bundle, lay_folder(folder, keep=not dry_run) as part:
         history = make_history(part, opening)
         found = fill_repository(part, bundle)
         files = {path: File(one, found.counts.get(path, one)) for path, one in found.files.items()}

@@ -133,14 +133,13 @@ def fold_code(memory: Memory, names: Sequence[str] = (), *, yes: bool = False) -
     if missing := [name for name in names if name not in copies]:
         raise NotFoundError("branch", missing[0])
     wanted = [copies[name] for name in names] or [one for one in copies.values() if one.landed]
-    return [_fold(memory, copy, yes=yes) for copy in wanted]
-
-
-def _fold(memory: Memory, copy: CodeCopy, *, yes: bool) -> Folded:
-    merged = merge_copy(memory, copy.name, dry_run=not yes)
-    if yes:
-        remove_branch(memory, copy.name)
-    return Folded(copy, merged, yes)
+    found = []
+    for copy in wanted:
+        merged = merge_copy(memory, copy.name, dry_run=not yes)
+        if yes:
+            remove_branch(memory, copy.name)
+        found.append(Folded(copy, merged, yes))
+    return found
 
 
 def _write_followed(memory: Memory, followed: dict[str, str]) -> None:

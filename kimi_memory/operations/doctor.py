@@ -16,16 +16,11 @@ from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.health_checks import (
-    check_copies,
-    check_deployment,
+    CHECKS,
     check_folder,
     check_ids,
-    check_jobs,
-    check_kept,
     check_lost_tombstones,
-    check_page_copies,
     check_purges,
-    check_tombstones,
     find_part,
 )
 from kimi_memory.operations.links import check_links
@@ -61,9 +56,8 @@ def doctor(memory: Memory) -> list[Finding]:
         found += findings
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
-    found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
-    found += [*check_page_copies(memory), *check_kept(memory), *check_deployment(memory)]
-    found += check_remotes(memory)
+    for check in (*CHECKS, check_remotes):
+        found += check(memory)
     if memory.store.moved:
         place = f"this memory moved to {memory.store.moved}"
         remedy = "Use it there, or take it back with 'kimi-memory migrate --back'."

@@ -74,20 +74,18 @@ def follow_all(memory: Memory, *, yes: bool = False) -> list[Followed]:
     """
     remotes = open_remotes(memory).read()
     sources = [*memory.other_copies(), *(one.name for one in remotes if not one.drop)]
-    found = [_try_follow(memory, one, yes=yes) for one in sources]
+    found = []
+    for source in sources:
+        try:
+            found.append(follow_purges(memory, source, yes=yes))
+        except KimiMemoryError as error:
+            # Other remotes are still asked; the outcome of each is said.
+            found.append(Followed(source, (), failed=str(error), code=error.exit_code))
     # What lies in such a folder is said by name, as it may be why the text is still about.
     found += [Followed(one.name, (), failed=_NO_FOLDER) for one in remotes if one.drop]
     if not found:
         raise UsageError("No other copy and no remote is known here. Name what to follow.")
     return found
-
-
-def _try_follow(memory: Memory, source: str, *, yes: bool) -> Followed:
-    try:
-        return follow_purges(memory, source, yes=yes)
-    except KimiMemoryError as error:
-        # Other remotes are still asked; the outcome of each is said.
-        return Followed(source, (), failed=str(error), code=error.exit_code)
 
 
 def follow_purges(
@@ -113,11 +111,8 @@ def follow_purges(
         if read_id(marker) != memory.settings.memory.id:
             raise HistoryError(f"{source} is another memory. Only copies of one purge alike.")
         ours = memory.history.head()
-        new = {
-            path: blob
-            for path, blob in list_purges(git, head).items()
-            if path not in list_purges(git, ours)
-        }
+        known = list_purges(git, ours)
+        new = {path: blob for path, blob in list_purges(git, head).items() if path not in known}
         purges = tuple(sorted(PurePosixPath(path).stem for path in new))
         pairs = pair_commits(git, ours, head)
         # Commits that are the same on both sides hold nothing that was purged.
@@ -181,8 +176,5 @@ def _open_source(memory: Memory, source: str, identity: Path | None) -> Iterator
         remote = open_remotes(memory).find(source)
         if remote.drop:
             raise UsageError(f"{source}: {_NO_FOLDER}")
-        with (
-            memory.store.lock("sync"),
-            merger.reach(remote, Deadline(_SECONDS)) as there,
-        ):
+        with memory.store.lock("sync"), merger.reach(remote, Deadline(_SECONDS)) as there:
             yield there.git, there.fetch()

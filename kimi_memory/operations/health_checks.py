@@ -210,3 +210,9 @@ def shown_size(count: int) -> str:
         if size < 1024 or unit == units[-1]:
             break
     return f"{size:.1f} {unit}"
+
+
+CHECKS = (
+    check_tombstones, check_jobs, check_copies, check_page_copies, check_kept, check_deployment,
+)  # fmt: skip
+"""What only the doctor looks at, in its order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -27,7 +27,6 @@ from kimi_memory.domain.note import (
     Status,
 )
 from kimi_memory.domain.session import IMPORTED, Session, Turn
-from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
 from kimi_memory.jobs.matching import new_card
@@ -79,7 +78,7 @@ class Adopt:
     def __init__(
         self, memory: Memory, name: str, batch: Sequence[Offer], offers: Sequence[Offer]
     ) -> None:
-        self._memory, self._store, self._now = memory, memory.store, memory.clock()
+        self._memory, self._now = memory, memory.clock()
         # An agent that imports a file could otherwise make any sentence true.
         human = memory.actor.origin is Origin.HUMAN
         self._status = Status.ACTIVE if human else Status.CANDIDATE
@@ -99,10 +98,7 @@ class Adopt:
             title=f"{systems}: {name}"[:120],
         )
         turns: list[Turn] = []
-        gate = DraftGate.from_context(self._memory)
-        deal = _Deal(
-            shelf, self._memory.host, gate, (session, self._status, self._now), self._is_unedited
-        )
+        deal = _Deal(self._memory, shelf, session, self._status)
         for offer in batch:
             turn = self._build_turn(len(turns) + 1, offer)
             if not turn.text:
@@ -139,30 +135,14 @@ class Adopt:
             masked=screened.masked,
         )
 
-    def _is_unedited(self, card: Card) -> bool:
-        """Whether a card still says what was imported, so that nobody edited it here."""
-        for quote in card.quotes:
-            if quote.session.startswith("import-"):
-                path = sessions.find(self._store, quote.session).path
-                turn = sessions.read(self._store, path).turn(quote.n)
-                if turn and Quote(quote.session, quote.n, card.value).stands_in(turn.text):
-                    return True
-        return False
-
 
 class _Deal:
     """The cards of one batch while they are decided."""
 
-    def __init__(
-        self,
-        shelf: Shelf,
-        host: Host,
-        gate: DraftGate,
-        frame: tuple[Session, Status, datetime],
-        stands: Callable[[Card], bool],
-    ) -> None:
-        self._shelf, self._host, self._gate, self._is_unedited = shelf, host, gate, stands
-        self._session, self._status, self._now = frame
+    def __init__(self, memory: Memory, shelf: Shelf, session: Session, status: Status) -> None:
+        self._store, self._host, self._shelf = memory.store, memory.host, shelf
+        self._gate = DraftGate.from_context(memory)
+        self._session, self._status, self._now = session, status, session.started
         self.done: dict[str, Step] = {}
         """What was decided, by the id of the card."""
         self.left_out: list[str] = []
@@ -267,9 +247,8 @@ class _Deal:
             self.left_out.append(f"{offer.identity}: {card.id} is {card.status} here")
         # What a person corrected here is not overwritten by the source.
         elif not self._is_unedited(card):
-            self.left_out.append(
-                f"{offer.identity}: changed at the source, but {card.id} was edited here"
-            )
+            why = f"changed at the source, but {card.id} was edited here"
+            self.left_out.append(f"{offer.identity}: {why}")
         elif draft.origin is Origin.REMOTE and card.trust is not Origin.REMOTE:
             self.left_out.append(f"{offer.identity}: it gives orders to a model now")
         else:
@@ -288,11 +267,22 @@ class _Deal:
             )
             self.done[card.id] = Step(Op.REFINE, new, "changed at the source")
 
+    def _is_unedited(self, card: Card) -> bool:
+        """Whether a card still says what was imported, so that nobody edited it here."""
+        for quote in card.quotes:
+            if quote.session.startswith("import-"):
+                path = sessions.find(self._store, quote.session).path
+                turn = sessions.read(self._store, path).turn(quote.n)
+                if turn and Quote(quote.session, quote.n, card.value).stands_in(turn.text):
+                    return True
+        return False
+
     def _build_draft(self, offer: Offer, turn: Turn) -> Draft:
         memo = offer.memo
         found = None if memo.key else self._capture_draft(turn)
         title = memo.title if memo.names and memo.title else " ".join(memo.text.split())[:60]
         value = _card_value(memo, turn.text)
+        tags = ("-".join(tag.split()).lstrip("#") for tag in memo.tags)
         made = f"{memo.system}.{slug(memo.id if memo.names else title, limit=40)}"
         return Draft(
             type=memo.type or (found.type if found else CardType.FACT),
@@ -306,7 +296,7 @@ class _Deal:
             importance=found.importance if found else 0.5,
             confidence=0.5,
             origin=turn.origin,
-            tags=tuple(dict.fromkeys((*map(_normalise_tag, memo.tags), f"from/{memo.system}"))),
+            tags=tuple(dict.fromkeys((*tags, f"from/{memo.system}"))),
             category=memo.project or memo.system,
             project=memo.project,
             scope=memo.scope,
@@ -341,10 +331,6 @@ def _card_value(memo: Memo, said: str) -> str:
     # At the end of a line; the whole text stays in the turn that the card quotes.
     cut = words.rfind("\n", 0, _LONGEST)
     return words[: cut if cut > 0 else _LONGEST].rstrip()
-
-
-def _normalise_tag(tag: str) -> str:
-    return "-".join(tag.split()).lstrip("#")
 
 
 def _offer_ref(offer: Offer) -> str:

@@ -117,20 +117,13 @@ def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
         for near in reached
         for link in (graph.between(start, near.id) if near.hops == 1 else [near])
     ]
-    return [
-        Neighbour(
-            near.id,
-            _note_title(filed[near.id].note) if near.id in filed else "",
-            filed[near.id].path if near.id in filed else "",
-            near.rel,
-            near.weight,
-            near.hops,
-            near.via,
-            near.reason,
-            near.suggested,
-        )
-        for near in every
-    ]
+    found = []
+    for near in every:
+        one = filed.get(near.id)
+        title, path = (_note_title(one.note), one.path) if one else ("", "")
+        about = (near.rel, near.weight, near.hops, near.via, near.reason, near.suggested)
+        found.append(Neighbour(near.id, title, path, *about))
+    return found
 
 
 def suggested(memory: Memory) -> list[Edge]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError
@@ -14,6 +15,7 @@ from kimi_memory.store.prompt_blocks import PromptBlock, read_blocks
 LAST = "last"
 WITHHELD = "| - (withheld: you asked to forget this since)"
 _RECEIPT = "receipt-"
+_MOST_BLOCKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +27,15 @@ class ReplayedBlock:
     """How many of its lines were forgotten since, and are not shown."""
 
 
-def list_blocks(memory: Memory, session: str = "", limit: int = 20) -> list[PromptBlock]:
-    """Return the blocks that are kept, the latest first.
+def list_blocks(memory: Memory, session: str = "") -> list[PromptBlock]:
+    """Return the last of the blocks that are kept, the latest first.
 
     Args:
         memory: an open memory.
         session: only of this one; of all if empty.
-        limit: most of them.
     """
     found = (one for one in read_blocks(memory.store) if session in ("", one.session))
-    return [one for one, _ in zip(found, range(limit), strict=False)]
+    return list(islice(found, _MOST_BLOCKS))
 
 
 def replay_block(memory: Memory, what: str, session: str = "") -> ReplayedBlock:

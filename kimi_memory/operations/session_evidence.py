@@ -25,12 +25,7 @@ from kimi_memory.store.git.merge_commit import RULES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.sessions import split_changes
-from kimi_memory.store.store import Store
-from kimi_memory.store.trust.session_growth import (
-    Records,
-    find_journaled_lines,
-    turn_lines,
-)
+from kimi_memory.store.trust.session_growth import Records, find_journaled_lines, turn_lines
 
 _TURN = b'"kind":"turn"'
 _WHY = "its words stand in a session of their own again"
@@ -134,7 +129,9 @@ def split_sessions(memory: Memory) -> list[str]:
     """Give every session its own file, and point cards and events to it; return their paths."""
     # A job that reads a file while it is split would quote turns of the other session.
     with memory.store.lock("job"):
-        joined = dict(_find_joined_files(memory.store))
+        paths = (place.path for place in sessions.places(memory.store))
+        contents = ((path, memory.store.read(path)) for path in paths)
+        joined = {path: content for path, content in contents if is_joined(content)}
         if not joined:
             return []
         shelf, moved = Shelf(memory.store), dict(map(_split_transcripts, joined, joined.values()))
@@ -146,13 +143,6 @@ def split_sessions(memory: Memory) -> list[str]:
         memory.store.apply(changes, actor, subject="split sessions", waiting=waiting)
     memory.written()
     return list(joined)
-
-
-def _find_joined_files(store: Store) -> Iterator[tuple[str, bytes]]:
-    for place in sessions.places(store):
-        content = store.read(place.path)
-        if is_joined(content):
-            yield place.path, content
 
 
 def _split_transcripts(path: str, content: bytes) -> tuple[str, tuple[Transcript, ...]]:

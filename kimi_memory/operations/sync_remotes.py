@@ -15,13 +15,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import SyncOptions, SyncReport
-from kimi_memory.errors import (
-    DivergedError,
-    HistoryError,
-    KimiMemoryError,
-    MovedError,
-    UsageError,
-)
+from kimi_memory.errors import DivergedError, HistoryError, KimiMemoryError, MovedError, UsageError
 from kimi_memory.jobs.merging import check_format
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.drop_folders import meet_in_folder
