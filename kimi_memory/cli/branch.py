@@ -12,6 +12,7 @@ from kimi_memory.cli.shared import open_memory, pad, say, show, show_result
 from kimi_memory.operations.branches import (
     diff_beliefs,
     diff_files,
+    find_branch,
     list_branches,
     place_branch,
     remove_branch,
@@ -22,7 +23,7 @@ from kimi_memory.operations.code_branches import (
     list_code_copies,
     unfollow_code,
 )
-from kimi_memory.operations.merge_copy import merge_branch
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.past.points import FORMS
 
@@ -92,7 +93,8 @@ def _show_difference(memory: Memory, arguments: Namespace) -> None:
 
 def _remove_branch(memory: Memory, arguments: Namespace) -> None:
     if arguments.merge:
-        report = merge_branch(memory, arguments.name)
+        find_branch(memory, arguments.name)  # A commit or a folder of that name is not meant.
+        report = merge_copy(memory, arguments.name)
         if not arguments.json:
             for line in format_report(report, dry_run=False):
                 show(line)

@@ -1,12 +1,10 @@
-"""The parts of ``get`` that need more than a note: what it is linked with, and what was so."""
+"""The part of ``get`` that shows what a note is linked with."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 
-from kimi_memory.api.memory import Memory
-from kimi_memory.cli.filter_options import find_named, open_then
+from kimi_memory.cli.filter_options import find_named
 from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.operations.links import Neighbour, related
 
@@ -17,14 +15,6 @@ def show_related(arguments: Namespace) -> int:
         found = related(memory, find_named(memory, arguments.what), arguments.hops)
     lines = [_format_neighbour(one) for one in found] or ["Nothing is linked with it."]
     return show_result(arguments, found, lines)
-
-
-def read_then(
-    memory: Memory, arguments: Namespace, read: Callable[[Memory], tuple[str, str]]
-) -> tuple[str, str]:
-    """Return what is read from the memory of what was known, or so, at the points named."""
-    with open_then(memory, arguments) as past:
-        return read(past)
 
 
 def _format_neighbour(one: Neighbour) -> str:

@@ -85,8 +85,7 @@ class TranscriptStore(SessionStore):
             at = int(memory.clock().timestamp() * 1000)
             kept = [{"key": dict(key), "at": at, "entry": self._mask_value(one)} for one in fresh]
             if kept:
-                lines = [json.dumps(one, ensure_ascii=False) for one in kept]
-                self._folder.append(name, lines)
+                self._folder.append(name, kept)
         if self._talk is not None and not key.get("subpath"):
             self._talk.store_messages(key["session_id"], _convert_entries(fresh))
 

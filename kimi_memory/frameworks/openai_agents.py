@@ -82,7 +82,7 @@ class MemorySession:
             # Under the lock: the number of its line names an item that has no id.
             first = len(self._folder.lines(self._name))
             kept = [_mask_item(self._folder, item) for item in items]
-            self._folder.append(self._name, [_render_record({"item": item}) for item in kept])
+            self._folder.append(self._name, [{"item": item} for item in kept])
         self._talk.store_messages(self._conversation, _convert_items(kept, first))
 
     def _pop_newest_item(self) -> TResponseInputItem | None:
@@ -92,14 +92,14 @@ class MemorySession:
                 return None
             # A line more, and none taken out: what was said stays, and another process may be
             # reading.
-            self._folder.append(self._name, [_render_record({"pop": True})])
+            self._folder.append(self._name, [{"pop": True}])
             return items[-1]
 
     def _clear_items(self) -> None:
         with self._hold_file_lock():
             if not self._read_items():
                 return
-            self._folder.append(self._name, [_render_record({"clear": True})])
+            self._folder.append(self._name, [{"clear": True}])
         try:
             self._talk.ended(self._conversation)
         except NotFoundError:
@@ -108,10 +108,6 @@ class MemorySession:
     def _hold_file_lock(self) -> Any:
         """Keep other threads and processes from writing to the file."""
         return self._folder.memory.store.holding(self._folder.place(self._name))
-
-
-def _render_record(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False)
 
 
 def _replay_records(lines: Iterable[str]) -> list[TResponseInputItem]:

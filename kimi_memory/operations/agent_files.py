@@ -8,6 +8,7 @@ shows it as an agent's word. Secrets are masked in every text, also within value
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
@@ -125,8 +126,9 @@ class Folder:
 
     def lines(self, name: str) -> list[str]:
         """Return the whole lines of a file of records; none where there is no file yet."""
+        path = self.place(name)
         try:
-            text = decode(self.memory.store.read(self.place(name)), self.place(name))
+            text = decode(self.memory.store.read(path), path)
         except NotFoundError:
             return []
         # What stands behind the last line break is nothing, or a line that a crash cut off.
@@ -182,9 +184,10 @@ class Folder:
         self.memory.store.apply(changes, self._actor)
         self._notify_changes([change.path for change in changes])
 
-    def append(self, name: str, lines: Sequence[str]) -> None:
-        """Add lines to a file of records, durably."""
+    def append(self, name: str, records: Sequence[object]) -> None:
+        """Add records to a file, each a line of JSON, durably."""
         path = self.place(name)
+        lines = [json.dumps(one, ensure_ascii=False) for one in records]
         for line in lines:
             # Refused and not masked: a record with a hole in it would not be read again.
             self._refuse_secrets(path, line)

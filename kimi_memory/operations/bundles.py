@@ -187,7 +187,17 @@ def import_bundle(
     """
     told = find_file_signer(memory.signing.signers, path)
     with open_bundle(path, identity) as bundle:
-        found = replace(merge_bundle(memory, bundle, dry_run=dry_run), path=path)
+        manifest = bundle.manifest
+        if memory.store.moved:  # Before any of its objects are ours.
+            raise MovedError(memory.store.moved)
+        _check_memory(memory.settings.memory.id, bundle)
+        memory.batch.flush()
+        with memory.store.lock("job"):
+            memory.history.merger().take_bundle(bundle, purged=bool(find_purged_heads(memory)))
+        report = merge_copy(memory, manifest.head, dry_run=dry_run)
+        given, kept = take_names(memory, manifest.names, dry_run=dry_run)
+    merged = replace(report, source=str(bundle.path))
+    found = Imported(path, memory.root, manifest.head, merged=merged, names=given, kept=kept)
     return _name_signer(found, told)
 
 
@@ -233,22 +243,6 @@ def open_bundle(path: Path, identity: Path | None) -> Iterator[Bundle]:
     with borrow_folder() as folder:
         decrypt_file(path, folder / path.name, identity)
         yield read_bundle(folder / path.name)
-
-
-def merge_bundle(memory: Memory, bundle: Bundle, *, dry_run: bool = False) -> Imported:
-    """Merge a bundle of which every byte was checked; see `import_bundle`."""
-    manifest = bundle.manifest
-    if memory.store.moved:  # Before any of its objects are ours.
-        raise MovedError(memory.store.moved)
-    _check_memory(memory.settings.memory.id, bundle)
-    memory.batch.flush()
-    with memory.store.lock("job"):
-        memory.history.merger().take_bundle(bundle, purged=bool(find_purged_heads(memory)))
-    report = merge_copy(memory, manifest.head, dry_run=dry_run)
-    given, kept = take_names(memory, manifest.names, dry_run=dry_run)
-    merged = replace(report, source=str(bundle.path))
-    path = bundle.path
-    return Imported(path, memory.root, manifest.head, merged=merged, names=given, kept=kept)
 
 
 def take_names(

@@ -28,7 +28,7 @@ from kimi_memory.jobs.vouching import Caps, Vouched, find_vouched, weigh
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.operations.branches import find_branch, find_branches, flush_branch
+from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.head import note_examined
@@ -97,20 +97,6 @@ def _make_ready(memory: Memory, *, dry_run: bool) -> None:
         memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
         memory.repair_merges()
     memory.batch.flush()
-
-
-def merge_branch(memory: Memory, name: str) -> MergeReport:
-    """Merge a branch on this machine, as `merge_copy` does.
-
-    Args:
-        memory: opened for writing.
-        name: of the branch; a commit or a folder of that name is not meant.
-
-    Raises:
-        NotFoundError: there is no such branch.
-    """
-    find_branch(memory, name)
-    return merge_copy(memory, name)
 
 
 def continue_merge(memory: Memory) -> MergeReport:

@@ -28,7 +28,7 @@ from kimi_memory.store.reading import SETTINGS
 from kimi_memory.store.reading import Waiting as Unvetted
 
 KIND = "review"
-__all__ = ["Answer", "Said", "Waiting", "answer", "pending", "review"]
+__all__ = ["Answer", "answer", "pending", "review"]
 
 
 def find_waiting(memory: Memory, name: str) -> Unvetted | None:
