@@ -72,10 +72,7 @@ def migrate(
         MovedError: it moved already.
     """
     # What would be refused is refused when it is tried, too.
-    if memory.store.moved:
-        raise MovedError(memory.store.moved)
-    if not keep_source:
-        memory.refuse_if_deployed("a move", "Use 'kimi-memory deploy migrate NAME --to NODE'")
+    _check_movable(memory, closes=not keep_source)
     # People read it in every refusal from then on, and no `..` is to stand in it.
     place = to.parent.resolve() / to.name if isinstance(to, Path) else to
     _check_place(memory, place, since=since, drop=drop)
@@ -97,6 +94,13 @@ def migrate(
         _close_source(memory, place, written.commit, drop=drop)
     count, shown = len(memory.store.files()), () if dry_run else checked
     return Migrated(str(place), written.commit, written.bytes, count, shown, moved=moves)
+
+
+def _check_movable(memory: Memory, *, closes: bool) -> None:
+    if memory.store.moved:
+        raise MovedError(memory.store.moved)
+    if closes:
+        memory.refuse_if_deployed("a move", "Use 'kimi-memory deploy migrate NAME --to NODE'")
 
 
 def _check_place(memory: Memory, place: Place, *, since: str, drop: bool) -> None:
