@@ -18,7 +18,7 @@ from kimi_memory.domain.pages import Day, Event
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.day_lines import said_line
 from kimi_memory.formats.page_lines import marked, with_reason
-from kimi_memory.nlp.dates.zone import day_in, in_zone, start_of
+from kimi_memory.nlp.dates.vocabulary import day_in, in_zone, start_of
 
 MOST_STALE = 200
 """So many cards a run, so that a memory that lay idle does not stop at its gates."""

@@ -32,11 +32,10 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, EventType, Lang, Origin, Quote, Role, least_trusted
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.basic.similarity import similarity
-from kimi_memory.nlp.rules import cues, pasted, people, updates
+from kimi_memory.nlp.rules import cues, pasted, self_facts, subjects
+from kimi_memory.nlp.rules.relations import similarity
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
 from kimi_memory.nlp.rules.topics import KNOWN, known_topic, name_of
@@ -191,7 +190,7 @@ class _Scribe:
             draft = replace(draft, type=kind, project="", category=key.partition(".")[0])
         value = cues.offered(line.text) if yes else draft.value
         swaps = line.says(cues.REVERSAL) or (line.says(cues.INSTEAD) and type is CardType.DECISION)
-        swaps = swaps or (subject_of(line.text) is not None and updates.changes(line.text))
+        swaps = swaps or (subject_of(line.text) is not None and subjects.changes(line.text))
         return replace(draft, value=value, title=headline(value), reversal=swaps)
 
     def _reason_after(self, at: int) -> str:
@@ -255,18 +254,18 @@ class _Scribe:
 
     def _draft_people(self, line: _Line) -> list[Draft]:
         """Draft what a person says of themselves; updates may be of a passing day."""
-        told = people.introduced(line.text)
+        told = self_facts.introduced(line.text)
         return [
             self._draft_person(line, known, words)
             for known, words in told
             if known.news or not line.bars
         ]
 
-    def _draft_person(self, line: _Line, known: people.Known, words: str) -> Draft:
+    def _draft_person(self, line: _Line, known: self_facts.Known, words: str) -> Draft:
         owner = slug(line.turn.speaker, 30) if self.chat else "user"
         type = CardType.ENTITY if known.entity else CardType.FACT
-        name = name_of(people.cut_to_statement(words), 3)
-        several = f".{name}" if known.slot in people.OPEN else ""
+        name = name_of(self_facts.cut_to_statement(words), 3)
+        several = f".{name}" if known.slot in self_facts.OPEN else ""
         value = cues.clean(words)
         return replace(
             self._write_draft(type, f"{owner}.{known.slot}{several}", line),
@@ -277,7 +276,7 @@ class _Scribe:
             quotes=(Quote(self.transcript.session.id, line.turn.n, words),),
             category="people",
             event=EventType.FINDING if known.news else None,
-            reversal=f".{known.slot}" in people.SINGLE and updates.changes(words),
+            reversal=f".{known.slot}" in self_facts.SINGLE and subjects.changes(words),
         )
 
     def _write_draft(
@@ -380,7 +379,7 @@ def _has_one_value(draft: Draft) -> bool:
     """Whether a key holds one choice at a time, so that another value takes its place."""
     choice = draft.type in {CardType.DECISION, CardType.PREFERENCE} or draft.reversal
     known = choice and draft.key.rpartition(".")[2] in KNOWN
-    return known or is_named(draft.key) or draft.key.endswith(people.SINGLE)
+    return known or is_named(draft.key) or draft.key.endswith(self_facts.SINGLE)
 
 
 def _merge_repeated(before: Draft, draft: Draft) -> Draft:

@@ -17,10 +17,9 @@ from kimi_memory.domain.job import Op, Step, WeekView
 from kimi_memory.domain.note import CardType, Lang, Quote, Source, Status
 from kimi_memory.domain.pages import IDENTITY_PATH, Digest, DigestLine, Identity, Part, Proposal
 from kimi_memory.formats.card_form import Cards, Head
-from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import normalise, regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.nlp.rules.framing import orders_for_always
 
 SURE = 0.75

@@ -17,8 +17,7 @@ from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import frontmatter
-from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import normalise, regex
 from kimi_memory.nlp.dates.timestamps import find_moment
 
 SYSTEM = "markdown"

@@ -17,11 +17,10 @@ from kimi_memory.domain.job import Op, Step, WeekView
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_form import Cards, Head
-from kimi_memory.nlp.basic.characters import normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.similarity import similarity, words_of
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.basic.patterns import normalise, regex, simplify
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.nlp.rules import cues
+from kimi_memory.nlp.rules.relations import similarity, words_of
 
 LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
 ENOUGH = 0.6

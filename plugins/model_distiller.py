@@ -37,8 +37,7 @@ from kimi_memory.llm.proposals.proof import Proof, is_written
 from kimi_memory.llm.proposals.proposal import KINDS, LONGEST, Act, Proposal, read_proposal
 from kimi_memory.llm.proposals.united import unite, with_ties
 from kimi_memory.llm.remote.settings import Choices
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.basic.safe_text import fence, slug
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.grounding import denies, is_grounded

@@ -12,9 +12,17 @@ from typing import NamedTuple
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, show, show_json, show_note, show_text
-from kimi_memory.domain.change import Change, Create, Delete, Update, digest
 from kimi_memory.domain.command import Command
-from kimi_memory.domain.job import JobReport, Plan, digest_of
+from kimi_memory.domain.job import (
+    Change,
+    Create,
+    Delete,
+    JobReport,
+    Plan,
+    Update,
+    digest,
+    digest_of,
+)
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats.card_form import page_language
 from kimi_memory.jobs.planner import OneJob

@@ -40,7 +40,7 @@ from kimi_memory.llm.remote.embeddings import unit
 from kimi_memory.llm.remote.http import PASSING
 from kimi_memory.llm.remote.model_server import ModelServer
 from kimi_memory.llm.remote.settings import Choices, find_key
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 
 LOCAL = "http://127.0.0.1:11434"
 OFFICIAL = ".ollama.com"

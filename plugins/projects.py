@@ -19,10 +19,9 @@ from kimi_memory.domain.pages import Digest, Event, Part, Project, Todo
 from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.page_lines import marked, split_mark
-from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import normalise, regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.dates.zone import day_in, in_zone
+from kimi_memory.nlp.dates.vocabulary import day_in, in_zone
 
 MOST = 40
 """So many lines of decisions, risks and preferences a page shows, the newest."""

@@ -27,7 +27,7 @@ from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote.http import Wire
 from kimi_memory.llm.remote.retry import Limits, Patience
 from kimi_memory.llm.remote.settings import Choices, find_key
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 from kimi_memory.nlp.basic.safe_text import fence
 
 JUDGED = 10

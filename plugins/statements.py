@@ -16,11 +16,10 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import CHANGE, DATED, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.vocabulary import names_day
-from kimi_memory.nlp.rules import cues, updates
+from kimi_memory.nlp.rules import cues, subjects
 from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.changed_later import tells_change
 from kimi_memory.nlp.rules.coreference import completed, denies
@@ -159,7 +158,7 @@ def _draft_completed(
     draft = _make_draft(session, line, key_of("fact", whole, session.project))
     quotes = tuple(Quote(session.id, by.n, text) for by, text in (lead, told))
     return replace(
-        draft, quotes=quotes, value=whole, reversal=updates.changes(whole) or denies(own)
+        draft, quotes=quotes, value=whole, reversal=subjects.changes(whole) or denies(own)
     )
 
 
@@ -189,7 +188,7 @@ def _find_facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) 
         if line.human and quote not in quoted and not line.barred and _is_fact(line.text):
             draft = _make_draft(session, line, key_of("fact", line.text, session.project))
             tags = tuple(tag for tag, says in _TAGS if says(line.text))
-            found.append(replace(draft, tags=tags, reversal=updates.changes(line.text)))
+            found.append(replace(draft, tags=tags, reversal=subjects.changes(line.text)))
     return found
 
 
@@ -222,7 +221,7 @@ def _taken_back(transcript: Transcript, lines: list[_Line], drafts: list[Draft])
 def _named_key(line: _Line, project: str) -> str:
     # "We don't have a cache any more" speaks of the one that we had.
     text = _HAVE.sub(r"\1 our", line.text)
-    if updates.takes_back(line.text) and subject_of(text) is not None:
+    if subjects.takes_back(line.text) and subject_of(text) is not None:
         return key_of("fact", text, project)
     return ""
 
@@ -230,7 +229,7 @@ def _named_key(line: _Line, project: str) -> str:
 def _just_said(lines: list[_Line], at: int, drafts: list[Draft]) -> str:
     """Return the key of the statement right before a line that takes "this" back."""
     line = lines[at]
-    if not updates.takes_this_back(line.text):
+    if not subjects.takes_this_back(line.text):
         return ""
     near = [one for one in lines[:at] if line.turn.n - one.turn.n <= REACH]
     for one in reversed(near):

@@ -14,7 +14,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.merging import join_files, list_changes, name_changes
-from kimi_memory.jobs.overview import is_first_page
+from kimi_memory.jobs.pages import is_first_page
 from kimi_memory.jobs.pick import is_page, list_operations
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.merge.files import conflict_path

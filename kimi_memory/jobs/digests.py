@@ -15,9 +15,8 @@ from kimi_memory.domain.session import Transcript, scope_of, speaker_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.llm.proposals.proof import is_written
-from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.basic.markdown import EMPHASIS, LINK
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import bare, regex
 from kimi_memory.nlp.rules.gist import close_arrows
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf

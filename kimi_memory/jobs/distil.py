@@ -6,28 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import cast
 
-from kimi_memory.domain.change import Change, Create, Delete, digest
 from kimi_memory.domain.draft import BY_WORDS, Draft
-from kimi_memory.domain.job import Plan, Step
+from kimi_memory.domain.job import Change, Create, Delete, Plan, Step, digest
 from kimi_memory.domain.note import CardType, Origin, Quote, Role
 from kimi_memory.domain.session import Transcript, Turn, scope_of
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats.jsonl import archive_path, turn_of, unseal
 from kimi_memory.formats.session_page import transcript_language, transcript_markdown
-from kimi_memory.jobs import tombstone_gate
+from kimi_memory.jobs import gates
 from kimi_memory.jobs.digests import digest_step
 from kimi_memory.jobs.earlier import Earlier
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.jobs.lifetimes import with_links
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
-from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder, with_odds
 from kimi_memory.jobs.undistilled import KIND, inputs_of
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.dates.zone import Zone, pinned
+from kimi_memory.nlp.dates.vocabulary import Zone, pinned
 from kimi_memory.nlp.rules.role_play import opens_scene
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline, without_thoughts
@@ -92,11 +90,11 @@ class Distil:
             steps=(
                 *with_links(folded.steps, drafts, shelf, self._now),
                 *digest,
-                *tombstone_gate.pages(shelf, folded.gone, self._now),
+                *gates.pages(shelf, folded.gone, self._now),
             ),
             changes=(
                 *self._archive_session(place, transcript),
-                *tombstone_gate.stones(folded.gone, self._now),
+                *gates.stones(folded.gone, self._now),
             ),
             # A card and an event of each turn: a session of hundreds could never be distilled.
             room=2 * len(transcript.turns),

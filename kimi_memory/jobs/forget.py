@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from kimi_memory.domain.change import Append, Change
-from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.job import Append, Change, Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Note, Rel, Source, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project, supporting
@@ -20,7 +19,7 @@ from kimi_memory.jobs.digests import cut_digests, lines_about
 from kimi_memory.jobs.page_cuts import page_lines_of, without_lines, without_turns
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.nlp.basic.characters import bare, normalise
+from kimi_memory.nlp.basic.patterns import bare, normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf, mark, read_tombstones

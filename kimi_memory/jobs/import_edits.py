@@ -12,8 +12,8 @@ from kimi_memory.domain.job import Op, Plan, digest_of
 from kimi_memory.domain.note import Card, CardType, Lang, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import FormatError
+from kimi_memory.formats.codec import slug
 from kimi_memory.formats.frontmatter import BOM, decode, read
-from kimi_memory.formats.note_format import slug
 from kimi_memory.formats.page_lines import (
     BRIEF_TITLES,
     NOTES,
@@ -28,15 +28,14 @@ from kimi_memory.formats.page_lines import (
     strangers,
     type_of,
 )
-from kimi_memory.formats.scalar import lines_of
+from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.note_edits import Touch, edited_projects, take_project, touched
-from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.page_edits import Edits, Rules, says_same
-from kimi_memory.jobs.pages import SECTION, Pages, confirmed_notes, unconfirmed_lines
+from kimi_memory.jobs.pages import PAGE, SECTION, Pages, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import lines_of
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 FEW = 8

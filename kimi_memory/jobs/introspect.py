@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from kimi_memory.domain.change import Change
 from kimi_memory.domain.graph import REJECTED, SHARED_NAME, SUGGESTED, Graph
-from kimi_memory.domain.job import Op, Plan, Verdict, digest_of
+from kimi_memory.domain.job import Change, Op, Plan, Verdict, digest_of
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.graph import derive
@@ -19,7 +18,7 @@ from kimi_memory.jobs.merge import Pair, mergeable, pairs, ranked, verdict
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.usage import USAGE, Band, Heat, Usage, band_of, counted, heats
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.nlp.rules.values import Relation, compare_claims, contradicts
 from kimi_memory.store.notes.notes import Filed, Shelf
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Change, Delete, digest
+from kimi_memory.domain.job import Change, Delete, digest
 from kimi_memory.jobs.merging import join_files, list_changes
 from kimi_memory.merge.kinds import Kind, has_id, kind_of, read_text
 from kimi_memory.merge.lines import common_lines

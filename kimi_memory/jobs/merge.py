@@ -14,9 +14,8 @@ from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, Link, LinkRel, Status
 from kimi_memory.hooks.host import Host
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.similarity import same_claim
+from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
+from kimi_memory.nlp.rules.relations import same_claim
 from kimi_memory.nlp.rules.rewording import reworded
 from kimi_memory.store.notes.notes import mark
 

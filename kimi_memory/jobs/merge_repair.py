@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kimi_memory.domain.change import Change, Create
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import Change, Create, JobReport
 from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.formats.jsonl import has_marks, split_marks
 from kimi_memory.jobs.losing_versions import LosingVersion, find_losing, merge_losing
 from kimi_memory.jobs.merging import (
     join_commits,
@@ -21,7 +21,6 @@ from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.files import CONFLICTS
-from kimi_memory.merge.line_merges import has_marks, split_marks
 from kimi_memory.merge.trees import Tree, join
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.copy import checkpoint

@@ -6,8 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kimi_memory.config import FORMAT, MARKER
-from kimi_memory.domain.change import Change, Create, Delete, Update, digest
-from kimi_memory.domain.job import digest_of
+from kimi_memory.domain.job import Change, Create, Delete, Update, digest, digest_of
 from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError

@@ -14,7 +14,7 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import says_open
 from kimi_memory.formats.page_lines import Line, marked, split_mark
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.store.git.earlier import find_contents
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf

@@ -10,7 +10,7 @@ from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project
 from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.day_lines import read_said
 from kimi_memory.formats.page_lines import split_mark
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 
 
 def page_lines_of(note: Note) -> Iterator[str]:

@@ -10,10 +10,10 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import LIVE, Card, CardType, Lang, Link, LinkRel, Note, Origin, Status
 from kimi_memory.formats.page_lines import Line, shown, type_of
+from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.jobs.manual_edits import Hand
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import language_of, normalise
+from kimi_memory.nlp.basic.patterns import language_of, normalise
 from kimi_memory.nlp.basic.safe_text import slug
 
 _TITLE = 60

@@ -17,7 +17,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.jsonl import read_transcript_lines
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store

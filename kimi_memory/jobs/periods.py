@@ -16,12 +16,12 @@ from kimi_memory.domain.pages import Agent, Day, Digest, Event, Identity, Projec
 from kimi_memory.domain.session import SHARED, speaker_of
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats.card_form import Cards, Head
+from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
 from kimi_memory.jobs.planner import Done, JobContext, OneJob, Planner
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.jobs.usage import Usage
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Shelf, read_tombstones

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from kimi_memory.config import Settings
-    from kimi_memory.domain.change import Actor
-    from kimi_memory.domain.job import Plan
+    from kimi_memory.domain.job import Actor, Plan
     from kimi_memory.domain.job_registry import JobEntry
     from kimi_memory.hooks.host import Host
     from kimi_memory.store.git.history import History

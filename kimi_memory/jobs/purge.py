@@ -9,15 +9,26 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.job import Job, Op, Operation, digest_of
+from kimi_memory.domain.job import (
+    Change,
+    Create,
+    Delete,
+    Effect,
+    Job,
+    Op,
+    Operation,
+    Update,
+    digest,
+    digest_of,
+)
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event, Proposal
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import without_targets
 from kimi_memory.formats.job_file import FOLDER, job_json, job_path
 from kimi_memory.formats.jsonl import (
     read_transcript_lines,
@@ -27,7 +38,6 @@ from kimi_memory.formats.jsonl import (
     unseal,
 )
 from kimi_memory.formats.page_lines import is_generated
-from kimi_memory.formats.wikilinks import without_targets
 from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import (
@@ -44,7 +54,7 @@ from kimi_memory.jobs.purge_file import (
 )
 from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.store.copy import list_ids
 from kimi_memory.store.files.paths import TOMBSTONES

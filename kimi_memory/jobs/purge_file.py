@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from typing import NamedTuple
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Digest, Event
 from kimi_memory.domain.session import Json
@@ -20,7 +20,7 @@ from kimi_memory.formats.jsonl import chain_start, context_of, is_whole, seal, u
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.jobs.purge_spellings import spellings
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 
 _SIGNED = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
 _BASE = re.compile(rb"^(generated: )([0-9a-f]{12})$", re.MULTILINE)

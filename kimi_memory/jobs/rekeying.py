@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
-from kimi_memory.domain.job import digest_of
+from kimi_memory.domain.job import Actor, Change, Create, Delete, Update, digest, digest_of
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import KEYED, Keyed, asked, keyed_hash
 from kimi_memory.formats.job_file import FOLDER, job_path

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kimi_memory.domain.change import Append, Change
-from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.job import Append, Change, Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError

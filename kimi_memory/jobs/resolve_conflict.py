@@ -14,7 +14,7 @@ from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.pages import Dispute, Pages, disputes, open_disputes
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 from kimi_memory.store.notes.notes import Shelf
 
 

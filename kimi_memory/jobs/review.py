@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from datetime import datetime
 
-from kimi_memory.domain.change import Append, Change, Delete, digest
-from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.job import Append, Change, Delete, Op, Plan, Step, digest, digest_of
 from kimi_memory.domain.note import Card, Note, Origin, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Proposal, Todo
@@ -15,15 +14,15 @@ from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.formats.page_lines import Line
 from kimi_memory.jobs.forget import Forget
+from kimi_memory.jobs.gates import TombstoneGate, page_scope, subject_of
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.page_edits import Edits, Rules
 from kimi_memory.jobs.pages import SECTION as NOTES
 from kimi_memory.jobs.pages import Pages, confirmed_notes, is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
-from kimi_memory.jobs.tombstone_gate import TombstoneGate, page_scope, subject_of
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Filed, Shelf
 

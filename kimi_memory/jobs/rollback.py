@@ -9,16 +9,15 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Change
-from kimi_memory.domain.job import Op, Operation, Plan, Step, replaced
+from kimi_memory.domain.job import Change, Op, Operation, Plan, Step, replaced
 from kimi_memory.domain.note import LIVE, Card, Note
 from kimi_memory.domain.pages import Digest, Project
 from kimi_memory.errors import FormatError, GateError
 from kimi_memory.formats.page_lines import sign_of
+from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.jobs.merging import list_changes, name_changes
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.merge.files import beside
 from kimi_memory.merge.kinds import is_record, is_session, is_view
 from kimi_memory.merge.note_files import NoteFile, read_notes

@@ -9,21 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Effect, Update, digest
-from kimi_memory.domain.job import Job
+from kimi_memory.domain.job import Actor, Change, Create, Delete, Effect, Job, Update, digest
 from kimi_memory.domain.pages import Project
 from kimi_memory.errors import FormatError, GateError, HistoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode, id_of
 from kimi_memory.formats.job_file import job_path
+from kimi_memory.formats.jsonl import view_json
 from kimi_memory.formats.page_lines import is_generated
-from kimi_memory.formats.session_page import view_json
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs, name_asker
 from kimi_memory.merge.kinds import is_session
 from kimi_memory.merge.notes import keep_edit, standing_as
 from kimi_memory.merge.trees import join
-from kimi_memory.store.git.autocommit import Batch
+from kimi_memory.store.git.head import Batch
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -10,14 +10,14 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 from kimi_memory.config import TemperatureTable
-from kimi_memory.domain.change import Append, Change, Delete, Update, digest
 from kimi_memory.domain.ids import moment
+from kimi_memory.domain.job import Append, Change, Delete, Update, digest
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone, day_in
+from kimi_memory.nlp.dates.vocabulary import Zone, day_in
 from kimi_memory.store.copy import copy_id, known_copy
 from kimi_memory.store.store import Store
 

@@ -11,7 +11,7 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, Note, Quote, Source
 from kimi_memory.domain.pages import Day, Digest, DigestLine, Event
 from kimi_memory.domain.tombstone import Tombstone
-from kimi_memory.formats.wikilinks import TURN, turn_link
+from kimi_memory.formats.body_layout import TURN, turn_link
 
 # A line of a day's page: `09:00 Li: tea [[session_s1#^t2|#2]]`.
 _SAID = re.compile(rf"{TURN}(?:-(?P<last>[0-9]{{1,9}}))?(?(m)\]\])")

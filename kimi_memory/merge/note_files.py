@@ -10,8 +10,8 @@ from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import bare_text
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.wikilinks import bare_text
 from kimi_memory.merge.files import beside, conflict_path
 from kimi_memory.merge.moved_turns import Moves, repoint_note
 from kimi_memory.merge.note_texts import NoteText, merge_note_texts

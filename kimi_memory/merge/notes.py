@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from kimi_memory.domain.note import Card, Link, Note, Quote, Rel, Source, Status
 from kimi_memory.domain.pages import Event, Todo
-from kimi_memory.formats.note_format import with_fields
+from kimi_memory.formats.codec import with_fields
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.lines import keep_both
 from kimi_memory.merge.statements import PLACE, REGISTER, WORDS, merge_statements

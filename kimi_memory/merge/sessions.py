@@ -16,12 +16,12 @@ from kimi_memory.domain.session import Session
 from kimi_memory.formats.jsonl import (
     chain_start,
     context_of,
+    parts_of,
     session_line,
     session_of,
     turn_of,
     unseal,
 )
-from kimi_memory.merge.line_merges import parts_of
 from kimi_memory.merge.moved_turns import Moved, Moves
 from kimi_memory.merge.three_way import pick
 

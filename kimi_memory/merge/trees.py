@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.jsonl import read_transcript_lines
-from kimi_memory.formats.session_page import transcript_language, transcript_markdown, view_json
+from kimi_memory.formats.jsonl import read_transcript_lines, view_json
+from kimi_memory.formats.session_page import transcript_language, transcript_markdown
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.files import CONFLICTS, MergedFile, Versions, merge_file
 from kimi_memory.merge.kinds import TOMBSTONES, is_session, is_view, view_of

@@ -11,12 +11,13 @@ from functools import cached_property
 from kimi_memory.domain.note import Note
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import NotFoundError
+from kimi_memory.formats.jsonl import parse_tombstones
 from kimi_memory.past.copies import Copies
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
 from kimi_memory.past.table import PastFile, PastTable, State
 from kimi_memory.store.git.history import History
-from kimi_memory.store.notes.notes import parse_tombstones, tombstone_lines
+from kimi_memory.store.notes.notes import tombstone_lines
 from kimi_memory.store.reading import OldFile
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import may_hold_unseen
@@ -42,7 +43,7 @@ class PastReader:
         """What a person asked to forget."""
         content = self._read_tombstones()
         if self._stones[0] != content:
-            found = parse_tombstones(content, strict=False)
+            found = parse_tombstones(content)
             self._stones = content, Tombstones(found, self.store.journal.keyed)
         return self._stones[1]
 

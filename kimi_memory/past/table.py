@@ -21,7 +21,7 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.past.commit_graph import CommitGraph
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.store.copy import copy_of
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.history import Commit, History
 from kimi_memory.store.git.read import Touched
 from kimi_memory.store.notes.note_index import Entry, may_be_note, read_entry

@@ -15,12 +15,11 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
 from kimi_memory.domain.note import CardType, EventType, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.named_days import is_of_these_days
 from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
-from kimi_memory.nlp.rules import cues, hypotheticals, updates
+from kimi_memory.nlp.rules import cues, hypotheticals, subjects
 from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.chat_clauses import of_chat
@@ -334,7 +333,7 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
     if clause.act is not Act.STATEMENT or traits.doubt or few:
         return False
     # What only ends something says nothing of its own.
-    ends = least > FREEING and updates.takes_back(clause.text)
+    ends = least > FREEING and subjects.takes_back(clause.text)
     if ends or tells_defect(clause.text) or any(words.search(low) for words in _UNSETTLED):
         return False
     if named:
@@ -390,4 +389,4 @@ def _group_orders(orders: Sequence[Clause]) -> list[list[Clause]]:
 def _is_keep_or_drop_order(text: str) -> bool:
     """Whether an order is about what is held to be so: to leave it, or to let go of it."""
     low = fold_case(text)
-    return hypotheticals.REFUSAL.search(low) is not None or updates.takes_back(text)
+    return hypotheticals.REFUSAL.search(low) is not None or subjects.takes_back(text)

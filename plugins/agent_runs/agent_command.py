@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory import Memory, Opening
-from kimi_memory.cli.shared import leave, open_memory, show, show_fields, show_json, show_result
-from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cli.shared import (
+    leave,
+    open_memory,
+    pad,
+    say,
+    show,
+    show_fields,
+    show_json,
+    show_result,
+    translate,
+)
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import (
@@ -28,8 +37,8 @@ from kimi_memory.domain.agent_run import (
 )
 from kimi_memory.domain.ids import new_id
 from kimi_memory.domain.memory_identity import MemoryIdentity
-from kimi_memory.domain.memory_tables import parse_span
 from kimi_memory.errors import UsageError
+from kimi_memory.nlp.dates.vocabulary import parse_span
 from kimi_memory.runs.identity import Wanted, read_identity, write_identity
 from kimi_memory.runs.lifecycle import Runs
 from kimi_memory.runs.profiles import choose_place

@@ -11,8 +11,15 @@ from pathlib import Path
 
 from kimi_memory import Opening
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.cli.shared import find_person, on_terminal, show, show_json, show_note
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import (
+    find_person,
+    on_terminal,
+    say,
+    show,
+    show_json,
+    show_note,
+    translate,
+)
 from kimi_memory.cluster.fleet import consolidate_unit, find_memories, run_fleet
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import foretell, show_json, show_result, show_text
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import foretell, say, show_json, show_result, show_text, translate
 from kimi_memory.cluster import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import SECURITIES, TASK_CLASSES, Needs, Task

@@ -10,13 +10,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import hookimpl
-from kimi_memory.cli.shared import find_memory, show, show_json, user_plugins
-from kimi_memory.cli.terminal import say, say_check, say_finding
+from kimi_memory.cli.shared import (
+    find_memory,
+    say,
+    say_check,
+    say_finding,
+    show,
+    show_json,
+    user_plugins,
+)
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.plugin_page import PluginPage
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.nlp.basic.lengths import pad
+from kimi_memory.nlp.basic.sentences import pad
 
 from .page import audit_page
 from .report import STALE_DAYS, Audit, audit

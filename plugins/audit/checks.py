@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from kimi_memory.domain.foreign_note import Memo
-from kimi_memory.nlp.basic.characters import language_of, normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, normalise, regex
 from kimi_memory.nlp.dates.timestamps import find_moment
 from kimi_memory.operations.foreign_stores import Stored
 

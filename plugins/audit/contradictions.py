@@ -11,9 +11,8 @@ from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.domain.prompt import Question
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.characters import language_of, normalise
-from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.similarity import overlapping, same_claim, similarity, words_of
+from kimi_memory.nlp.basic.patterns import language_of, normalise, regex
+from kimi_memory.nlp.rules.relations import overlapping, same_claim, similarity, words_of
 from kimi_memory.nlp.rules.values import contradicts
 
 from .checks import Check, Placed, Rot

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory import Memory
-from kimi_memory.capture.log import Captured, Said
-from kimi_memory.capture.screen import MASK
+from kimi_memory.capture.log import MASK, Captured, Said
 from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message, Spoken
 from kimi_memory.domain.ids import derived_id, safe_session_id
 from kimi_memory.domain.job import JobReport, Op, Plan, Step, digest_of
@@ -17,14 +16,14 @@ from kimi_memory.domain.note import EventType, Lang, Quote, Role, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Transcript, Turn, scope_of
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.templates import fill
+from kimi_memory.formats.page_lines import fill
+from kimi_memory.jobs.fold_drafts import Remember
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import OneJob
-from kimi_memory.jobs.remember import Remember
 from kimi_memory.llm.usage import metered
-from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.safe_text import fence
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.dates.timestamps import moment
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -18,12 +18,11 @@ from kimi_memory.domain.note import CardType, Lang, Quote, Role
 from kimi_memory.domain.prompt import Question
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.characters import language_of, normalise
-from kimi_memory.nlp.basic.lengths import estimate
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, normalise, regex
 from kimi_memory.nlp.basic.safe_text import fence
-from kimi_memory.nlp.basic.similarity import words_of
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.dates.timestamps import EPOCH
+from kimi_memory.nlp.rules.relations import words_of
 from kimi_memory.nlp.rules.strip_code import spoken_spans
 from kimi_memory.nlp.rules.tasks import finishes, tasks_in
 

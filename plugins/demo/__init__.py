@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from kimi_memory import Memory, Opening, hookimpl
-from kimi_memory.cli.shared import show
-from kimi_memory.cli.terminal import find_locale, say
+from kimi_memory.cli.shared import find_locale, say, show
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile

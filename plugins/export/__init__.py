@@ -15,16 +15,14 @@ from pathlib import Path, PurePosixPath
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.filter_options import add_as_of, open_at
-from kimi_memory.cli.shared import find_memory, open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, open_memory, say, show, show_json
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.ids import zulu
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Quote, Source, Status
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.card_form import page_language
-from kimi_memory.formats.page_lines import TITLES
-from kimi_memory.formats.templates import fill
+from kimi_memory.formats.page_lines import TITLES, fill
 from kimi_memory.jobs.graph import derive
 from kimi_memory.operations.bundles import Compression, export_bundle
 from kimi_memory.store.files.outside import check_outside

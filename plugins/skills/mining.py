@@ -10,9 +10,8 @@ from itertools import groupby
 
 from kimi_memory.domain.note import Origin, Quote, Role
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.similarity import words_of
+from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
+from kimi_memory.nlp.rules.relations import words_of
 
 LEAST_SESSIONS = 3
 """In so many sessions a procedure must come up."""

@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Create
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import JobReport, Plan, digest_of
+from kimi_memory.domain.job import Create, JobReport, Plan, digest_of
 from kimi_memory.domain.note import CardType, Lang, Origin
 from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript, scope_of
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import frontmatter
-from kimi_memory.formats.templates import fill
+from kimi_memory.formats.page_lines import fill
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.timestamps import EPOCH
 from kimi_memory.store.notes import sessions

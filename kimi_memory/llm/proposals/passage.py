@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import fold_case
-from kimi_memory.nlp.basic.lengths import estimate
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, regex
+from kimi_memory.nlp.basic.safe_text import gives_orders
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.rules import cues, strength, utterance
 from kimi_memory.nlp.rules.cues import Bar
 from kimi_memory.nlp.rules.framing import orders_for_always
-from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.utterance import Act, Clause

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kimi_memory.domain.draft import Draft, Tie
 from kimi_memory.llm.proposals.proposal import Act, Proposal
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.rules.amounts import amounts_in
 from kimi_memory.nlp.rules.grounding import is_grounded
 
