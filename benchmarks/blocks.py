@@ -41,7 +41,7 @@ from benchmarks.quality import asked
 from benchmarks.quiet import is_gold, read_memories, sampled, written_memory
 from benchmarks.record import save
 from kimi_memory.domain.search_types import Context
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 
 BUDGET = 900
 """Tokens of a block that a hook gives with a prompt."""

@@ -28,9 +28,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.safe_text import fence
-from kimi_memory.nlp.basic.sentences import snippet
+from kimi_memory.nlp.basic.sentences import estimate, snippet
 from kimi_memory.recall.hit_lines import LINE_CHARS
 
 BUDGETS = (250, 500, 1000, 2000)

@@ -24,7 +24,7 @@ from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.trace import Tracer
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 

@@ -30,7 +30,7 @@ from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.trace import Tracer
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.store.notes.notes import Shelf
 
 LIVE = (Status.ACTIVE, Status.STALE)

@@ -31,7 +31,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.characters import bare
+from kimi_memory.nlp.basic.patterns import bare
 from kimi_memory.store.notes.notes import Shelf
 
 Json = Mapping[str, Any]

@@ -24,11 +24,10 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.formats.jsonl import session_line, turn_line
-from kimi_memory.formats.session_page import view_json
+from kimi_memory.formats.jsonl import session_line, turn_line, view_json
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.wal.journal import Entry
 

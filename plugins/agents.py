@@ -20,7 +20,7 @@ from kimi_memory.domain.session import SHARED, Session
 from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.page_lines import marked, split_mark
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 
 MOST = 40
 """So many lessons a page shows, the newest."""

@@ -20,10 +20,9 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import BY_WORDS, Draft, is_later
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
-from kimi_memory.nlp.basic.characters import fold_case, normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, normalise, regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules import cues, updates
+from kimi_memory.nlp.rules import cues, subjects
 from kimi_memory.nlp.rules.assertions import values_given
 from kimi_memory.nlp.rules.changed_later import replaces
 from kimi_memory.nlp.rules.clause_form import claim_words
@@ -215,7 +214,7 @@ def _is_change(draft: Draft) -> bool:
 def _tells_change(statement: str) -> bool:
     low = fold_case(statement)
     said = any(words.search(low) for words in (cues.REVERSAL, _CHOICE, _MOVED))
-    return said or updates.changes(statement)
+    return said or subjects.changes(statement)
 
 
 def _is_sentence(card: Card, draft: Draft) -> bool:

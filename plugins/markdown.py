@@ -15,9 +15,8 @@ from typing import Literal
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.search_types import Chunk, ChunkSizes
-from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.sentences import pieces, sentences
+from kimi_memory.nlp.basic.sentences import estimate, pieces, sentences
 
 CODE = 2
 """Code up to so many times the size of a chunk stays whole, though its chunk is then larger."""

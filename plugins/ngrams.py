@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.engine import Embedding, Purpose
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 
 # A vector of half precision takes one kilobyte, and few pairs of letters fall together.
 DIMENSIONS = 512

@@ -16,8 +16,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.characters import language_of, normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, normalise, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.tasks import done_in, finishes, tasks_in
 

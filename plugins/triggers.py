@@ -27,10 +27,9 @@ from kimi_memory.domain.draft import Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
-from kimi_memory.nlp.basic.characters import HAN, fold_case, language_of, simplify
-from kimi_memory.nlp.basic.patterns import rare, regex
+from kimi_memory.nlp.basic.patterns import HAN, fold_case, language_of, rare, regex, simplify
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules import cues, people, updates
+from kimi_memory.nlp.rules import cues, self_facts, subjects
 from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.cues import Bar
 from kimi_memory.nlp.rules.pasted import own_sentences
@@ -267,18 +266,22 @@ def _match_contact(own: str) -> str:
 
 
 def _match_person(own: str) -> tuple[_Sort, str] | None:
-    told = people.introduced(own)
+    told = self_facts.introduced(own)
     if not told:
         return None
     known, words = told[0]
     # Hobbies and the like hold several values at a time, so the value is in the key.
-    several = f".{name_of(people.cut_to_statement(words), 3)}" if known.slot in people.OPEN else ""
+    several = (
+        f".{name_of(self_facts.cut_to_statement(words), 3)}"
+        if known.slot in self_facts.OPEN
+        else ""
+    )
     return (_ENTITY if known.entity else _FACT), f"user.{known.slot}{several}"
 
 
 def _match_retraction(claim: str, project: str) -> tuple[_Sort, str] | None:
     """Return the key of what the speaker takes back, where it is named."""
-    if updates.takes_back(claim) and subject_of(claim) is not None:
+    if subjects.takes_back(claim) and subject_of(claim) is not None:
         return _GONE, key_of("fact", claim, project)
     return None
 
@@ -342,8 +345,8 @@ def _make_draft(
 
 def _is_change(key: str, sentence: str) -> bool:
     """Whether a sentence gives something that holds one value at a time a new one."""
-    one = subject_of(sentence) is not None or key.endswith(people.SINGLE)
-    return one and updates.changes(sentence)
+    one = subject_of(sentence) is not None or key.endswith(self_facts.SINGLE)
+    return one and subjects.changes(sentence)
 
 
 def _choose_category(sort: _Sort, session: Session) -> str:

@@ -15,8 +15,7 @@ from itertools import chain, pairwise
 from Stemmer import Stemmer
 
 from kimi_memory import hookimpl
-from kimi_memory.nlp.basic.characters import HAN, is_han, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, is_han, regex, simplify
 from kimi_memory.nlp.dates.date_terms import date_words
 
 # Scripts that are written without spaces, Korean among them for its endings.

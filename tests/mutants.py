@@ -1,7 +1,7 @@
 """Mutants: small defects put into modules, to see whether the mirrored tests find them.
 
 ``python -m tests.mutants`` takes the modules that differ from a base, ``python -m tests.mutants
-kimi_memory/recall/fusion.py`` those that are named. Of each it makes a seeded sample of mutants,
+kimi_memory/recall/ranking.py`` those that are named. Of each it makes a seeded sample of mutants,
 one after the other, and runs the module's own test file on each. No file is changed: the process
 that runs the tests compiles the mutant as it imports the module. A command that a test starts in
 a process of its own meets no mutant.
@@ -201,23 +201,27 @@ def pytest_load_initial_conftests() -> None:
         sys.meta_path.insert(0, _Finder(Path(path).resolve(), int(number)))
 
 
-def find_tests(path: Path) -> Path | None:
-    """Return the test file that mirrors a module, where it has one."""
+def find_tests(path: Path) -> list[Path]:
+    """Return the test files that mirror a module: one of its name, or several of its parts."""
     parts = path.relative_to(ROOT).parts
     folder = ROOT.joinpath("tests", *(parts[:-1] if parts[0] == "plugins" else parts[1:-1]))
     stem = path.parent.name if path.name == "__init__.py" else path.stem
-    tests = [folder / f"test_{stem}.py", folder.parent / f"test_{stem}.py"]
-    return next((test for test in tests if test.exists()), None)
+    longer = tuple(f"test_{one.stem}" for one in path.parent.glob(f"{stem}_*.py"))
+    named = [*folder.glob(f"test_{stem}.py"), *folder.glob(f"test_{stem}_*.py")]
+    own = sorted(test for test in named if not (longer and test.name.startswith(longer)))
+    above = folder.parent / f"test_{stem}.py"
+    return own or [above] * above.exists()
 
 
-def run_tests(tests: Path, mutant: str, seconds: float | None) -> bool:
-    """Run a test file on a mutant, or on the module as it is; tell whether it passes."""
+def run_tests(tests: Sequence[Path], mutant: str, seconds: float | None) -> bool:
+    """Run test files on a mutant, or on the module as it is; tell whether it passes."""
     with tempfile.TemporaryDirectory(prefix="kimi-memory-mutant-") as folder:
         # Derandomized: the same mutants die in each run. What a law found stays in the folder.
         environment = {**os.environ, MUTANT: mutant, "HYPOTHESIS_PROFILE": "ci", "TMPDIR": folder}
         environment |= {"HYPOTHESIS_STORAGE_DIRECTORY": folder, "PYTHONDONTWRITEBYTECODE": "1"}
         options = ["-x", "-q", "-p", "tests.mutants", "-p", "no:cacheprovider", "--no-header"]
-        command = [sys.executable, "-m", "pytest", *options, f"--basetemp={folder}/t", str(tests)]
+        command = [sys.executable, "-m", "pytest", *options, f"--basetemp={folder}/t"]
+        command += map(str, tests)
         quiet = subprocess.DEVNULL
         try:
             ended = subprocess.run(
@@ -234,7 +238,9 @@ def run_tests(tests: Path, mutant: str, seconds: float | None) -> bool:
     return ended.returncode == 0
 
 
-def try_module(path: Path, tests: Path, sample: int, seed: int) -> tuple[int, list[Mutation]]:
+def try_module(
+    path: Path, tests: Sequence[Path], sample: int, seed: int
+) -> tuple[int, list[Mutation]]:
     """Return how many mutants of a module were made, and those that its tests let live."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     known = mutations(deepcopy(tree))
@@ -243,7 +249,7 @@ def try_module(path: Path, tests: Path, sample: int, seed: int) -> tuple[int, li
     chosen = sorted(numbers.sample(range(len(known)), min(sample, len(known))))
     begun = time.monotonic()
     if not run_tests(tests, "", None):
-        sys.exit(f"{tests.relative_to(ROOT)} fails on the module as it is: mend it first")
+        sys.exit(f"the tests of {name} fail on the module as it is: mend them first")
     # A defect may loop for ever; ten times as long as the sound module is as good as dead.
     seconds = 10 * (time.monotonic() - begun) + 10
     living = [known[at] for at in chosen if run_tests(tests, f"{path}:{at}", seconds)]
@@ -272,7 +278,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"No module differs from {chosen.base}. Name some.")
     made = lived = 0
     for path in paths:
-        if (tests := find_tests(path)) is None:
+        if not (tests := find_tests(path)):
             print(f"{path.relative_to(ROOT)}: no test file mirrors it")
             continue
         count, living = try_module(path, tests, chosen.sample, chosen.seed)

@@ -9,7 +9,7 @@ import pytest
 import kimi_memory
 from kimi_memory.config import Settings, parse_settings, read_user
 from kimi_memory.errors import FormatError, UsageError
-from kimi_memory.nlp.dates.zone import MACHINE
+from kimi_memory.nlp.dates.vocabulary import MACHINE
 
 
 def test_an_empty_file_gives_the_defaults() -> None:

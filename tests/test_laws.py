@@ -142,7 +142,7 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "api/consolidation.py",  # receipts that were counted
         "api/scaffold.py",  # a new memory
         "capture/log.py",  # turns
-        "recall/receipts.py",  # what was shown
+        "recall/engine.py",  # what was shown
         "operations/agent_files.py",  # an agent's own notes
         "jobs/runner.py",  # every job
         "jobs/undo.py",

@@ -16,7 +16,7 @@ from fakes.served import serving
 from kimi_memory import Memory, Opening
 from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.capture.ingest import from_bytes
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.mcp.workers import Desk
 from kimi_memory.operations.import_memories import import_store

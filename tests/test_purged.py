@@ -19,10 +19,10 @@ from kimi_memory.plugins.compaction.compact_chat import compact
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import from_bytes
-from kimi_memory.domain.change import Append, Create
 from kimi_memory.domain.compaction import Limits
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Append, Create
 from kimi_memory.domain.note import HAND, Lang, Role, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Proposal
@@ -33,7 +33,7 @@ from kimi_memory.formats.page_lines import is_generated, sign_of
 from kimi_memory.frameworks.talk import unnamed
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.rekeying import rekey
-from kimi_memory.nlp.basic.characters import bare, normalise
+from kimi_memory.nlp.basic.patterns import bare, normalise
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.proxy.chat import _link_digest

@@ -20,11 +20,11 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import open_file
-from kimi_memory.capture.screen import MASK
+from kimi_memory.capture.log import MASK
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -24,11 +24,9 @@ _CLAUDE = {
     "PreCompact": COMPACT,
     "SessionEnd": END,
 }
+_OURS = {name: name for name in (START, PROMPT, TURN, COMPACT, END)}
 EVENTS: Mapping[str, Mapping[str, str]] = {
-    "claude": _CLAUDE,
-    "codex": _CLAUDE,
-    "qwen": _CLAUDE,
-    "kimi": _CLAUDE,
+    **dict.fromkeys(("claude", "codex", "qwen", "kimi"), _CLAUDE),
     "gemini": {
         "SessionStart": START,
         "BeforeAgent": PROMPT,
@@ -42,9 +40,7 @@ EVENTS: Mapping[str, Mapping[str, str]] = {
         "agentStop": TURN,
         "sessionEnd": END,
     },
-    "opencode": {name: name for name in (START, PROMPT, TURN, COMPACT, END)},
-    "openclaw": {name: name for name in (START, PROMPT, TURN, COMPACT, END)},
-    "hermes": {name: name for name in (START, PROMPT, TURN, COMPACT, END)},
+    **dict.fromkeys(("opencode", "openclaw", "hermes"), _OURS),
 }
 """Per program: the name of each event it fires, and the moment that is."""
 

@@ -66,7 +66,9 @@ def _handle_event(options: dict[str, str]) -> None:
     # The first event on a branch of code makes its working copy.
     begun = os.path.isfile(os.path.join(place, MARKER))
     root = place if begun else root
-    event = {"host": host, "moment": moment, "payload": payload, "id": _fresh_id()}
+    # It names this event, whichever process handles it.
+    id = f"{time.time_ns()}-{os.getpid()}"
+    event = {"host": host, "moment": moment, "payload": payload, "id": id}
     behind = host in agent_protocols.LEFT and moment not in (
         agent_protocols.START,
         agent_protocols.PROMPT,
@@ -80,11 +82,6 @@ def _handle_event(options: dict[str, str]) -> None:
     told = found is not None and "out" in found
     here = "" if begun else cwd
     _write_output(str(found["out"]) if found and told else _answer_in_process(root, event, here))
-
-
-def _fresh_id() -> str:
-    """Return what names this event, independent of the process that handles it."""
-    return f"{time.time_ns()}-{os.getpid()}"
 
 
 def _find_memory(named: str, cwd: str) -> str:

@@ -12,8 +12,8 @@ from kimi_memory.agent_hooks import spool
 from kimi_memory.agent_hooks.respond import Reply, words_in
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, user_host
-from kimi_memory.capture.screen import Screen
-from kimi_memory.domain.change import Actor
+from kimi_memory.capture.log import Screen
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError
 

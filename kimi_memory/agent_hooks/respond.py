@@ -71,13 +71,11 @@ class Reply:
         session = _session_id(host, payload)
         if moment == agent_protocols.START:
             self._sync_behind()
-            return self._format_answer(event, self._build_start_block(host, payload, session))
+            text = self._build_start_block(host, payload, session)
+            return agent_protocols.answer(host, payload, text)
         if moment == agent_protocols.PROMPT:
-            return self._format_answer(event, self._answer_prompt(event, session))
-        if host in agent_protocols.TRANSCRIPTS:
-            self.capture(event)
-        else:
-            self._store_event(event, session)
+            return agent_protocols.answer(host, payload, self._answer_prompt(event, session))
+        self._process_event(event)
         return ""
 
     def capture(self, event: Mapping[str, Any]) -> None:
@@ -147,8 +145,8 @@ class Reply:
         host, payload = event["host"], event["payload"]
         question = question_of(_typed_prompt(payload))
         # Not every program's prompt is stored before it is looked for, so its session may be new.
-        about = {"project": _project_name(payload)}
-        block = self._build_block(host, "task", question, session, **about) if question else ""
+        about = (session, _project_name(payload))
+        block = self._build_block(host, "task", question, *about) if question else ""
         if first:
             standing = self._build_start_block(host, payload, session)
             both = f"{standing}\n{block}".strip()
@@ -157,16 +155,10 @@ class Reply:
 
     def _build_start_block(self, host: str, payload: Mapping[str, Any], session: str) -> str:
         """Return the block of a session that begins, about the project it begins in."""
-        return self._build_block(host, "start", "", session, project=_project_name(payload))
+        return self._build_block(host, "start", "", session, _project_name(payload))
 
     def _build_block(
-        self,
-        host: str,
-        purpose: Literal["start", "task"],
-        query: str,
-        session: str,
-        *,
-        project: str = "",
+        self, host: str, purpose: Literal["start", "task"], query: str, session: str, project: str
     ) -> str:
         """Return a block that the program passes on whole."""
         budget = START_TOKENS if purpose == "start" else PROMPT_TOKENS
@@ -181,9 +173,6 @@ class Reply:
             # limit.
             budget //= 2
         return ""
-
-    def _format_answer(self, event: Mapping[str, Any], text: str) -> str:
-        return agent_protocols.answer(event["host"], event["payload"], text)
 
     def _store_event(self, event: Mapping[str, Any], session: str) -> None:
         """Store what an event itself carries, or what was left of it."""
@@ -257,11 +246,9 @@ class Reply:
 def _session_id(host: str, payload: Mapping[str, Any]) -> str:
     """Return the id a program's session has here; of readers of transcripts, their own."""
     id = agent_protocols.session_of(payload)
-    return (
-        id
-        if host in agent_protocols.TRANSCRIPTS
-        else safe_session_id(f"{host}-{id}" if id else host)
-    )
+    if host in agent_protocols.TRANSCRIPTS:
+        return id
+    return safe_session_id(f"{host}-{id}" if id else host)
 
 
 def words_in(event: Mapping[str, Any]) -> dict[str, str]:
@@ -325,9 +312,8 @@ def _keep_latest_events(
     kept = set(last.values())
     for path, event in events:
         known = event.get("host") in agent_protocols.EVENTS
-        each = (
-            event.get("host") not in agent_protocols.TRANSCRIPTS
-        )  # Each tells of a turn of its own.
+        # Others tell each of a turn of its own.
+        each = event.get("host") not in agent_protocols.TRANSCRIPTS
         if known and (each or path in kept or event.get("moment") == agent_protocols.END):
             yield path, event
         else:

@@ -20,7 +20,7 @@ from kimi_memory.agent_hooks import socket_protocol, spool
 from kimi_memory.agent_hooks.respond import YOUNG_SECONDS, Reply
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError
 from kimi_memory.operations.watcher import keep_index_informed
@@ -67,12 +67,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def run(self, idle_seconds: float) -> None:
         """Answer until nobody asks any more, or the socket is no longer ours."""
-        threads = [
-            threading.Thread(target=work, daemon=True)
-            for work in (self.serve_forever, self._drain_spool)
-        ]
-        for thread in threads:
-            thread.start()
+        for work in (self.serve_forever, self._drain_spool):
+            threading.Thread(target=work, daemon=True).start()
         with keep_index_informed(self._memory):
             while time.monotonic() - self._asked < idle_seconds and self._is_ours():
                 time.sleep(min(1.0, idle_seconds / 4))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kimi_memory.api.services import Parts
+from kimi_memory.api.options import Parts
 from kimi_memory.errors import UsageError
 
 if TYPE_CHECKING:

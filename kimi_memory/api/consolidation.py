@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 
 from kimi_memory.api.job_runs import JobRuns
-from kimi_memory.api.services import Parts
+from kimi_memory.api.options import Parts
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import find_job
 from kimi_memory.errors import KimiMemoryError

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kimi_memory.api.services import Parts
-from kimi_memory.domain.change import of_job
+from kimi_memory.api.options import Parts
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import JobReport, TokenBound
+from kimi_memory.domain.job import JobReport, TokenBound, of_job
 from kimi_memory.errors import KimiMemoryError, StoreError
+from kimi_memory.jobs.fold_drafts import Remember
 from kimi_memory.jobs.planner import Planner
-from kimi_memory.jobs.remember import Remember
 from kimi_memory.jobs.runner import Jobs
 
 if TYPE_CHECKING:

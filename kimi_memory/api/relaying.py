@@ -19,8 +19,7 @@ from kimi_memory.store.relay import Relay
 from kimi_memory.store.shipped_commits import CommitShipping
 
 if TYPE_CHECKING:
-    from kimi_memory.api.options import Home
-    from kimi_memory.api.services import Parts
+    from kimi_memory.api.options import Home, Parts
     from kimi_memory.domain.change_log import LoggedCommit
     from kimi_memory.domain.user_tables import ClusterTable
     from kimi_memory.hooks.host import Host

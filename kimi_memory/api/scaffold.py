@@ -9,17 +9,17 @@ from datetime import datetime
 from pathlib import Path
 
 from kimi_memory.api.options import Home, Opening, open_store, read_settings, user_host
-from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.log import Screen
 from kimi_memory.config import FORMAT, MARKER
-from kimi_memory.domain.change import Create
 from kimi_memory.domain.ids import derived_id, new_id
+from kimi_memory.domain.job import Create
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_NAME, STARTER_PAGES, Identity
 from kimi_memory.formats import codec
-from kimi_memory.formats.scalar import one_line
-from kimi_memory.formats.templates import fill
-from kimi_memory.jobs.overview import PAGE, empty_page
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.formats.page_lines import fill
+from kimi_memory.jobs.pages import PAGE, empty_page
+from kimi_memory.nlp.basic.patterns import language_of
+from kimi_memory.nlp.basic.safe_text import one_line
 from kimi_memory.store.files.disk import lay
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.git.history import History

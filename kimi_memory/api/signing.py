@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 
-from kimi_memory.api.options import Home
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git.history import History
 from kimi_memory.store.git.signed_commits import is_last_signed
 from kimi_memory.store.git.signers import Signers
 from kimi_memory.store.git.signing_key import SigningKey
-from kimi_memory.store.notes.file_cache import Survey
+from kimi_memory.store.notes.note_index import Survey
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import is_judged
 from kimi_memory.store.store import Store
@@ -21,20 +21,23 @@ class Signing:
     """Signs in the name of the user of one memory.
 
     Args:
-        home: where the user's settings and keys lie.
+        key: the file of the key that signs; None where the user chose none.
+        config: the directory of the user's settings, where known keys lie.
         store: the files of the memory.
         history: returns its commits.
     """
 
-    def __init__(self, home: Home, store: Store, history: Callable[[], History]) -> None:
-        self._home, self._store, self._history = home, store, history
-        self.signers = Signers(home.config)
+    def __init__(
+        self, key: Path | None, config: Path, store: Store, history: Callable[[], History]
+    ) -> None:
+        self._key, self._store, self._history = key, store, history
+        self.signers = Signers(config)
         """The keys that the user knows."""
 
     @cached_property
     def key(self) -> SigningKey | None:
         """What signs; None where the user chose no key."""
-        key = self._home.signing_key()
+        key = self._key
         return SigningKey(key, self._list_waiting, self._store.root) if key else None
 
     def sign_last(self, copy: str) -> None:

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kimi_memory.api.services import Parts
+from kimi_memory.api.options import Parts
 
 if TYPE_CHECKING:
     from kimi_memory.domain.sync import MergeReport, SyncOptions, SyncReport

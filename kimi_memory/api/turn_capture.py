@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
-from kimi_memory.api.services import Parts
+from kimi_memory.api.options import Parts
 from kimi_memory.capture.ingest import Ingest, Ingested
 from kimi_memory.capture.kept_log import (
     CARDS,
@@ -31,7 +31,7 @@ from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import STATEMENTS, Json, Session, Transcript, Turn, scope_of
 from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import fold_case, language_of
+from kimi_memory.nlp.basic.patterns import fold_case, language_of
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.addressed import tells_agents
@@ -40,8 +40,8 @@ from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
     from kimi_memory.api.job_runs import JobRuns
-    from kimi_memory.domain.change import Actor
-    from kimi_memory.domain.memory_tables import CaptureTable
+    from kimi_memory.config import CaptureTable
+    from kimi_memory.domain.job import Actor
 
 # People who watch the view do not notice it, and a burst of turns writes it once.
 _VIEW_SECONDS = 0.25

@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from kimi_memory.capture.log import Captured, Said, SessionLog
-from kimi_memory.capture.screen import MASK, Screen
-from kimi_memory.domain.change import Actor
-from kimi_memory.domain.memory_tables import CaptureTable
+from kimi_memory.capture.log import MASK, Captured, Said, Screen, SessionLog
+from kimi_memory.config import CaptureTable
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.domain.tombstone import keyed_digits, keyed_mark

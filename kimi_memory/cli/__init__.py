@@ -19,7 +19,7 @@ from kimi_memory import __version__
 from kimi_memory.api.options import Home, user_host
 from kimi_memory.cli.command_table import ALIASES, COMMANDS, LONG
 from kimi_memory.cli.overview import format_overview, suggest
-from kimi_memory.cli.terminal import paged, print_error, say, translate, wrap
+from kimi_memory.cli.shared import paged, print_error, say, translate, wrap
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable_line
@@ -78,7 +78,7 @@ class Parser(ArgumentParser):
     """A parser that takes what every command takes; so do the steps below it, of the same class."""
 
     def __init__(self, **options: Any) -> None:  # argparse's own arguments
-        super().__init__(**options)
+        super().__init__(formatter_class=_Formatter, **options)
         # What an outer parser has read must stand: an inner one has no default of its own.
         shared = self.add_argument_group("every command", argument_default=SUPPRESS)
         shared.add_argument("--json", action="store_true", help="print JSON for programs")
@@ -109,9 +109,6 @@ class Parser(ArgumentParser):
             action.help = say(action.help) if action.help else action.help
             for step in getattr(action, "_choices_actions", ()):
                 step.help = say(step.help)
-
-    def _get_formatter(self) -> HelpFormatter:
-        return _Formatter(prog=self.prog)
 
     def print_help(self, file: Any = None) -> None:
         """Print the help, page by page where it is longer than the terminal is high."""
@@ -243,7 +240,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         top = parser(first, overview=first in _OVERVIEWS)
         chosen = top.parse_args(words)
-        with paged() if _is_long(chosen) else nullcontext():
+        # Only what asks nothing meanwhile may be shown page by page.
+        with paged() if chosen.command in LONG and not chosen.json else nullcontext():
             return int(chosen.run(chosen) if chosen.command else _welcome(chosen, top))
     except KimiMemoryError as error:
         return _report(error, words)
@@ -261,11 +259,6 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print_error(f"kimi-memory: {translate('interrupted; nothing half-written was kept.')}")
         return 130
-
-
-def _is_long(chosen: Namespace) -> bool:
-    """Whether a command may print more than a screen, and asks nothing meanwhile."""
-    return chosen.command in LONG and not chosen.json
 
 
 def _welcome(chosen: Namespace, top: ArgumentParser) -> int:

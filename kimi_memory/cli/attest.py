@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show, show_json, show_text
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import open_memory, say, show_result
 from kimi_memory.operations.attest import attest, check_statement, write_statement
 
 
@@ -31,20 +30,15 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         if arguments.check:
             statement, told = check_statement(memory, arguments.check)
-            if arguments.json:
-                show_json({"statement": statement, "principal": told.principal})
-            else:
-                point = f"v{statement.version} ({statement.head[:10]})"
-                text = "{path} is right: {name} signed {point}."
-                show(say(text, path=arguments.check, name=told.principal, point=point))
-            return 0
+            point = f"v{statement.version} ({statement.head[:10]})"
+            text = "{path} is right: {name} signed {point}."
+            line = say(text, path=arguments.check, name=told.principal, point=point)
+            found = {"statement": statement, "principal": told.principal}
+            return show_result(arguments, found, [line])
         statement, signature = attest(memory, arguments.point)
+    signed = signature.decode("ascii")
+    shown: str | list[str] = statement.encode().decode() + signed
     if arguments.output:
         write_statement(arguments.output, statement, signature)
-    if arguments.json:
-        show_json({"statement": statement, "signature": signature.decode("ascii")})
-    elif arguments.output:
-        show(say("Wrote {path} and {path}.sig", path=arguments.output))
-    else:
-        show_text(statement.encode().decode() + signature.decode("ascii"))
-    return 0
+        shown = [say("Wrote {path} and {path}.sig", path=arguments.output)]
+    return show_result(arguments, {"statement": statement, "signature": signed}, shown)

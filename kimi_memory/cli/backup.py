@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.operations.backup import Backup, back_up, check_backup, restore
+from kimi_memory.operations.backup import back_up, check_backup, restore
 from kimi_memory.operations.health_checks import shown_size
 
 
@@ -31,16 +31,9 @@ def run(arguments: Namespace) -> int:
             # The history in the archive should hold what its files hold.
             memory.batch.flush()
             found, done = back_up(memory, path), "written and checked"
-    if arguments.json:
-        show_json(found)
-    else:
-        _print_result(found, done)
+    size = f"{counted(found.files, 'files')}, {shown_size(found.bytes)}"
+    lines = [f"damaged: {line}" for line in found.problems]
+    lines.append(f"{found.path}: {size}, {'damaged' if found.problems else done}")
+    show_result(arguments, found, lines)
     # A scheduler must see a damaged archive; the words are for the person who looks.
     return int(bool(found.problems))
-
-
-def _print_result(found: Backup, done: str) -> None:
-    for line in found.problems:
-        show(f"damaged: {line}")
-    size = f"{counted(found.files, 'files')}, {shown_size(found.bytes)}"
-    show(f"{found.path}: {size}, {'damaged' if found.problems else done}")

@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_change
-from kimi_memory.cli.filter_options import open_exactly
-from kimi_memory.cli.listed import NOTE_HELP, find_in_history
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.filter_options import NOTE_HELP, find_in_history, open_exactly
+from kimi_memory.cli.shared import open_memory, say, show_result, translate
 from kimi_memory.domain.past import Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.past.bisect import Flip, Wrong
 from kimi_memory.past.bisect_versions import Judge, Verdict, VersionFlip, find_version_flips
+from kimi_memory.past.points import Point
 from kimi_memory.recall.eval_cases import check_case, read_case_file
-
-if TYPE_CHECKING:
-    from kimi_memory.api.memory import Memory
-    from kimi_memory.past.points import Point
 
 _SKIP = 125
 """The exit code of a command that cannot tell, as for git."""
@@ -66,33 +62,28 @@ def run(arguments: Namespace) -> int:
         flips = memory.bisect(what, wrong, good=arguments.good, bad=arguments.bad)
     begun = [one for one in flips if one.begins]
     shown = flips if arguments.all else begun[-1:]
-    if arguments.json:
-        show_json(shown)
-    elif not begun:
-        show(say("It never was so."))
-    else:
-        for flip in shown:
-            _show_flip(flip, what)
+    lines = (line for flip in shown for line in _format_flip(flip, what))
+    show_result(arguments, shown, lines if begun else [say("It never was so.")])
     return 0 if begun else 1
 
 
-def _show_flip(flip: Flip, what: str) -> None:
+def _format_flip(flip: Flip, what: str) -> Iterator[str]:
     cause = flip.cause
-    show(_format_cause(cause, begins=flip.begins))
-    show(f'  {say("it says")}: "{flip.says}"')
+    yield _format_cause(cause, begins=flip.begins)
+    yield f'  {say("it says")}: "{flip.says}"'
     for turn in flip.turns:
         place = f"{turn.path}#L{turn.line}" if turn.path else ""
         row = f'{turn.source}  {turn.speaker}  "{turn.text}"  {place}'
-        show(f"  {say('the turn')}: {row}".rstrip())
+        yield f"  {say('the turn')}: {row}".rstrip()
     if flip.before:
-        show(f'  {say("until")} v{flip.before_version}: "{flip.before}"')
+        yield f'  {say("until")} v{flip.before_version}: "{flip.before}"'
     if flip.begins and cause.job:
-        show(f"  {say('take it back: kimi-memory undo {job}', job=cause.job)}")
+        yield f"  {say('take it back: kimi-memory undo {job}', job=cause.job)}"
     if flip.begins and flip.before:
         # A job may have learned much else; `rollback` takes an id as a whole.
         only = flip.note if flip.note.startswith(what) else what
         text = "only this: kimi-memory rollback v{version} --only {what}"
-        show(f"  {say(text, version=flip.before_version, what=only)}")
+        yield f"  {say(text, version=flip.before_version, what=only)}"
 
 
 def _format_cause(cause: Cause, *, begins: bool) -> str:
@@ -122,14 +113,10 @@ def _run_test(arguments: Namespace) -> int:
             return verdicts[-1]
 
         flips = find_version_flips(memory.past, listen, good, bad, every=arguments.all)
-    if arguments.json:
-        show_json(flips)
-    elif not flips:
-        failed = any(one.failed for one in verdicts)
-        never = "It does not fail."
-        show(say("It fails at every version that was tested." if failed else never))
-    for flip in () if arguments.json else flips:
-        _show_version(flip)
+    failed = any(one.failed for one in verdicts)
+    never = "It fails at every version that was tested." if failed else "It does not fail."
+    lines = [line for flip in flips for line in _format_version(flip)]
+    show_result(arguments, flips, lines or [say(never)])
     return 0 if any(flip.begins for flip in flips) else 1
 
 
@@ -174,13 +161,13 @@ def _build_run(memory: Memory, arguments: Namespace) -> Judge:
     return judge
 
 
-def _show_version(flip: VersionFlip) -> None:
-    show(_format_cause(flip.cause, begins=flip.begins))
+def _format_version(flip: VersionFlip) -> Iterator[str]:
+    yield _format_cause(flip.cause, begins=flip.begins)
     for line in flip.why if flip.begins else ():
-        show(f"  {line}")
+        yield f"  {line}"
     for change in flip.changes:
-        show(f"  {format_change(change)}")
+        yield f"  {format_change(change)}"
     passes = "passes at {version}" if flip.begins else "fails at {version}"
-    show(f"  {say(passes, version=f'v{flip.before_version}')}")
+    yield f"  {say(passes, version=f'v{flip.before_version}')}"
     if flip.begins and flip.cause.job:
-        show(f"  {say('take it back: kimi-memory undo {job}', job=flip.cause.job)}")
+        yield f"  {say('take it back: kimi-memory undo {job}', job=flip.cause.job)}"

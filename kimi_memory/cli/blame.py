@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from dataclasses import fields
 
-from kimi_memory.cli.listed import find_in_history
-from kimi_memory.cli.shared import add_copy, named_point, open_memory, show, show_json
+from kimi_memory.cli.filter_options import find_in_history
+from kimi_memory.cli.shared import (
+    add_copy,
+    named_point,
+    open_memory,
+    pad,
+    say,
+    show_result,
+    translate,
+)
 from kimi_memory.cli.since_line import format_since
-from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, CopyKnew
 from kimi_memory.past.copies import HERE
 
@@ -39,17 +47,10 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         what = find_in_history(memory, arguments.what)
         found = memory.blame(
-            what,
-            field=arguments.field,
-            at=named_point(arguments),
-            copies=arguments.copies,
+            what, field=arguments.field, at=named_point(arguments), copies=arguments.copies
         )
-    if arguments.json:
-        show_json([_describe(one) for one in found])
-        return 0
-    for one in found:
-        _show(one, every=arguments.all)
-    return 0
+    lines = (line for one in found for line in _format_line(one, every=arguments.all))
+    return show_result(arguments, [_describe(one) for one in found], lines)
 
 
 def _describe(one: BlameLine) -> dict[str, object]:
@@ -62,51 +63,49 @@ def _describe(one: BlameLine) -> dict[str, object]:
 def _describe_cause(cause: Cause | None) -> dict[str, object]:
     """Return a commit and its job; null where there is none."""
     if cause is None:
-        return dict.fromkeys(("commit", "version", "at", "copy", "author", "merged", "job"))
+        return dict.fromkeys((*_OF_COMMIT, "job"))
     job = {"id": cause.job, **{name: getattr(cause, name) for name in _OF_JOB}}
     commit = {name: getattr(cause, name) for name in _OF_COMMIT}
     return {**commit, "job": job if cause.job else None}
 
 
-def _show(one: BlameLine, *, every: bool) -> None:
+def _format_line(one: BlameLine, *, every: bool) -> Iterator[str]:
     place = f"{one.path}:{one.line}" if one.line else one.path
-    show(f"{place}  {one.text}")
+    yield f"{place}  {one.text}"
     if one.note:
-        _show_row("shows", f"{one.note}  {one.field}".rstrip())
+        yield _format_row("shows", f"{one.note}  {one.field}".rstrip())
     if one.cause is not None:
-        _show_cause(one.cause)
+        yield from _format_cause(one.cause)
     if one.signer:
-        _show_row("signed", f"{one.signer} ✓")
+        yield _format_row("signed", f"{one.signer} ✓")
     if one.now is not None:
-        _show_row("now", format_since(one.now))
-    for turn in one.turns:
-        _show_turn(turn)
-    for copy in one.copies:
-        _show_copy(copy)
+        yield _format_row("now", format_since(one.now))
+    yield from map(_format_turn, one.turns)
+    yield from map(_format_copy, one.copies)
     # One earlier value answers most questions; a setting that changes daily has hundreds.
     for earlier in one.before if every else one.before[:1]:
         cause = earlier.cause
-        _show_row("before", f'"{earlier.says}"  {cause.at:%Y-%m-%d %H:%M}  {cause.short}')
+        yield _format_row("before", f'"{earlier.says}"  {cause.at:%Y-%m-%d %H:%M}  {cause.short}')
 
 
-def _show_row(name: str, text: str) -> None:
-    show(f"  {pad(say(name), 7)} {text}")
+def _format_row(name: str, text: str) -> str:
+    return f"  {pad(say(name), 7)} {text}"
 
 
-def _show_cause(cause: Cause) -> None:
+def _format_cause(cause: Cause) -> Iterator[str]:
     copy = f"  {say('copy {id}', id=cause.copy)}" if cause.copy else ""
     merged = f"  {say('a merge')}" if cause.merged else ""
     at = f"{cause.at:%Y-%m-%d %H:%M}"
-    _show_row("since", f"{at}  {cause.commit[:10]}  v{cause.version}{copy}{merged}")
+    yield _format_row("since", f"{at}  {cause.commit[:10]}  v{cause.version}{copy}{merged}")
     if cause.job:
         why = f'  {cause.op} "{translate(cause.why)}"' if cause.op else ""
-        _show_row("job", f"{cause.job}{why}")
-        _show_row("model", cause.model or say("none"))
+        yield _format_row("job", f"{cause.job}{why}")
+        yield _format_row("model", cause.model or say("none"))
     else:
-        _show_row("by", cause.author)
+        yield _format_row("by", cause.author)
 
 
-def _show_copy(one: CopyKnew) -> None:
+def _format_copy(one: CopyKnew) -> str:
     name = f" ({say(one.name) if one.name == HERE else one.name})" if one.name else ""
     place = f"v{one.version}, {one.at:%Y-%m-%d %H:%M}"
     if one.has:
@@ -114,12 +113,14 @@ def _show_copy(one: CopyKnew) -> None:
     else:
         said = say("lacked it at {point}", point=place)
         said += f': "{one.says}"' if one.says else ""
-    _show_row("copies", f"{one.copy}{name}  {said}")
+    return _format_row("copies", f"{one.copy}{name}  {said}")
 
 
-def _show_turn(turn: BlameTurn) -> None:
+def _format_turn(turn: BlameTurn) -> str:
     text = " ".join(turn.text.split())
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     mark = say("verified" if turn.verified else "NOT VERIFIED")
     against = say(", against it") if turn.rel == "contradicts" else ""
-    _show_row("turns", f'{turn.source}  {turn.speaker}  "{text}"  {mark}{against}'.rstrip())
+    return _format_row(
+        "turns", f'{turn.source}  {turn.speaker}  "{text}"  {mark}{against}'.rstrip()
+    )

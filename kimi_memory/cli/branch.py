@@ -7,12 +7,12 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.diff import format_beliefs
-from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import open_memory, show, show_json, show_result
-from kimi_memory.cli.terminal import pad, say
+from kimi_memory.cli.merge import format_report
+from kimi_memory.cli.shared import open_memory, pad, say, show, show_result
 from kimi_memory.operations.branches import (
     diff_beliefs,
     diff_files,
+    find_branch,
     list_branches,
     place_branch,
     remove_branch,
@@ -23,7 +23,7 @@ from kimi_memory.operations.code_branches import (
     list_code_copies,
     unfollow_code,
 )
-from kimi_memory.operations.merge_copy import merge_branch
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import make_branch
 from kimi_memory.past.points import FORMS
 
@@ -93,9 +93,11 @@ def _show_difference(memory: Memory, arguments: Namespace) -> None:
 
 def _remove_branch(memory: Memory, arguments: Namespace) -> None:
     if arguments.merge:
-        report = merge_branch(memory, arguments.name)
+        find_branch(memory, arguments.name)  # A commit or a folder of that name is not meant.
+        report = merge_copy(memory, arguments.name)
         if not arguments.json:
-            print_report(report, dry_run=False)
+            for line in format_report(report, dry_run=False):
+                show(line)
     gone = remove_branch(memory, arguments.name, drop=arguments.drop)
     show_result(
         arguments, gone, say("Removed {name}: {folder}", name=gone.name, folder=gone.folder)
@@ -126,20 +128,18 @@ def _follow_code(memory: Memory, arguments: Namespace) -> None:
 def _fold_code(memory: Memory, arguments: Namespace) -> None:
     folded = fold_code(memory, arguments.names, yes=arguments.yes)
     left = list_code_copies(memory)
-    if arguments.json:
-        show_json({"folded": folded, "left": left})
-        return
+    lines = list[str]()
     for one in folded:
-        print_report(one.merged, dry_run=not one.removed)
+        lines += format_report(one.merged, dry_run=not one.removed)
         text = "removed: {folder}" if one.removed else "would be removed: {folder}"
-        show(f"  {say(text, folder=one.copy.folder)}")
+        lines.append(f"  {say(text, folder=one.copy.folder)}")
     for copy in left:
         if copy.name not in [one.copy.name for one in folded]:
             state = say("has not landed" if copy.branch else "its branch of code is gone")
-            show(f"{copy.name}: {state}  {copy.branch}  {copy.folder}")
+            lines.append(f"{copy.name}: {state}  {copy.branch}  {copy.folder}")
     if folded and not arguments.yes:
-        show(say("Do it with --yes."))
+        lines.append(say("Do it with --yes."))
     elif any(one.merged.waiting for one in folded):
-        show(say("What came along waits for your word: kimi-memory review"))
-    if not folded and not left:
-        show(say("No branch of code has a working copy."))
+        lines.append(say("What came along waits for your word: kimi-memory review"))
+    none = [say("No branch of code has a working copy.")]
+    show_result(arguments, {"folded": folded, "left": left}, lines or none)

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.cli.shared import find_person, show, show_result
+from kimi_memory.cli.shared import find_person, pad, say, show, show_result, translate
 from kimi_memory.cli.signals import until_signal
-from kimi_memory.cli.terminal import pad, say, translate
 from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.checking import check_log, digest_tree
 from kimi_memory.cluster.membership import Cluster
@@ -66,8 +65,7 @@ def run(arguments: Namespace) -> int:
             count = cluster.trim(arguments.name, dry_run=arguments.dry_run)
             done = "would be destroyed" if arguments.dry_run else "destroyed"
             line = f"{{count}} records {done}; the log begins with a snapshot."
-            show_result(arguments, {"records": count}, say(line, count=count))
-            return 0
+            return show_result(arguments, {"records": count}, say(line, count=count))
         found = cluster.deployments()
         show_result(arguments, found, format_deployments(found, list_unpurged(cluster)))
     return 0
@@ -90,7 +88,7 @@ def _run(cluster: Cluster) -> int:
 def _check(cluster: Cluster, arguments: Namespace) -> int:
     memory = cluster.registry.find(arguments.name)
     problems = [*check_log(cluster.log, memory)]
-    rows = [one for one in cluster.registry.deployments(memory, cluster.node)]
+    rows = list(cluster.registry.deployments(memory, cluster.node))
     tree = _digest_here(rows[0]) if rows else ""
     lines = [translate(one) for one in problems]
     lines = lines or [say("The log is whole: one order, one node an epoch.")]
@@ -115,13 +113,9 @@ def _digest_here(row: DeploymentRow) -> str:
 def list_unpurged(cluster: Cluster) -> list[str]:
     """Return a line for each deployment that a purge did not reach."""
     names = {one.memory: one.name for one in cluster.registry.deployments()}
+    text = "purge of {name} did not reach {node}: {why}"
     return [
-        say(
-            "purge of {name} did not reach {node}: {why}",
-            name=name,
-            node=one.node,
-            why=translate(one.why),
-        )
+        say(text, name=name, node=one.node, why=translate(one.why))
         for memory, name in names.items()
         for one in list_purged_nodes(cluster.log, memory)
         if one.state == "left"

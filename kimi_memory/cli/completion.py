@@ -16,7 +16,7 @@ from kimi_memory.cli.command_tree import (
     takes_file,
     takes_value,
 )
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import say
 
 PROGRAMS = ("kimi-memory", "kmem")
 
@@ -47,8 +47,12 @@ def _wants_files(node: Node) -> bool:
     return any(takes_file(action) for action in node.arguments)
 
 
-def _options_with_values(node: Node) -> Iterator[Action]:
-    return (action for action in node.options if takes_value(action))
+def _options_with_values(tree: Node) -> Iterator[tuple[str, Action]]:
+    """Yield what a value follows, each behind its command, as a `case` of a shell names it."""
+    for node in tree.walk():
+        for action in filter(takes_value, node.options):
+            words = (f"{node.path}|{name}" for name in action.option_strings)
+            yield "|".join(map(shlex.quote, words)), action
 
 
 def _paths(tree: Node) -> list[str]:
@@ -73,10 +77,8 @@ def _write_bash(tree: Node) -> Iterator[str]:
     yield "  done"
     yield "  COMPREPLY=()"
     yield '  case "$path|$prev" in'
-    for node in tree.walk():
-        for action in _options_with_values(node):
-            names = "|".join(shlex.quote(f"{node.path}|{name}") for name in action.option_strings)
-            yield f"    {names}) {_complete_bash(action)}; return ;;"
+    for names, action in _options_with_values(tree):
+        yield f"    {names}) {_complete_bash(action)}; return ;;"
     yield "  esac"
     yield '  case "$path" in'
     for node in tree.walk():
@@ -109,10 +111,8 @@ def _write_zsh(tree: Node) -> Iterator[str]:
     yield "    esac"
     yield "  done"
     yield '  case "$at|$prev" in'
-    for node in tree.walk():
-        for action in _options_with_values(node):
-            names = "|".join(shlex.quote(f"{node.path}|{name}") for name in action.option_strings)
-            yield f"    ({names}) {_complete_zsh(action)}; return ;;"
+    for names, action in _options_with_values(tree):
+        yield f"    ({names}) {_complete_zsh(action)}; return ;;"
     yield "  esac"
     yield '  case "$at" in'
     for node in tree.walk():

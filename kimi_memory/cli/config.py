@@ -8,10 +8,19 @@ from collections.abc import Callable
 
 from kimi_memory.agent_hooks.user_files import diff, put, text_at
 from kimi_memory.api.options import Home
-from kimi_memory.cli.diffs import show_diff
 from kimi_memory.cli.keys import edit_text
-from kimi_memory.cli.shared import locate_settings, open_memory, show, show_json
-from kimi_memory.cli.terminal import count_columns, pad, paint, say
+from kimi_memory.cli.shared import (
+    count_columns,
+    locate_settings,
+    open_memory,
+    pad,
+    paint,
+    say,
+    show,
+    show_diff,
+    show_json,
+    show_result,
+)
 from kimi_memory.config import MARKER, Settings
 from kimi_memory.errors import NotAMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable
@@ -99,11 +108,8 @@ def _write(value: object) -> str:
 
 def _get(arguments: Namespace) -> int:
     one = find_setting(arguments.name, _known(arguments))
-    if arguments.json:
-        show_json(one._asdict())
-    else:
-        show(one.value if isinstance(one.value, str) else _write(one.value))
-    return 0
+    shown = one.value if isinstance(one.value, str) else _write(one.value)
+    return show_result(arguments, one._asdict(), [shown])
 
 
 def _set(arguments: Namespace) -> int:

@@ -6,16 +6,22 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.filter_options import add_as_of, open_at
+from kimi_memory.cli.filter_options import add_as_of, find_listed, keep_list, open_at
 from kimi_memory.cli.keys import Walk, can_walk, edit_text
-from kimi_memory.cli.listed import find_listed, keep_list
-from kimi_memory.cli.shared import finish_reports, looks_back, moment, show, show_json, show_title
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import (
+    finish_reports,
+    looks_back,
+    moment,
+    say,
+    show,
+    show_json,
+    show_title,
+)
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts, find
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
+from kimi_memory.api.memory import Memory
 from kimi_memory.cli.introspection import run_introspection
 from kimi_memory.cli.purge import purge_on_nodes
 from kimi_memory.cli.shared import day_argument, finish_reports, open_memory, show
@@ -13,9 +13,6 @@ from kimi_memory.errors import UsageError
 from kimi_memory.jobs.planner import load_planner
 from kimi_memory.operations.expired import purge_expired
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
-
-if TYPE_CHECKING:
-    from kimi_memory.api.memory import Memory
 
 
 def add_arguments(parser: ArgumentParser) -> None:

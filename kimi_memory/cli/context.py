@@ -12,11 +12,11 @@ from kimi_memory.cli.shared import (
     leave,
     named_point,
     open_memory,
+    say,
     show_note,
     show_result,
     within,
 )
-from kimi_memory.cli.terminal import say
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.replay_block import list_blocks, replay_block
@@ -120,8 +120,7 @@ def _list_blocks(arguments: Namespace, memory: Memory) -> int:
         f"  {len(one.lines)} lines"
         for one in found
     ]
-    show_result(arguments, rows, lines or ["No block is kept."])
-    return 0
+    return show_result(arguments, rows, lines or ["No block is kept."])
 
 
 def _show_replayed(arguments: Namespace, memory: Memory) -> int:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory.cli.cluster import format_deployments, open_cluster
-from kimi_memory.cli.shared import find_memory, foretell, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, foretell, say, show_result
 from kimi_memory.cluster.asking import Made, OtherMachine
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.moving import migrate, sync
@@ -36,18 +35,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     listed = steps.add_parser("list", help="list the deployments of all memories, or of one")
     listed.add_argument("name", nargs="?", default="", help="of a memory")
     remove = steps.add_parser("remove", help="make the folder of this machine a plain copy again")
-    remove.add_argument("name", help="of the memory")
     promote = steps.add_parser("promote", help="have a machine take the writes")
-    promote.add_argument("name", help="of the memory")
-    promote.add_argument("--on", default="", metavar="NODE", help="default: this machine")
-    promote.add_argument(
-        "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
-    )
     move = steps.add_parser("migrate", help="have a machine take the writes once it has everything")
     sync = steps.add_parser("sync", help="wait until a machine has all there is now")
-    for step in (move, sync):
+    repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
+    demote = steps.add_parser("demote", help="have this machine take no writes any more")
+    for step in (remove, promote, move, sync, repair, demote):
         step.add_argument("name", help="of the memory")
+    promote.add_argument("--on", default="", metavar="NODE", help="default: this machine")
+    for step in (move, sync):
         step.add_argument("--to", required=True, metavar="NODE", help="the machine")
+    for step in (promote, move, sync):
         step.add_argument(
             "--timeout", type=float, default=30.0, metavar="S", help="seconds to wait; default: 30"
         )
@@ -60,10 +58,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     move.add_argument(
         "--no-copy", action="store_true", help="remove the folder of this machine at the end"
     )
-    repair = steps.add_parser("repair", help="make the folder here anew from the last snapshot")
-    repair.add_argument("name", help="of the memory")
-    demote = steps.add_parser("demote", help="have this machine take no writes any more")
-    demote.add_argument("name", help="of the memory")
     for step in (add, remove, promote, move, repair, seal, demote):
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
 

@@ -6,9 +6,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.diffs import show_diff
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cli.shared import (
+    open_memory,
+    pad,
+    say,
+    show,
+    show_diff,
+    show_json,
+    show_result,
+    translate,
+)
 from kimi_memory.domain.past import BeliefChange, BeliefDiff
 from kimi_memory.errors import UsageError
 from kimi_memory.past.beliefs import SIGNS
@@ -56,12 +63,7 @@ def _show_beliefs(arguments: Namespace) -> int:
         found = memory.beliefs(
             arguments.old, arguments.new, keys=keys, project=arguments.project, why=arguments.why
         )
-    if arguments.json:
-        show_json(found)
-        return 0
-    for line in format_beliefs(found):
-        show(line)
-    return 0
+    return show_result(arguments, found, format_beliefs(found))
 
 
 def format_beliefs(found: BeliefDiff) -> Iterator[str]:

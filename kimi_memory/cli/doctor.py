@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.agent_hooks.checkup import check_hosts
 from kimi_memory.cli.findings import show_findings
-from kimi_memory.cli.shared import open_memory, show
-from kimi_memory.cli.terminal import say_finding
+from kimi_memory.cli.shared import open_memory, say_finding, show
 from kimi_memory.operations.doctor import doctor, fix
 
 

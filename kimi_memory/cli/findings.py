@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from kimi_memory.cli.shared import show, show_json
-from kimi_memory.cli.terminal import say, say_check, say_finding
+from kimi_memory.cli.shared import say, say_check, say_finding, show_result
 from kimi_memory.domain.health import Finding, Severity
 
 _SIGN = {Severity.OK: "✓", Severity.WARNING: "!", Severity.ERROR: "✗"}
@@ -14,13 +13,10 @@ _SIGN = {Severity.OK: "✓", Severity.WARNING: "!", Severity.ERROR: "✗"}
 
 def show_findings(arguments: Namespace, findings: Sequence[Finding], fine: str) -> int:
     """Print findings; return 1 when one is an error."""
-    if arguments.json:
-        show_json(list(findings))
-    else:
-        for finding in findings:
-            show(_format_finding(finding))
-        if all(finding.severity is Severity.OK for finding in findings):
-            show(say_finding(fine))
+    lines = [_format_finding(finding) for finding in findings]
+    if all(finding.severity is Severity.OK for finding in findings):
+        lines.append(say_finding(fine))
+    show_result(arguments, list(findings), lines)
     return int(any(finding.severity is Severity.ERROR for finding in findings))
 
 

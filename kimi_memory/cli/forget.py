@@ -6,21 +6,22 @@ import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, replace
 
-from kimi_memory.cli.listed import NOTE_HELP, find_named
+from kimi_memory.cli.filter_options import NOTE_HELP, find_named
 from kimi_memory.cli.shared import (
     finish_reports,
     moment,
     on_terminal,
     open_memory,
+    say,
     show,
-    show_json,
     show_report,
+    show_result,
+    translate,
 )
-from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes.notes import read_tombstones
 
@@ -70,7 +71,10 @@ def run(arguments: Namespace) -> int:
             # them.
             preview = forget(memory, wanted, dry_run=True)
             if not _is_confirmed(preview):
-                return _report_unchanged(arguments, preview)
+                finish_reports(arguments, [preview])
+                if not arguments.json:
+                    show(say("Nothing was changed. Add --yes to do it; undo can take it back."))
+                return 0
         report = forget(memory, wanted, dry_run=arguments.dry_run)
     return finish_reports(arguments, [report])
 
@@ -83,17 +87,14 @@ def _list_forgotten(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         stones = sorted(read_tombstones(memory.store), key=lambda one: one.at)
         zone = memory.zone
-    if arguments.json:
-        show_json([asdict(one) for one in stones])
-        return 0
+    lines = []
     for one in stones:
         said = say("only a hash is kept") if one.hashed else one.value or say("every value")
         why = f": {translate(one.why)}" if one.why else ""
         at = f"{in_zone(one.at, zone):%Y-%m-%d %H:%M}"
-        show(f"{at}  {one.key or say('any key')}  {one.scope}  {said}  {one.by}{why}")
-    if not stones:
-        show(say("Nothing was forgotten."))
-    return 0
+        lines.append(f"{at}  {one.key or say('any key')}  {one.scope}  {said}  {one.by}{why}")
+    found = [asdict(one) for one in stones]
+    return show_result(arguments, found, lines or [say("Nothing was forgotten.")])
 
 
 def _is_confirmed(preview: JobReport) -> bool:
@@ -106,10 +107,3 @@ def _is_confirmed(preview: JobReport) -> bool:
     show_report(replace(preview, diff=""))
     print(say("Forget this? [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().casefold() in {"y", "yes", "是", "好"}
-
-
-def _report_unchanged(arguments: Namespace, preview: JobReport) -> int:
-    finish_reports(arguments, [preview])
-    if not arguments.json:
-        show(say("Nothing was changed. Add --yes to do it; undo can take it back."))
-    return 0

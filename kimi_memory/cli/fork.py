@@ -5,9 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import find_memory, open_memory, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, open_memory, say, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.new_copies import make_fork
 from kimi_memory.operations.new_folders import check_new
@@ -38,20 +36,16 @@ def run(arguments: Namespace) -> int:
     folder = arguments.folder.expanduser()
     with open_memory(arguments) as memory:
         if arguments.dry_run:
-            return _foretell(memory, folder, arguments)
+            # What would be refused, is refused.
+            point = memory.points.find(arguments.at)
+            check_new(folder, memory.root)
+            text = "Would make {folder}, of what was known at {commit}."
+            line = say(text, folder=folder, commit=point.commit[:12])
+            return show_result(arguments, {"folder": folder, "commit": point.commit}, line)
         id = make_fork(memory, folder, arguments.name, arguments.at)
-    show_result(arguments, {"id": id, "folder": folder, "name": arguments.name}, f"{id}  {folder}")
-    return 0
-
-
-def _foretell(memory: Memory, folder: Path, arguments: Namespace) -> int:
-    """Say what would be made; what would be refused, is refused."""
-    point = memory.points.find(arguments.at)
-    check_new(folder, memory.root)
-    text = "Would make {folder}, of what was known at {commit}."
-    line = say(text, folder=folder, commit=point.commit[:12])
-    show_result(arguments, {"folder": folder, "commit": point.commit}, line)
-    return 0
+    return show_result(
+        arguments, {"id": id, "folder": folder, "name": arguments.name}, f"{id}  {folder}"
+    )
 
 
 def _fork_elsewhere(arguments: Namespace) -> int:
@@ -66,5 +60,4 @@ def _fork_elsewhere(arguments: Namespace) -> int:
     if arguments.dry_run:
         text = "Would have {node} make {folder}, of what this machine knows."
     line = say(text, id=made.id, folder=made.folder, node=made.node)
-    show_result(arguments, made, line)
-    return 0
+    return show_result(arguments, made, line)

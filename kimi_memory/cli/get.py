@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.listed import NOTE_HELP, find_listed
+from kimi_memory.cli.filter_options import NOTE_HELP, find_listed, open_then
 from kimi_memory.cli.shared import add_copy, add_valid_at, named_point, open_memory, show_result
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
@@ -16,8 +16,7 @@ from kimi_memory.store.notes.sessions import cite_turn
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "what",
-        help=f"{NOTE_HELP}; a path, a citation: path#L2-L5, or a turn: session:ID#2",
+        "what", help=f"{NOTE_HELP}; a path, a citation: path#L2-L5, or a turn: session:ID#2"
     )
     parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
@@ -30,12 +29,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print the text, or what the note is linked with."""
-    if arguments.related or arguments.valid_at:
-        # A note as it is now takes a third as long.
-        from kimi_memory.cli.related import read_then, show_related
+    if arguments.related:
+        # A note as it is takes a third as long.
+        from kimi_memory.cli.related import show_related
 
-        if arguments.related:
-            return show_related(arguments)
+        return show_related(arguments)
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments, follow=True) as memory:
@@ -43,16 +41,16 @@ def run(arguments: Namespace) -> int:
         point = named_point(arguments)
         what = what if point else cite_turn(memory.store, what)
         if arguments.valid_at:
-            path, text = read_then(memory, arguments, lambda past: _read_text(past, what))
+            with open_then(memory, arguments) as past:
+                path, text = _read_text(past, what)
         else:
             path, text = _read_text(memory, what, point)
     first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines
-    show_result(
+    return show_result(
         arguments, {"path": path, "from": first, "text": "\n".join(lines)}, "\n".join(lines)
     )
-    return 0
 
 
 def _line_range(what: str, arguments: Namespace) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.formats.page_lines import is_generated
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from kimi_memory.agent_hooks import agent_protocols, entrypoint
 from kimi_memory.agent_hooks.inline import drain_here
 from kimi_memory.agent_hooks.install import run_step
 from kimi_memory.agent_hooks.server import serve
-from kimi_memory.cli.shared import find_memory, show, show_json, show_result, show_text
+from kimi_memory.cli.shared import find_memory, show_result
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -63,8 +63,7 @@ def _run_hook(arguments: Namespace) -> int:
 
 def _drain_spool(arguments: Namespace) -> int:
     count = drain_here(find_memory(arguments))
-    show_result(arguments, {"events": count}, f"{count} events taken in.")
-    return 0
+    return show_result(arguments, {"events": count}, f"{count} events taken in.")
 
 
 def _serve_hooks(arguments: Namespace) -> int:
@@ -83,10 +82,8 @@ def _manage_hooks(arguments: Namespace) -> int:
         dry_run=arguments.dry_run,
         slot=arguments.slot,
     )
-    if arguments.json:
-        show_json(report)
-    else:
-        show_text(report.text())
-        if arguments.step == "install" and not arguments.dry_run:
-            show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
+    text = report.text()
+    if arguments.step == "install" and not arguments.dry_run:
+        text += "\nJobs: kimi-memory schedule --install lets the daily and the weekly job run"
+    show_result(arguments, report, text)
     return 0 if report.ok else 1

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import find_person, open_memory, show, show_json, show_report
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.merge import format_report
+from kimi_memory.cli.shared import (
+    find_person,
+    open_memory,
+    say,
+    show,
+    show_json,
+    show_report,
+    show_result,
+)
 from kimi_memory.config import MARKER
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.operations.branches import place_branch
@@ -105,28 +113,24 @@ def _import_bundle(arguments: Namespace) -> int:
     else:
         opening = Opening(home=Home.of_user(), actor=find_person(), background=False)
         found = unpack_copy(path, folder, opening, identity=identity, dry_run=dry_run)
-    if arguments.json:
-        show_json(found)
-    else:
-        if branch and not dry_run:
-            show(say("{name} is a branch now: {folder}", name=branch, folder=found.folder))
-        _print_bundle(found, dry_run=dry_run)
-    return 0
+    return show_result(arguments, found, _format_bundle(found, branch, dry_run=dry_run))
 
 
-def _print_bundle(found: BundleImport, *, dry_run: bool) -> None:
+def _format_bundle(found: BundleImport, branch: str, *, dry_run: bool) -> Iterator[str]:
+    if branch and not dry_run:
+        yield say("{name} is a branch now: {folder}", name=branch, folder=found.folder)
     if found.merged is not None:
-        print_report(found.merged, dry_run=dry_run)
+        yield from format_report(found.merged, dry_run=dry_run)
     else:
         text = "Would make a copy in {folder}: {count} files, at {commit}"
         text = text if dry_run else "Made a copy in {folder}: {count} files, at {commit}"
-        show(say(text, folder=found.folder, count=found.files, commit=found.commit[:10]))
+        yield say(text, folder=found.folder, count=found.files, commit=found.commit[:10])
     if found.signed:
         signer = found.signer or say("a key that is not known here")
-        show(f"  {say('the file is signed by {name}', name=signer)}")
+        yield f"  {say('the file is signed by {name}', name=signer)}"
     text = "the name {name} stands for another version there; it stays here as it is"
     for name in found.kept:
-        show(f"  {say(text, name=name)}")
+        yield f"  {say(text, name=name)}"
 
 
 def _source_name(path: Path) -> str:

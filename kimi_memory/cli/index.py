@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import open_memory, say, show_result
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,12 +17,8 @@ def run(arguments: Namespace) -> int:
     """Refresh the index."""
     with open_memory(arguments) as memory, Progress("files") as progress:
         report = memory.index.refresh(full=arguments.full, progress=progress.set)
-    if arguments.json:
-        show_json(report)
-    else:
-        units = "{units} units of {files} files ({added} added, {removed} removed)"
-        counts = {"added": report.added, "removed": report.removed}
-        show(say(units, units=report.units, files=report.files, **counts))
-        for path, why in report.broken:
-            show(f"left out  {path}: {why}")
-    return 0
+    units = "{units} units of {files} files ({added} added, {removed} removed)"
+    counts = {"added": report.added, "removed": report.removed}
+    lines = [say(units, units=report.units, files=report.files, **counts)]
+    lines += [f"left out  {path}: {why}" for path, why in report.broken]
+    return show_result(arguments, report, lines)

@@ -10,8 +10,7 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cli import run as run_command
-from kimi_memory.cli.shared import find_person, show, show_json
-from kimi_memory.cli.terminal import find_locale, say
+from kimi_memory.cli.shared import find_locale, find_person, say, show, show_json
 from kimi_memory.cli.wizard import AGENTS, ask_after, ask_before, asks, carry_out, machine_zone
 from kimi_memory.config import MARKER
 from kimi_memory.errors import UsageError

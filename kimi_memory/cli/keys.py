@@ -11,8 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kimi_memory.cli.shared import show
-from kimi_memory.cli.terminal import count_columns, find_width, paint, say
+from kimi_memory.cli.shared import count_columns, find_width, paint, say, show
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.nlp.basic.safe_text import printable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.listed import NOTE_HELP, find_named
-from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.cli.filter_options import NOTE_HELP, find_named
+from kimi_memory.cli.shared import finish_reports, open_memory, show_result
 from kimi_memory.domain.note import LinkRel
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.links import Wanted, link, suggested, unlink
@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> int:
     """Link, unlink or list."""
     with open_memory(arguments) as memory:
         if arguments.suggested:
-            return _print_suggested_links(memory, as_json=arguments.json)
+            return _list_suggested(memory, arguments)
         if not arguments.source or not arguments.target:
             raise UsageError("A link has two ends. Give two ids, or --suggested.")
         wanted = Wanted(
@@ -55,15 +55,8 @@ def _parse_relation(text: str) -> LinkRel | None:
     return LinkRel(name) if name else None
 
 
-def _print_suggested_links(memory: Memory, *, as_json: bool) -> int:
+def _list_suggested(memory: Memory, arguments: Namespace) -> int:
     edges = suggested(memory)
-    if as_json:
-        show_json(edges)
-        return 0
-    for edge in edges:
-        show(f"{edge.weight:.2f}  {edge.source} {edge.rel} {edge.target}")
-    if edges:
-        show("Confirm one with 'kimi-memory link', reject one with 'kimi-memory link --remove'.")
-    else:
-        show("No link waits.")
-    return 0
+    lines = [f"{edge.weight:.2f}  {edge.source} {edge.rel} {edge.target}" for edge in edges]
+    how = "Confirm one with 'kimi-memory link', reject one with 'kimi-memory link --remove'."
+    return show_result(arguments, edges, [*lines, how if edges else "No link waits."])

@@ -6,10 +6,26 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kimi_memory.cli.filter_options import add_as_of, add_filters, read_filters
-from kimi_memory.cli.listed import find_following, keep_list
-from kimi_memory.cli.shared import leave, open_memory, show, show_field, show_json
-from kimi_memory.cli.terminal import count_columns, cut, find_width, pad, paint, say
+from kimi_memory.cli.filter_options import (
+    add_as_of,
+    add_filters,
+    find_following,
+    keep_list,
+    read_filters,
+)
+from kimi_memory.cli.shared import (
+    count_columns,
+    cut,
+    find_width,
+    leave,
+    open_memory,
+    pad,
+    paint,
+    say,
+    show,
+    show_field,
+    show_json,
+)
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.nlp.basic.safe_text import printable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.cli.shared import open_memory, show_result
+from kimi_memory.nlp.dates.vocabulary import in_zone
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,14 +19,12 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         commits = memory.history.log(limit=arguments.limit, path=arguments.path)
         zone = memory.zone
-    if arguments.json:
-        show_json(commits)
-        return 0
+    lines = []
     for commit in commits:
         job = commit.trailers.get("Job", "")
         # Commits that a person made have no trailers, and are shown all the same.
         ops = commit.trailers.get("Ops", "")
         details = "  ".join(part for part in (job and f"[{job}]", ops) if part)
         at = f"{in_zone(commit.at, zone):%Y-%m-%d %H:%M}"
-        show(f"{commit.hash[:10]}  {at}  {commit.subject}  {details}".rstrip())
-    return 0
+        lines.append(f"{commit.hash[:10]}  {at}  {commit.subject}  {details}".rstrip())
+    return show_result(arguments, commits, lines)

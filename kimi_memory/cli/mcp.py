@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.namespace import add_space, space_of
 from kimi_memory.cli.shared import find_memory, follow_code
-from kimi_memory.domain.change import read_run
+from kimi_memory.domain.ids import read_run
 from kimi_memory.errors import UsageError
 from kimi_memory.mcp.server import serve
 

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.pick import show_pick
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import open_memory, say, show_result, translate
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.adopt_memory import adopt_memory
@@ -67,19 +66,14 @@ def run(arguments: Namespace) -> int:
     with _open_target(arguments) as (memory, source):
         if only:
             picked = merge_parts(memory, source, only, dry_run=dry_run)
-            show_pick(arguments, picked, say(", ").join(only))
-            return 0
+            return show_pick(arguments, picked, say(", ").join(only))
         if arguments.adopt:
             report = adopt_memory(memory, source, dry_run=dry_run)
         elif arguments.begun:
             report = continue_merge(memory)
         else:
             report = merge_copy(memory, source, strict=arguments.strict, dry_run=dry_run)
-    if arguments.json:
-        show_json(report)
-    else:
-        print_report(report, dry_run=dry_run)
-    return 0
+    return show_result(arguments, report, format_report(report, dry_run=dry_run))
 
 
 @contextmanager
@@ -108,29 +102,29 @@ def _check(arguments: Namespace) -> None:
         raise UsageError("--strict is for a merge of all. Leave --only or --strict out.")
 
 
-def print_report(report: MergeReport, *, dry_run: bool) -> None:
-    """Print what a merge did."""
+def format_report(report: MergeReport, *, dry_run: bool) -> Iterator[str]:
+    """Yield what a merge did."""
     # A dry run makes no commit, but knows the files.
     if (not report.commit and not dry_run) or not report.paths:
-        show(say("Nothing to merge: all of {source} is here.", source=report.source))
+        yield say("Nothing to merge: all of {source} is here.", source=report.source)
         return
     source, count = f"{report.source} ({report.theirs[:10]})", len(report.paths)
     if dry_run:
-        show(say("Would merge {source}: {count} files", source=source, count=count))
+        yield say("Would merge {source}: {count} files", source=source, count=count)
         for line in _list_counts(report) if report.behind or report.ahead else ():
-            show(f"  {line}")
+            yield f"  {line}"
     else:
         made = report.commit[:10]
         text = "Merged {source} as {commit}: {count} files"
         text = "Adopted {source} as {commit}: {count} files" if report.job else text
-        show(say(text, source=source, commit=made, count=count))
+        yield say(text, source=source, commit=made, count=count)
     if report.ahead_until is not None:
         text = "its last version bears a time of {at}, which is ahead of the clock here"
-        show(f"  {say(text, at=f'{report.ahead_until:%Y-%m-%d %H:%M} UTC')}")
+        yield f"  {say(text, at=f'{report.ahead_until:%Y-%m-%d %H:%M} UTC')}"
     for line in _list_findings(report):
-        show(f"  {line}")
+        yield f"  {line}"
     if report.job:
-        show(say("take it back: kimi-memory undo {job}", job=report.job))
+        yield say("take it back: kimi-memory undo {job}", job=report.job)
 
 
 def _list_counts(report: MergeReport) -> Iterator[str]:

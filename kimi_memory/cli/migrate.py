@@ -9,8 +9,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.cli.shared import find_person, open_memory, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_person, open_memory, say, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.operations.migrate import Migrated, Place, migrate, take_back
@@ -84,8 +83,7 @@ def run(arguments: Namespace) -> int:
                 dry_run=dry_run,
             )
             line = _describe(moved, dry_run=dry_run)
-    show_result(arguments, found, line)
-    return 0
+    return show_result(arguments, found, line)
 
 
 def _read_place(memory: Memory, arguments: Namespace) -> tuple[Place, bool]:

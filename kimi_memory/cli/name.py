@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import open_memory, say, show, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.past.naming import add_name, remove_name
 
@@ -32,10 +31,7 @@ def run(arguments: Namespace) -> int:
         if memory.is_secret(arguments.name):
             raise UsageError("The name holds a secret, which git would keep. Choose another.")
         point = add_name(memory.history, memory.points, arguments.name, arguments.point)
-    if arguments.json:
-        show_json(point._asdict())
-    else:
-        version = f"v{point.version}, {point.known:%Y-%m-%d %H:%M}"
-        text = "{name} is {version} (commit {commit})"
-        show(say(text, name=arguments.name, version=version, commit=point.short))
-    return 0
+    version = f"v{point.version}, {point.known:%Y-%m-%d %H:%M}"
+    text = "{name} is {version} (commit {commit})"
+    line = say(text, name=arguments.name, version=version, commit=point.short)
+    return show_result(arguments, point._asdict(), [line])

@@ -9,8 +9,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.agent_hooks.user_files import put, text_at
 from kimi_memory.api.options import Home
 from kimi_memory.cli.cluster import open_cluster
-from kimi_memory.cli.shared import show_result
-from kimi_memory.cli.terminal import pad, say
+from kimi_memory.cli.shared import pad, say, show_result
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.registry import Node
 from kimi_memory.cluster.trust import own_key, trust_node
@@ -58,8 +57,7 @@ def run(arguments: Namespace) -> int:
             "and keep 'kimi-memory cluster run' running.",
             node=node.name, kind=say(node.kind), log=log,
         )  # fmt: skip
-        show_result(arguments, node, line)
-        return 0
+        return show_result(arguments, node, line)
     with open_cluster() as cluster:
         if arguments.step == "leave":
             cluster.leave(dry_run=arguments.dry_run)

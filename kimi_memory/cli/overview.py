@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kimi_memory.cli.command_table import ALIASES, EXAMPLES, GROUPS, MEANT, OTHERS
-from kimi_memory.cli.terminal import find_width, say, wrap
+from kimi_memory.cli.shared import find_width, say, wrap
 from kimi_memory.domain.command import Command
 
 _LIKE = 0.6

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import open_memory, say, show_result, translate
 from kimi_memory.operations.pick import PickReport, pick
 
 
@@ -28,28 +28,28 @@ def run(arguments: Namespace) -> int:
     """Pick, or show what would be taken."""
     with open_memory(arguments) as memory:
         report = pick(memory, arguments.what, arguments.source, dry_run=arguments.dry_run)
-    show_pick(arguments, report, arguments.what)
-    return 0
+    return show_pick(arguments, report, arguments.what)
 
 
-def show_pick(arguments: Namespace, report: PickReport, what: str) -> None:
-    """Print what was taken over of another copy."""
-    if arguments.json:
-        show_json(report)
-        return
+def show_pick(arguments: Namespace, report: PickReport, what: str) -> int:
+    """Print what was taken over of another copy; return the exit code."""
+    return show_result(arguments, report, _format_pick(report, what, dry_run=arguments.dry_run))
+
+
+def _format_pick(report: PickReport, what: str, *, dry_run: bool) -> Iterator[str]:
     if not report.paths:
-        show(say("Nothing to pick: {what} of {source} is here.", what=what, source=report.source))
+        yield say("Nothing to pick: {what} of {source} is here.", what=what, source=report.source)
         return
     text = "Would pick {what} of {source}: {count} files"
-    text = text if arguments.dry_run else "Picked {what} of {source}: {count} files"
+    text = text if dry_run else "Picked {what} of {source}: {count} files"
     source = f"{report.source} ({report.theirs[:10]})"
-    show(say(text, what=what, source=source, count=len(report.paths)))
+    yield say(text, what=what, source=source, count=len(report.paths))
     for path in report.paths:
-        show(f"  {path}")
+        yield f"  {path}"
     for one in report.settled:
-        show(f"  {one.op} {one.key or one.target}: {translate(one.why)}")
+        yield f"  {one.op} {one.key or one.target}: {translate(one.why)}"
     if report.waiting:
         text = "{count} of them wait for your word: kimi-memory review"
-        show(say(text, count=len(report.waiting)))
+        yield say(text, count=len(report.waiting))
     if report.job:
-        show(say("take it back: kimi-memory undo {job}", job=report.job))
+        yield say("take it back: kimi-memory undo {job}", job=report.job)

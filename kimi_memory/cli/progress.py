@@ -6,8 +6,7 @@ import sys
 import time
 from typing import Self
 
-from kimi_memory.cli.shared import on_terminal
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import on_terminal, say
 
 # With numbers and words beside it, the bar fits into 80 columns.
 _WIDTH = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.cli.shared import finish_reports, open_memory, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.projects import finish_project, projects
 
@@ -33,11 +33,8 @@ def run(arguments: Namespace) -> int:
 def _list_projects(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         found = projects(memory)
-    if arguments.json:
-        show_json(found)
-        return 0
+    lines = []
     for project in found:
         left = sum(not todo.done for todo in project.todos)
-        state = "finished" if project.finished else f"{left} to do"
-        show(f"{project.name}: {state}")
-    return 0
+        lines.append(f"{project.name}: {'finished' if project.finished else f'{left} to do'}")
+    return show_result(arguments, found, lines)

@@ -6,11 +6,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.options import Home
+from kimi_memory.cli.serve import add_callers, names_of
 from kimi_memory.cli.shared import find_memory, show
 from kimi_memory.errors import UsageError
 from kimi_memory.proxy.memory_bridge import Budgets
 from kimi_memory.proxy.server import Standing, proxy
-from kimi_memory.server.auth import Names
 from kimi_memory.server.principal import Namespace as Space
 from kimi_memory.server.server import Serving
 
@@ -37,14 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--window", type=int, default=0, metavar="TOKENS",
         help="context window of the model: longer chats are compacted; default: 0, never",
     )  # fmt: skip
-    parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME",
-        help="a name under which clients call this proxy; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--allow-origin", action="append", default=[], metavar="URL",
-        help="a page that may call it from a browser; may be repeated",
-    )  # fmt: skip
+    add_callers(parser, "proxy")
 
 
 def run(arguments: Namespace) -> int:
@@ -53,15 +46,9 @@ def run(arguments: Namespace) -> int:
     if not 0 <= arguments.port <= 65535 or min(counts) < 0:
         raise UsageError("--port, --start-tokens, --prompt-tokens or --window is out of range.")
 
-    names = Names(
-        # A name may lead to several addresses; the server listens on one.
-        bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
-        hosts=tuple(arguments.allow_host),
-        origins=tuple(arguments.allow_origin),
-    )
     root, home = find_memory(arguments).resolve(), Home.of_user()
     standing = Standing(
-        serving=Serving(root=root, home=home, names=names, port=arguments.port),
+        serving=Serving(root=root, home=home, names=names_of(arguments), port=arguments.port),
         upstream=arguments.upstream,
         budgets=Budgets(
             start_tokens=arguments.start_tokens,

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.shared import open_memory, read_input, show, show_json, show_note
-from kimi_memory.cli.terminal import cut, pad, say, translate
+from kimi_memory.cli.shared import (
+    cut,
+    open_memory,
+    pad,
+    read_input,
+    say,
+    show_note,
+    show_result,
+    translate,
+)
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge_file import DoomedLine
 from kimi_memory.operations.follow_purge import Followed, follow_all, follow_purges
@@ -82,10 +90,7 @@ def run(arguments: Namespace) -> int:
         if memory.store.relay is not None and arguments.yes:
             return _purge_shared(arguments, memory, doomed)
         report = purge(memory, doomed, yes=arguments.yes)
-    if arguments.json:
-        show_json(report)
-    else:
-        _print_report(report)
+    show_result(arguments, report, _format_report(report))
     # To standard error even with --json: no receipt may hide that copies exist elsewhere.
     for name in report.remotes:
         shown = name if " " in name else repr(name)
@@ -106,19 +111,17 @@ def _purge_shared(arguments: Namespace, memory: Memory, doomed: Doomed) -> int:
     """Purge on every node; 1 where it did not reach all of them."""
     found = purge_on_nodes(memory, doomed)
     left = any(one.state == "left" for one in found.nodes)
-    if arguments.json:
-        show_json(found)
-        return int(left)
-    _print_report(found.report)
+    lines = [*_format_report(found.report)]
     if found.nodes:
-        show(f"  {say('{count} records of the change log', count=found.records)}")
-    for one in found.nodes:
-        show(f"{one.state:<9}  {one.node}  {one.why}".rstrip())
+        lines.append(f"  {say('{count} records of the change log', count=found.records)}")
+    lines += [f"{one.state:<9}  {one.node}  {one.why}".rstrip() for one in found.nodes]
     if left:
-        show(say("It is done there as soon as they follow. See 'kimi-memory cluster status'."))
+        text = "It is done there as soon as they follow. See 'kimi-memory cluster status'."
+        lines.append(say(text))
     if found.nodes:
         text = "Backups of the database, and its own files until they are cleaned, are not reached."
-        show(say(text))
+        lines.append(say(text))
+    show_result(arguments, found, lines)
     return int(left)
 
 
@@ -129,10 +132,7 @@ def _prove(arguments: Namespace) -> int:
         raise UsageError("--prove only looks, at what was purged before. Say --everywhere --prove.")
     with open_memory(arguments) as memory:
         found = prove_purges(memory)
-    if arguments.json:
-        show_json(found)
-    else:
-        _print_places(found)
+    show_result(arguments, found, map(_format_place, found))
     return int(any(one.state == "left" for one in found))
 
 
@@ -147,90 +147,80 @@ def _follow(arguments: Namespace) -> int:
         else:
             identity = arguments.identity
             every = [follow_purges(memory, arguments.follow, identity=identity, yes=arguments.yes)]
-    if arguments.json:
-        show_json(every if not arguments.follow else every[0])
-    else:
-        for followed in every:
-            _print_followed(followed)
+    lines = (line for followed in every for line in _format_followed(followed))
+    show_result(arguments, every if not arguments.follow else every[0], lines)
     return next((one.code for one in every if one.code), 0)
 
 
-def _print_followed(followed: Followed) -> None:
-    """Print what a source purged, and what of it went here."""
+def _format_followed(followed: Followed) -> Iterator[str]:
+    """Yield what a source purged, and what of it went here; its failure is printed as an error."""
     if followed.failed:
         show_note(f"kimi-memory: {followed.source}: {translate(followed.failed)}")
     elif followed.report is None:
         text = "Nothing to follow: {source} purged nothing that was not purged here."
-        show(say(text, source=followed.source))
+        yield say(text, source=followed.source)
     else:
         found = [say("{count} texts", count=followed.texts)] if followed.texts else []
         count = len(followed.sessions)
         found += [say("{count} sessions", count=count)] if count else []
         what = say(" and ").join(found) or say("nothing that was ever here")
         ids = ", ".join(followed.purges)
-        show(say("{source} purged {what} ({ids}).", source=followed.source, what=what, ids=ids))
-        _print_report(followed.report)
+        yield say("{source} purged {what} ({ids}).", source=followed.source, what=what, ids=ids)
+        yield from _format_report(followed.report)
 
 
 def _purge_everywhere(arguments: Namespace, doomed: Doomed) -> int:
     with open_memory(arguments) as memory:
         found = purge_everywhere(memory, doomed, yes=arguments.yes)
-    if arguments.json:
-        show_json(found)
-        return 0
-    if found.report is not None:
-        _print_report(found.report)
-    _print_places(found.reached)
-    if not found.reached:
-        show(say("No other copy and no remote is known here."))
-    return 0
+    lines = [*_format_report(found.report)] if found.report is not None else []
+    none = [say("No other copy and no remote is known here.")]
+    lines += [_format_place(one) for one in found.reached] or none
+    return show_result(arguments, found, lines)
 
 
-def _print_places(places: Sequence[Reached]) -> None:
-    for one in places:
-        show(f"{pad(say(one.state), 9)}  {one.name}  {translate(one.why)}")
+def _format_place(one: Reached) -> str:
+    return f"{pad(say(one.state), 9)}  {one.name}  {translate(one.why)}"
 
 
-def _show_lines(lines: Sequence[DoomedLine]) -> None:
-    """Print the first lines of a file that would go: words that nobody meant show here."""
+def _format_lines(lines: Sequence[DoomedLine]) -> Iterator[str]:
+    """Yield the first lines of a file that would go: words that nobody meant show here."""
     # Records of jobs repeat what stands in the files they changed.
     words = [one for one in lines if one.path.endswith(_OF_WORDS)]
     for one in words[:_LINES]:
-        show(f"      {one.number}: {cut(one.text.strip(), _LONGEST)}")
+        yield f"      {one.number}: {cut(one.text.strip(), _LONGEST)}"
     if len(words) > _LINES:
-        show(f"      … {say('{count} more', count=len(words) - _LINES)}")
+        yield f"      … {say('{count} more', count=len(words) - _LINES)}"
 
 
-def _print_report(report: PurgeReport) -> None:
+def _format_report(report: PurgeReport) -> Iterator[str]:
     if report.empty and not report.done:
-        show(say("Not found: nothing in files, history or index holds it."))
-        _print_longer(report)
+        yield say("Not found: nothing in files, history or index holds it.")
+        yield from _format_longer(report)
         return
     done = "Purged, and proven by a scan of every byte:"
-    show(say(done if report.done else "Would be destroyed:"))
+    yield say(done if report.done else "Would be destroyed:")
     lines = say("{count} lines in {files} files", count=report.lines, files=len(report.files))
-    show(f"  {lines}")
+    yield f"  {lines}"
     for path in report.files[:_SHOWN]:
-        show(f"    {path}")
-        _show_lines([one for one in report.shown if one.path == path])
+        yield f"    {path}"
+        yield from _format_lines([one for one in report.shown if one.path == path])
     text = "{count} git objects; {commits} commit messages among them"
     for said in (
         say("{count} notes as a whole", count=len(report.notes)),
         say(text, count=report.objects, commits=report.commits),
         say("{count} hidden and machine-local files", count=report.private),
     ):
-        show(f"  {said}")
+        yield f"  {said}"
     if report.done:
-        show(f"  {say('receipt {id}', id=report.id)}")
-        _print_longer(report)
-    else:
-        _print_longer(report)
-        show(say("Nothing was changed. It cannot be undone; add --yes to do it."))
+        yield f"  {say('receipt {id}', id=report.id)}"
+    yield from _format_longer(report)
+    if not report.done:
+        yield say("Nothing was changed. It cannot be undone; add --yes to do it.")
 
 
-def _print_longer(report: PurgeReport) -> None:
+def _format_longer(report: PurgeReport) -> Iterator[str]:
     if report.longer:
         words = ", ".join(report.longer[:_SHOWN])
         more = "" if len(report.longer) <= _SHOWN else " …"
         text = "Longer words that hold it stay; name them, too, if they are to go: {words}"
-        show(say(text, words=words + more))
+        yield say(text, words=words + more)

@@ -8,19 +8,27 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.filter_options import add_as_of, add_filters, open_exactly, read_filters
-from kimi_memory.cli.listed import keep_list
-from kimi_memory.cli.shared import leave, open_memory, show, show_json
-from kimi_memory.cli.since_line import format_since
-from kimi_memory.cli.terminal import (
+from kimi_memory.cli.filter_options import (
+    add_as_of,
+    add_filters,
+    keep_list,
+    open_exactly,
+    read_filters,
+)
+from kimi_memory.cli.shared import (
     count_columns,
     find_width,
     is_coloured,
+    leave,
+    open_memory,
     paint,
     say,
+    show,
+    show_json,
     translate,
     wrap,
 )
+from kimi_memory.cli.since_line import format_since
 from kimi_memory.domain.note import Card, Origin
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError

@@ -1,14 +1,11 @@
-"""The parts of ``get`` that need more than a note: what it is linked with, and what was so."""
+"""The part of ``get`` that shows what a note is linked with."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 
-from kimi_memory.api.memory import Memory
-from kimi_memory.cli.filter_options import open_then
-from kimi_memory.cli.listed import find_named
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.filter_options import find_named
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.operations.links import Neighbour, related
 
 
@@ -16,22 +13,8 @@ def show_related(arguments: Namespace) -> int:
     """Print the notes and sessions near a note, strongest first."""
     with open_memory(arguments) as memory:
         found = related(memory, find_named(memory, arguments.what), arguments.hops)
-    if arguments.json:
-        show_json(found)
-        return 0
-    for one in found:
-        show(_format_neighbour(one))
-    if not found:
-        show("Nothing is linked with it.")
-    return 0
-
-
-def read_then(
-    memory: Memory, arguments: Namespace, read: Callable[[Memory], tuple[str, str]]
-) -> tuple[str, str]:
-    """Return what is read from the memory of what was known, or so, at the points named."""
-    with open_then(memory, arguments) as past:
-        return read(past)
+    lines = [_format_neighbour(one) for one in found] or ["Nothing is linked with it."]
+    return show_result(arguments, found, lines)
 
 
 def _format_neighbour(one: Neighbour) -> str:

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import open_memory, show_result
-from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cli.shared import open_memory, pad, say, show_result, translate
 from kimi_memory.operations.encryption import Encryption
 from kimi_memory.operations.remotes import (
     CHECK_SECONDS,

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from kimi_memory.cli.diff import format_change
-from kimi_memory.cli.shared import open_memory, show_result
-from kimi_memory.cli.terminal import cut, say, translate
+from kimi_memory.cli.shared import cut, open_memory, say, show_result, translate
 from kimi_memory.operations.replay import Counterfactual, replay_without
 
 _COLUMNS = 60
@@ -29,8 +28,7 @@ def run(arguments: Namespace) -> int:
     """Run history again without the turns, and print what would be believed."""
     with open_memory(arguments) as memory:
         found = replay_without(memory, arguments.without)
-    show_result(arguments, found, _format_lines(found))
-    return 0
+    return show_result(arguments, found, _format_lines(found))
 
 
 def _format_lines(found: Counterfactual) -> Iterator[str]:

@@ -7,23 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.diffs import show_diff
+from kimi_memory.cli.filter_options import find_listed, keep_list, mark_of
 from kimi_memory.cli.keys import Walk, can_walk, edit_text
-from kimi_memory.cli.listed import find_listed, keep_list, mark_of
 from kimi_memory.cli.shared import (
     finish_reports,
     open_memory,
+    paged,
     read_input,
+    say,
     show,
+    show_diff,
     show_fields,
     show_json,
     show_title,
+    translate,
 )
-from kimi_memory.cli.terminal import paged, say, translate
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.operations.review_queue import Answer, answer, brought, confirm, review
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 from kimi_memory.cli.diff import format_change
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import open_memory, say, show_result, translate
 from kimi_memory.operations.rollback import roll_back
 from kimi_memory.past.beliefs import RollbackReport
 from kimi_memory.past.points import FORMS
@@ -36,26 +36,21 @@ def run(arguments: Namespace) -> int:
             dry_run=arguments.dry_run,
             sure=arguments.yes,
         )
-    if arguments.json:
-        show_json(report)
-    else:
-        _print_report(report, dry_run=arguments.dry_run)
-    return 0
+    return show_result(arguments, report, _format_report(report, dry_run=arguments.dry_run))
 
 
-def _print_report(report: RollbackReport, *, dry_run: bool) -> None:
+def _format_report(report: RollbackReport, *, dry_run: bool) -> Iterator[str]:
     point = report.point
     name = f"v{point.version}, " if point.version else ""
     name += f"{point.known:%Y-%m-%d %H:%M} ({point.short})"
     if report.paths:
         text = "Would roll back to {point}: {count} files"
         text = text if dry_run else "Rolled back to {point}: {count} files"
-        show(say(text, point=name, count=len(report.paths)))
+        yield say(text, point=name, count=len(report.paths))
     else:
-        show(say("Nothing to roll back: it is as it was at {point}.", point=name))
-    for one in report.beliefs:
-        show(format_change(one))
+        yield say("Nothing to roll back: it is as it was at {point}.", point=name)
+    yield from map(format_change, report.beliefs)
     for line in report.left_out:
-        show(f"  {say('left out: {what}', what=translate(line))}")
+        yield f"  {say('left out: {what}', what=translate(line))}"
     if report.job:
-        show(say("take it back: kimi-memory undo {job}", job=report.job))
+        yield say("take it back: kimi-memory undo {job}", job=report.job)

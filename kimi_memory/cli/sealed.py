@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import foretell, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import foretell, say, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.sealed_folders import (
     add_recipient,
@@ -68,14 +66,12 @@ def run(arguments: Namespace) -> int:
     step = arguments.step
     if step == "list":
         found = list_recipients(arguments.folder)
-        show_result(arguments, found, found)
-        return 0
+        return show_result(arguments, found, found)
     if getattr(arguments, "dry_run", False):
         return foretell(arguments, _foretell(arguments))
     line = _carry_out(arguments)
     place = arguments.mount if step == "close" else arguments.folder
-    show_result(arguments, {step: str(place)}, line)
-    return 0
+    return show_result(arguments, {step: str(place)}, line)
 
 
 def _carry_out(arguments: Namespace) -> str:
@@ -101,7 +97,7 @@ def _carry_out(arguments: Namespace) -> str:
         keys = _find_keys(arguments)
         for key in keys.values():
             add_recipient(folder, key, arguments.identity)
-        return say("{key} can open {folder} now.", key=_name_all(keys), folder=folder)
+        return say("{key} can open {folder} now.", key=", ".join(keys), folder=folder)
     key = arguments.key[:80]
     remove_recipient(folder, arguments.key, arguments.identity)
     return say(
@@ -122,7 +118,7 @@ def _foretell(arguments: Namespace) -> str:
         keys = _find_keys(arguments)
         for one in keys.values():
             add_recipient(folder, one, arguments.identity, dry_run=True)
-        return say("Would let {key} open {folder}.", key=_name_all(keys), folder=folder)
+        return say("Would let {key} open {folder}.", key=", ".join(keys), folder=folder)
     remove_recipient(folder, arguments.key, arguments.identity, dry_run=True)
     key = arguments.key[:80]
     return say("Would encrypt all of {folder} anew, without {key}.", key=key, folder=folder)
@@ -154,7 +150,3 @@ def _find_keys(arguments: Namespace) -> dict[str, str]:
             "one with 'kimi-memory space add … --recipient KEY'."
         )
     return found
-
-
-def _name_all(keys: Mapping[str, str]) -> str:
-    return ", ".join(keys)

@@ -33,14 +33,7 @@ def add_server(parser: ArgumentParser) -> None:
     """Declare where a server listens, and for whom."""
     parser.add_argument("--host", default="127.0.0.1", help="address; default: 127.0.0.1")
     parser.add_argument("--port", type=int, default=8378, help="port, 0 for any; default: 8378")
-    parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME",
-        help="a name under which clients call this server; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--allow-origin", action="append", default=[], metavar="URL",
-        help="a page that may call it from a browser; may be repeated",
-    )  # fmt: skip
+    add_callers(parser, "server")
     parser.add_argument(
         "--below", type=Path, metavar="FOLDER",
         help="serve the memories in that folder as well, each as /m/NAME",
@@ -52,6 +45,18 @@ def add_server(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-body", type=int, default=1024 * 1024, metavar="BYTES",
         help="largest request; default: 1 MiB",
+    )  # fmt: skip
+
+
+def add_callers(parser: ArgumentParser, server: str) -> None:
+    """Declare under which names clients call a server, and from which pages."""
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help=f"a name under which clients call this {server}; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL",
+        help="a page that may call it from a browser; may be repeated",
     )  # fmt: skip
 
 
@@ -100,18 +105,23 @@ def serving_of(arguments: Namespace) -> Serving:
     below = arguments.below.expanduser().resolve() if arguments.below else None
     if below and not below.is_dir():
         raise UsageError(f"--below {below} is no folder. Name the one that the memories are in.")
-    names = Names(
-        bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
-        hosts=tuple(arguments.allow_host),
-        origins=tuple(arguments.allow_origin),
-    )
     return Serving(
         root=find_memory(arguments).resolve(),
         home=Home.of_user(),
-        names=names,
+        names=names_of(arguments),
         port=arguments.port,
         below=below,
         limits=Limits(body_bytes=arguments.max_body, per_second=arguments.rate),
+    )
+
+
+def names_of(arguments: Namespace) -> Names:
+    """Return the names that a server goes by."""
+    return Names(
+        # A name may lead to several addresses; the server listens on one.
+        bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
+        hosts=tuple(arguments.allow_host),
+        origins=tuple(arguments.allow_origin),
     )
 
 
@@ -151,25 +161,21 @@ def _create_token(arguments: Namespace) -> int:
 
 
 def _list_tokens(arguments: Namespace) -> int:
-    found = _open_tokens(arguments).all()
-    if arguments.json:
-        show_json([hidden(token) for token in found])
-        return 0
+    found, lines = _open_tokens(arguments).all(), []
     for token in found:
         parts = ("project", "agent", "user", "session", "member")
         bound = [f"{part} {name}" for part in parts if (name := getattr(token, part))]
         bound += ["shared"] if token.shared else []
-        show(f"{token.id}  {token.name}  {', '.join(token.scopes)}  {' '.join(bound)}".rstrip())
-    if not found:
-        show("No tokens. Without one, only this machine is served.")
-    return 0
+        row = f"{token.id}  {token.name}  {', '.join(token.scopes)}  {' '.join(bound)}"
+        lines.append(row.rstrip())
+    none = ["No tokens. Without one, only this machine is served."]
+    return show_result(arguments, [hidden(token) for token in found], lines or none)
 
 
 def _remove_token(arguments: Namespace) -> int:
     token = _open_tokens(arguments).remove(arguments.id)
-    show_result(
+    return show_result(
         arguments,
         {"removed": token.id},
         f"Removed {token.id}, {token.name}. A running server refuses it from now on.",
     )
-    return 0

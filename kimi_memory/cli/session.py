@@ -13,12 +13,12 @@ from kimi_memory.cli.shared import (
     open_memory,
     parse_json,
     read_input,
+    say,
     show,
     show_json,
     show_note,
     show_result,
 )
-from kimi_memory.cli.terminal import say
 from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.session_list import list_sessions

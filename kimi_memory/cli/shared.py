@@ -1,41 +1,269 @@
-"""What commands share: finding the memory, printing values."""
+"""What commands share: finding the memory, printing values, differences and text for a terminal.
+
+Text is in the reader's language, as wide as the terminal, in colours, page by page.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
+import shlex
+import shutil
+import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, read_settings, unknown_settings, user_host
-from kimi_memory.cli.diffs import show_diff
-from kimi_memory.cli.terminal import (
-    count_columns,
-    find_width,
-    pad,
-    paint,
-    print_error,
-    say,
-    translate,
-    wrap,
-)
 from kimi_memory.config import MARKER, Settings
-from kimi_memory.domain.change import Actor, read_run
+from kimi_memory.domain.ids import read_run
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError, NotAMemoryError, UsageError
+from kimi_memory.formats.chinese import (
+    read_chinese,
+    translate_check,
+    translate_finding,
+    translate_message,
+)
 from kimi_memory.formats.json_values import plain
 from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.counted import AGREEING, agree
 from kimi_memory.nlp.basic.safe_text import printable, printable_line
-from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
+from kimi_memory.nlp.basic.sentences import count_columns, cut, pad, wrap
+from kimi_memory.nlp.dates.vocabulary import Zone, day_in, from_clocks
+from kimi_memory.store.files.code_branch import FILE as FOLLOWED
 from kimi_memory.store.files.code_branch import find_working_copy
 
 if TYPE_CHECKING:
     from kimi_memory.domain.job import JobReport
+
+__all__ = [
+    "count_columns",
+    "cut",
+    "find_locale",
+    "find_width",
+    "is_coloured",
+    "pad",
+    "paged",
+    "paint",
+    "paint_diff",
+    "print_error",
+    "say",
+    "say_check",
+    "say_finding",
+    "translate",
+    "wrap",
+]
+
+_NARROWEST = 40
+"""Fewer columns are not laid out for: most would be indentation."""
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+_COUNTED = re.compile(rf"{{(\w+)}} (?P<words>{AGREEING})")
+
+_OPTIONS = "FRX"
+"""Of less: end where all fits on one screen, show colours, and leave the text on the screen."""
+
+
+def find_width(stream: TextIO | None = None) -> int:
+    """Return how many columns lines are laid out for; 0 where they stay as they are.
+
+    Args:
+        stream: where they are printed; standard output if None.
+    """
+    # Programs that read a pipe need each line whole.
+    if not (stream or sys.stdout).isatty():
+        return 0
+    return max(_NARROWEST, shutil.get_terminal_size().columns)
+
+
+def print_error(text: str) -> None:
+    """Print a line, safe to print already, to standard error, as wide as the terminal."""
+    for part in wrap(text, find_width(sys.stderr)):
+        print(part, file=sys.stderr)
+
+
+def is_coloured() -> bool:
+    """Whether standard output takes colours and the reader wants them."""
+    # https://no-color.org: any value but an empty one turns them off.
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def paint(text: str, style: str) -> str:
+    """Return a text, safe to print already, in a style where there are colours."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if text and is_coloured() else text
+
+
+def paint_diff(line: str) -> str:
+    """Return a line of a diff, safe to print already, in the colours git has."""
+    if line.startswith(("--- ", "+++ ", "diff ", "index ")):
+        return paint(line, "bold")
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return paint(line, styles[line[0]]) if line[:1] in styles else line
+
+
+def find_locale() -> str:
+    """Return the language that the terminal speaks, as POSIX looks for it."""
+    # In the order of POSIX: the first that is set decides.
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    return next((value for name in names if (value := os.environ.get(name))), "")
+
+
+def say(text: str, **values: object) -> str:
+    """Return an English text in the reader's language, with values in their places."""
+    if _reads_chinese():
+        text = read_chinese().get(text, text)
+    elif values:
+        text = _COUNTED.sub(lambda found: _agree(found, values), text)
+    return text.format(**values) if values else text
+
+
+def _agree(found: re.Match[str], values: Mapping[str, object]) -> str:
+    """Return a place for a number and the words after it, in the singular where it is one."""
+    value = values.get(found[1])
+    count = value if type(value) is int else 0
+    return f"{{{found[1]}}} {agree(count, found['words'])}"
+
+
+def translate(text: str) -> str:
+    """Return an English message, its values in their places already, in the reader's language."""
+    return translate_message(text) if _reads_chinese() else text
+
+
+def say_finding(text: str) -> str:
+    """Return what a check found in the reader's language, with the parts that have one."""
+    return translate_finding(text) if _reads_chinese() else text
+
+
+def say_check(name: str) -> str:
+    """Return the name of a check in the reader's language."""
+    return translate_check(name) if _reads_chinese() else name
+
+
+def _reads_chinese() -> bool:
+    return find_locale().startswith("zh")
+
+
+class _Terminal(io.StringIO):
+    """Output that goes to a terminal a little later."""
+
+    def isatty(self) -> bool:
+        """Whether a person reads it."""
+        return True
+
+
+@contextmanager
+def paged() -> Iterator[None]:
+    """Show what is printed meanwhile through a pager if it is longer than the terminal is high."""
+    shown = sys.stdout
+    if not shown.isatty():
+        yield
+        return
+    sys.stdout = kept = _Terminal()
+    try:
+        yield
+    finally:
+        sys.stdout = shown
+        _show(kept.getvalue())
+
+
+def _show(text: str) -> None:
+    size = shutil.get_terminal_size()
+    rows = sum(1 + max(0, count_columns(one) - 1) // size.columns for one in text.splitlines())
+    pager = _find_pager() if rows >= size.lines else []
+    if not pager:
+        print(text, end="", flush=True)
+        return
+    options = {"LESS": _OPTIONS, "LESSCHARSET": "utf-8"}
+    # The reader ends it: to stop it with an error of ours would leave the terminal in its state.
+    subprocess.run(pager, input=text, encoding="utf-8", env={**options, **os.environ}, check=False)
+
+
+def _find_pager() -> list[str]:
+    """Return the command of the reader's pager; empty where there is none."""
+    words = shlex.split(os.environ.get("PAGER", "less"))
+    if not words or words[0] == "cat" or shutil.which(words[0]) is None:
+        return []
+    return words
+
+
+_STAMP = re.compile(r"[+-](?:updated|verified): \d{4}-")
+"""When a note was written or looked at: each job sets it anew."""
+_BOOKS = re.compile(r"(?:mid-term/jobs/|short-term/recalls|mid-term/tombstones)")
+"""Files that say how something was done; what was done stands in the others."""
+
+
+def show_diff(diff: str, indent: str = "", *, whole: bool = False) -> None:
+    """Print a diff.
+
+    Args:
+        diff: a unified one of any number of files.
+        indent: stands before each line.
+        whole: also the stamps and records that only keep the books.
+    """
+    width = find_width()
+    for line in diff.splitlines() if whole else fold_books(diff):
+        for part in wrap(f"{indent}{printable(line)}", width):
+            # All parts of a long line look like its first.
+            print(indent + paint_diff(line[:1] + part.removeprefix(indent).removeprefix(line[:1])))
+
+
+def fold_books(diff: str) -> Iterator[str]:
+    """Yield the lines of a diff that say something; files of records are only counted."""
+    left_out = 0
+    lines = diff.splitlines()
+    starts = [at for at, line in enumerate(lines) if _is_start(lines, at)]
+    yield from lines[: starts[0] if starts else None]
+    for start, end in pairwise([*starts, len(lines)]):
+        file = lines[start:end]
+        if _BOOKS.match(_find_path(file)):
+            left_out += 1
+        else:
+            yield from _without_stamps(file)
+    if left_out:
+        yield say("({count} files of records left out; --all shows them)", count=left_out)
+
+
+def _is_start(lines: list[str], at: int) -> bool:
+    """Whether the part of a file begins at a line."""
+    if lines[at].startswith("diff --git "):
+        return True
+    # git's own line stands above these two; a removed line may look like the first.
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    if not (lines[at].startswith("--- ") and below.startswith("+++ ")):
+        return False
+    return not any(line.startswith("diff --git ") for line in lines[max(0, at - 6) : at])
+
+
+def _find_path(file: list[str]) -> str:
+    named = [line[6:] for line in file[:7] if line.startswith(("--- a/", "+++ b/"))]
+    return named[-1] if named else ""
+
+
+def _without_stamps(file: list[str]) -> Iterator[str]:
+    """Yield a file's part without the stamps, and without hunks of stamps alone."""
+    starts = [at for at, line in enumerate(file) if line.startswith("@@ ")]
+    hunks = [_drop_stamps(file[start:end]) for start, end in pairwise([*starts, len(file)])]
+    told = [hunk for hunk in hunks if any(line[:1] in ("+", "-") for line in hunk[1:])]
+    # A renamed file has no hunks, and says something all the same.
+    if told or not hunks:
+        yield from file[: starts[0] if starts else None]
+        yield from chain.from_iterable(told)
+
+
+def _drop_stamps(hunk: list[str]) -> list[str]:
+    return [line for line in hunk if not _STAMP.match(line)]
 
 
 def find_person() -> Actor:
@@ -74,6 +302,8 @@ def open_memory(arguments: Namespace, *, follow: bool = False) -> Memory:
 
 def follow_code(root: Path) -> Path:
     """Return the working copy for the branch of code that is checked out here, or the memory."""
+    if not (root / FOLLOWED).is_file():
+        return root
     name, place = find_working_copy(str(root), str(Path.cwd()))
     if not name:
         return root
@@ -241,8 +471,8 @@ def show_json(value: object) -> None:
     print(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
-def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) -> None:
-    """Print a value as JSON where that was asked for, else a text or lines for people."""
+def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) -> int:
+    """Print a value as JSON where asked for, else text or lines for people; return the code 0."""
     if arguments.json:
         show_json(value)
     elif isinstance(text, str):
@@ -250,12 +480,12 @@ def show_result(arguments: Namespace, value: object, text: str | Iterable[str]) 
     else:
         for line in text:
             show(line)
+    return 0
 
 
 def foretell(arguments: Namespace, line: str) -> int:
     """Print what a dry run would do; return the exit code."""
-    show_result(arguments, {"would": line}, line)
-    return 0
+    return show_result(arguments, {"would": line}, line)
 
 
 def moment(text: str, zone: Zone) -> datetime:

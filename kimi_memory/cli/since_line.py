@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import say
 
 if TYPE_CHECKING:
     from kimi_memory.domain.past import Since

@@ -9,19 +9,22 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.log import Screen
 from kimi_memory.cli.shared import (
     find_memory,
     foretell,
     open_memory,
+    pad,
+    say,
+    say_finding,
     show,
     show_json,
     show_result,
+    translate,
 )
 from kimi_memory.cli.space_budget import add_budget_step, keep_budget
 from kimi_memory.cli.space_issuer import add_issuer_steps, log_in, set_issuer
 from kimi_memory.cli.space_recall import add_recall_step, recall_memories
-from kimi_memory.cli.terminal import pad, say, say_finding, translate
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.domain.space_types import ACTING, ALL_ACTIONS, KINDS, ROLES, Audit, Member
 from kimi_memory.errors import DeniedError, NotAMemoryError, UsageError
@@ -70,14 +73,11 @@ def _add_member_steps(steps) -> None:  # type: ignore[no-untyped-def]  # noqa: A
             help="what it may do; each role includes those before it; may be repeated",
         )  # fmt: skip
         step.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    steps.choices["add"].add_argument(
-        "--kind", choices=KINDS, default="user", help="what it is; default: user"
-    )
-    steps.choices["add"].add_argument("--name", default="", help="its name for people to read")
-    steps.choices["add"].add_argument(
-        "--identity", default="", help="what the issuer calls this person or group"
-    )
-    steps.choices["add"].add_argument(
+    add = steps.choices["add"]
+    add.add_argument("--kind", choices=KINDS, default="user", help="what it is; default: user")
+    add.add_argument("--name", default="", help="its name for people to read")
+    add.add_argument("--identity", default="", help="what the issuer calls this person or group")
+    add.add_argument(
         "--recipient", default="", metavar="KEY",
         help="its public key of age or ssh, for 'kimi-memory sealed add --space'",
     )  # fmt: skip
@@ -134,8 +134,7 @@ def _create(arguments: Namespace, home: Home) -> int:
         "--role reader', and share a memory with 'kimi-memory space share'.",
         space=space.name, folder=space.root,
     )  # fmt: skip
-    show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
-    return 0
+    return show_result(arguments, {"name": space.name, "folder": str(space.root)}, line)
 
 
 def _refuse_secrets(home: Home, arguments: Namespace) -> None:
@@ -153,7 +152,8 @@ def _open_space(home: Home, arguments: Namespace) -> SpaceFolder:
     if not found:
         raise UsageError("There is no space. Make one with 'kimi-memory space create NAME'.")
     if len(found) > 1:
-        raise UsageError(f"There are {len(found)} spaces. Name one with --space: {_join(found)}.")
+        names = ", ".join(found)
+        raise UsageError(f"There are {len(found)} spaces. Name one with --space: {names}.")
     return SpaceFolder.open(home, found[0])
 
 
@@ -168,27 +168,27 @@ def _list_spaces(arguments: Namespace, home: Home) -> int:
         )  # fmt: skip
         lines.append(f"{name:<16} {counts:<28} {one['folder']}")
     none = say("No spaces. Make one with 'kimi-memory space create NAME'.")
-    show_result(arguments, found, "\n".join(lines) or none)
-    return 0
+    return show_result(arguments, found, "\n".join(lines) or none)
 
 
 def _list_members(arguments: Namespace, space: SpaceFolder) -> int:
     members = list(space.members.values())
-    if arguments.json:
-        show_json({"space": space.about, "members": members})
-        return 0
+    found = {"space": space.about, "members": members}
+    return show_result(arguments, found, _format_members(space, members))
+
+
+def _format_members(space: SpaceFolder, members: list[Member]) -> Iterator[str]:
     for id, name in space.about.memories.items():
-        show(f"{pad(say('shares'), 7)} {name}  {id}  {space.root_of(id)[1]}")
+        yield f"{pad(say('shares'), 7)} {name}  {id}  {space.root_of(id)[1]}"
     for one in members:
         since = say("since {day}", day=f"{one.added:%Y-%m-%d}")
         as_ = say("is {identity} to the issuer", identity=one.identity) if one.identity else ""
-        parts = (f"{pad(say(one.kind), 7)} {_title(one)}", _join(one.roles), since, as_)
-        show("  ".join(filter(None, parts)))
+        parts = (f"{pad(say(one.kind), 7)} {_title(one)}", ", ".join(one.roles), since, as_)
+        yield "  ".join(filter(None, parts))
     if space.about.issuer:
-        show(say("People of {issuer} come in, too.", issuer=space.about.issuer))
+        yield say("People of {issuer} come in, too.", issuer=space.about.issuer)
     if not members:
-        show(say("No members. Take somebody in with 'kimi-memory space add NAME --role reader'."))
-    return 0
+        yield say("No members. Take somebody in with 'kimi-memory space add NAME --role reader'.")
 
 
 def _add(arguments: Namespace, space: SpaceFolder) -> int:
@@ -204,20 +204,18 @@ def _add(arguments: Namespace, space: SpaceFolder) -> int:
     if made.kind in ACTING:
         hint = "A token for it: 'kimi-memory serve token add {member} --member {member}'."
         line += " " + say(hint, member=sub)
-    show_result(arguments, made, line)
-    return 0
+    return show_result(arguments, made, line)
 
 
 def _grant(arguments: Namespace, space: SpaceFolder) -> int:
     before, roles = space.member(arguments.member), arguments.role
     made = space.grant(before.sub, roles)
-    named = {**_named(space, before.sub, roles), "before": _join(before.roles)}
+    named = {**_named(space, before.sub, roles), "before": ", ".join(before.roles)}
     if arguments.dry_run:
         line = "Would make {member}, who is {before}, {roles} instead."
         return foretell(arguments, say(line, **named))
     line = say("{member} was {before} in {space}, and is {roles} now.", **named)
-    show_result(arguments, made, line)
-    return 0
+    return show_result(arguments, made, line)
 
 
 def _remove(arguments: Namespace, space: SpaceFolder) -> int:
@@ -231,8 +229,7 @@ def _remove(arguments: Namespace, space: SpaceFolder) -> int:
         "have been copied.",
         member=sub, space=space.name,
     )  # fmt: skip
-    show_result(arguments, gone, line)
-    return 0
+    return show_result(arguments, gone, line)
 
 
 def _share(arguments: Namespace, space: SpaceFolder) -> int:
@@ -247,8 +244,7 @@ def _share(arguments: Namespace, space: SpaceFolder) -> int:
         "{name} is shared in {space}. 'kimi-memory space who {name}' says who may do what.",
         name=name, space=space.name,
     )  # fmt: skip
-    show_result(arguments, {"id": id, "name": name, "folder": str(root)}, line)
-    return 0
+    return show_result(arguments, {"id": id, "name": name, "folder": str(root)}, line)
 
 
 def _unshare(arguments: Namespace, space: SpaceFolder) -> int:
@@ -262,8 +258,7 @@ def _unshare(arguments: Namespace, space: SpaceFolder) -> int:
         "{name} ({folder}) is in no space any more; nothing in it changed.",
         name=arguments.name, folder=root,
     )  # fmt: skip
-    show_result(arguments, {"id": id, "folder": str(root)}, line)
-    return 0
+    return show_result(arguments, {"id": id, "folder": str(root)}, line)
 
 
 def _find_id(arguments: Namespace, space: SpaceFolder) -> str:
@@ -278,7 +273,7 @@ def _find_id(arguments: Namespace, space: SpaceFolder) -> str:
     for id in held:
         if len(held) == 1 or str(space.root_of(id)[1]) == here:
             return id
-    names = _join(list(space.about.memories.values())) or "there is none yet"
+    names = ", ".join(space.about.memories.values()) or "there is none yet"
     raise UsageError(f"Name a memory of the space {space.name}: {names}.")
 
 
@@ -293,18 +288,15 @@ def _who(arguments: Namespace, space: SpaceFolder) -> int:
         }
         for one in space.members.values()
     }
-    if arguments.json:
-        show_json(found)
-        return 0
-    for sub, may in found.items():
-        if may or not arguments.action:
-            show(f"{_title(space.member(sub))}  {_join(list(may)) or say('nothing')}")
+    lines = [
+        f"{_title(space.member(sub))}  {', '.join(may) or say('nothing')}"
+        for sub, may in found.items()
+        if may or not arguments.action
+    ]
     if not any(found.values()):
-        nobody = (
-            "Nobody may do this there." if arguments.action else "Nobody may do anything there."
-        )
-        show(say(nobody))
-    return 0
+        nobody = "Nobody may do anything there."
+        lines.append(say("Nobody may do this there." if arguments.action else nobody))
+    return show_result(arguments, found, lines)
 
 
 def _check(arguments: Namespace, space: SpaceFolder) -> int:
@@ -344,7 +336,7 @@ def _format_record(record: Audit, space: SpaceFolder) -> Iterator[str]:
         yield say("not written by this machine, or changed since")
     if record.count:
         yield say("{count} shown", count=record.count)
-    by = _join(record.policies)
+    by = ", ".join(record.policies)
     told = "allowed" if record.decision == "allow" else "DENIED"
     yield say(f"{told} by {{policies}}", policies=by) if by else say(told)
 
@@ -365,34 +357,26 @@ def _verify(arguments: Namespace, space: SpaceFolder) -> int:
 
     known, silent = find_carried(space)
     found = space.log.verify(known)
-    if arguments.json:
-        show_json({**plain(found), "not_asked": silent})
-    elif found.faults:
-        for fault in found.faults:
-            show(f"✗ {fault.place}: {say_finding(fault.why)}")
-    else:
+    lines = [f"✗ {fault.place}: {say_finding(fault.why)}" for fault in found.faults]
+    if not found.faults:
         line = say(
             "{records} records of this machine follow each other and end where they should; "
             "{commits} commits name records that are there.",
             records=found.records, commits=found.checkpoints,
         )  # fmt: skip
-        show(f"✓ {line}")
+        lines.append(f"✓ {line}")
         if found.carried:
             line = "{count} records of change logs name lines that are there."
-            show(f"✓ {say(line, count=found.carried)}")
-    for one in [] if arguments.json else silent:
-        show(f"! {say('not compared with the change log of {log}', log=one)}")
+            lines.append(f"✓ {say(line, count=found.carried)}")
+    lines += [f"! {say('not compared with the change log of {log}', log=one)}" for one in silent]
+    show_result(arguments, {**plain(found), "not_asked": silent}, lines)
     return int(bool(found.faults))
 
 
 def _named(space: SpaceFolder, sub: str, roles: list[str]) -> dict[str, str]:
-    return {"member": sub, "space": space.name, "roles": _join(roles)}
+    return {"member": sub, "space": space.name, "roles": ", ".join(roles)}
 
 
 def _title(member: Member) -> str:
     named = f" ({member.name})" if member.name != member.sub else ""
     return f"{member.sub}{named}"
-
-
-def _join(names: list[str] | tuple[str, ...]) -> str:
-    return ", ".join(names)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from kimi_memory.cli.shared import foretell, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import foretell, say, show_result
 from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import UsageError
 from kimi_memory.spaces.budget import SpaceBudgets
@@ -37,5 +36,5 @@ def keep_budget(arguments: Namespace, space: SpaceFolder) -> int:
     line = "{space}: {spent} tokens today, of {most}." if most else "{space}: {spent} tokens today."
     lines = [say(line, space=space.name, spent=f"{whole:,}", most=f"{most:,}")]
     lines += [f"  {name}  {count:,}" for name, count in spent.items() if count]
-    show_result(arguments, {"tokens_per_day": most, "spent": whole, "memories": spent}, lines)
-    return 0
+    found = {"tokens_per_day": most, "spent": whole, "memories": spent}
+    return show_result(arguments, found, lines)

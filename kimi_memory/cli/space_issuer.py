@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from kimi_memory.cli.shared import foretell, show_note, show_result
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import foretell, say, show_note, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.spaces import issuers
 from kimi_memory.spaces.people import asking_of
@@ -47,8 +46,7 @@ def set_issuer(arguments: Namespace, space: SpaceFolder) -> int:
         )  # fmt: skip
     else:
         line = say("No issuer is believed in {space} any more.", space=space.name)
-    show_result(arguments, asking, line)
-    return 0
+    return show_result(arguments, asking, line)
 
 
 def log_in(arguments: Namespace, space: SpaceFolder) -> int:
@@ -63,5 +61,4 @@ def log_in(arguments: Namespace, space: SpaceFolder) -> int:
         show_note(say("Open {url} and type {code} there.", url=url, code=code))
 
     token = issuers.log_in(asking_of(about), about.client, ask)
-    show_result(arguments, {"token": token}, token)
-    return 0
+    return show_result(arguments, {"token": token}, token)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 
-from kimi_memory.cli.shared import show, show_json
-from kimi_memory.cli.terminal import say, translate
+from kimi_memory.cli.shared import say, show_result, translate
 from kimi_memory.server.federated import FoundIn, recall_space
 from kimi_memory.spaces.space_folder import SpaceFolder
 
@@ -23,21 +23,16 @@ def recall_memories(arguments: Namespace, space: SpaceFolder) -> int:
     words = " ".join(arguments.words)
     found = recall_space(space, words, member=arguments.member, limit=arguments.n, via="cli")
     code = int(bool(found.failed))
-    if arguments.json:
-        show_json(found)
-        return code
-    for one in found.hits:
-        _show_hit(one)
-    for name, why in (*found.refused.items(), *found.failed.items()):
-        show(f"{name}: {translate(why)}")
-    if not (found.hits or found.refused or found.failed):
-        show(say("Nothing found."))
+    lines = [line for one in found.hits for line in _format_hit(one)]
+    missing = (*found.refused.items(), *found.failed.items())
+    lines += [f"{name}: {translate(why)}" for name, why in missing]
+    show_result(arguments, found, lines or [say("Nothing found.")])
     return code
 
 
-def _show_hit(one: FoundIn) -> None:
+def _format_hit(one: FoundIn) -> Iterator[str]:
     unit = one.hit.unit
     about = " · ".join(part for part in (say(unit.kind), unit.key or unit.speaker) if part)
-    show(f"{one.memory}  {about}  {one.hit.citation}")
+    yield f"{one.memory}  {about}  {one.hit.citation}"
     for line in one.hit.snippet.splitlines():
-        show(f"    {line}")
+        yield f"    {line}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
-from kimi_memory.cli.merge import print_report
-from kimi_memory.cli.shared import open_memory, show, show_json, show_note
+from kimi_memory.cli.merge import format_report
+from kimi_memory.cli.shared import open_memory, say, show, show_json, show_note, translate
 from kimi_memory.cli.signals import until_signal
-from kimi_memory.cli.terminal import say, translate
 from kimi_memory.domain.sync import SECONDS, SyncOptions, SyncReport
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, NotFoundError, UsageError
 from kimi_memory.operations.sync_remotes import sync_memory
@@ -99,22 +99,23 @@ def _sync(arguments: Namespace) -> int:
         if report.failed:
             show_note(f"kimi-memory: {translate(report.failed)}")
         elif not arguments.json:
-            _print_report(report, dry_run=arguments.dry_run)
+            for line in _format_report(report, dry_run=arguments.dry_run):
+                show(line)
     return next((report.code for report in reports if report.code), 0)
 
 
-def _print_report(report: SyncReport, *, dry_run: bool) -> None:
+def _format_report(report: SyncReport, *, dry_run: bool) -> Iterator[str]:
     sent = "{count} versions to send" if dry_run else "{count} versions sent"
     done = [say("{count} versions received", count=report.received)] if report.received else []
     done += [say(sent, count=report.sent)] if report.sent else []
     state = "" if dry_run else f" · {say('at {commit}', commit=report.head[:10])}"
     if report.lag_ms:
         state += f" · {say('lag {time}', time=_shown_time(report.lag_ms))}"
-    show(f"{report.name}  {say(', ').join(done) or say('nothing new')}{state}")
+    yield f"{report.name}  {say(', ').join(done) or say('nothing new')}{state}"
     for merged in report.merged:
-        print_report(merged, dry_run=dry_run)
+        yield from format_report(merged, dry_run=dry_run)
     for line in report.left_out:
-        show(f"  {say('left out: {what}', what=translate(line))}")
+        yield f"  {say('left out: {what}', what=translate(line))}"
 
 
 def _shown_time(milliseconds: int) -> str:

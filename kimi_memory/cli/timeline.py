@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
-from kimi_memory.cli.listed import NOTE_HELP, find_in_history
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import pad, say, translate
+from kimi_memory.cli.filter_options import NOTE_HELP, find_in_history
+from kimi_memory.cli.shared import open_memory, pad, say, show_result, translate
 from kimi_memory.domain.past import TimelineEntry
 
 
@@ -23,23 +23,20 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         what = find_in_history(memory, arguments.what)
         found = memory.timeline(what, since=arguments.since, until=arguments.until)
-    if arguments.json:
-        show_json(found)
-        return 0
-    note = ""
+    lines, note = list[str](), ""
     for one in found:
         # A key may have been several cards in turn: each begins with its own line.
         if one.note != note:
-            show(f"{one.key or one.path}  {one.note}")
+            lines.append(f"{one.key or one.path}  {one.note}")
             note = one.note
-        _show_entry(one, turns=arguments.turns)
-    return 0
+        lines += _format_entry(one, turns=arguments.turns)
+    return show_result(arguments, found, lines)
 
 
-def _show_entry(one: TimelineEntry, *, turns: bool) -> None:
+def _format_entry(one: TimelineEntry, *, turns: bool) -> Iterator[str]:
     cause, sure = one.cause, f"  {one.confidence:.2f}" if one.confidence else ""
     at, change = f"{cause.at:%Y-%m-%d %H:%M}", pad(say(one.change), 10)
-    show(f"  v{cause.version:<5} {at}  {change} {one.says}{sure}")
+    yield f"  v{cause.version:<5} {at}  {change} {one.says}{sure}"
     start = f"{one.valid_from:%Y-%m-%d}" if one.valid_from else ""
     end = f"{one.valid_to:%Y-%m-%d}" if one.valid_to else ""
     so = "so from {start} to {end}" if end else "so from {start}" if start else ""
@@ -49,6 +46,6 @@ def _show_entry(one: TimelineEntry, *, turns: bool) -> None:
     merged = say("a merge") if cause.merged else ""
     by = cause.model or ("" if cause.job else cause.author)
     parts = (say(one.status), so, cause.short, why, merged, by)
-    show(f"         {'  '.join(part for part in parts if part)}")
+    yield f"         {'  '.join(part for part in parts if part)}"
     if turns and one.sources:
-        show(f"         {say('turns')}  {', '.join(one.sources)}")
+        yield f"         {say('turns')}  {', '.join(one.sources)}"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.listed import NOTE_HELP, find_named
-from kimi_memory.cli.shared import open_memory, show, show_field, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.filter_options import NOTE_HELP, find_named
+from kimi_memory.cli.shared import open_memory, say, show, show_field, show_json
 from kimi_memory.jobs.trace import Evidence, Trace
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 # Whole sessions may stand in a trace; the beginning tells which is meant.
 _LONGEST = 400

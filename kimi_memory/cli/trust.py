@@ -9,8 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import show, show_json
-from kimi_memory.cli.terminal import pad, say
+from kimi_memory.cli.shared import pad, say, show_result
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.store.git.signers import Signer, Signers, read_key
@@ -52,16 +51,13 @@ def run(arguments: Namespace) -> int:
         found = signers.remove(arguments.principal)
     else:
         found = signers.read()
-    if arguments.json:
-        show_json(found)
-        return 0
     gone = f"{say('removed')} " if arguments.step == "remove" else ""
+    lines = []
     for one in found:
         until = f"  {say('until')} {one.until}" if one.until else ""
-        show(f"{gone}{pad(one.principal, 24)} {one.level:<7} {one.key[:60]}{until}")
-    if not found:
-        show(say("No keys are known. Add one with 'kimi-memory trust add NAME KEY.pub'."))
-    return 0
+        lines.append(f"{gone}{pad(one.principal, 24)} {one.level:<7} {one.key[:60]}{until}")
+    none = say("No keys are known. Add one with 'kimi-memory trust add NAME KEY.pub'.")
+    return show_result(arguments, found, lines or [none])
 
 
 def _add_signer(arguments: Namespace, home: Home, signers: Signers) -> Signer:

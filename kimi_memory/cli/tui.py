@@ -10,8 +10,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cli.keys import edit_text
-from kimi_memory.cli.shared import find_memory, find_person
-from kimi_memory.cli.terminal import find_locale
+from kimi_memory.cli.shared import find_locale, find_memory, find_person
 from kimi_memory.errors import UsageError
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import day_argument, open_memory, show, show_json
-from kimi_memory.cli.terminal import pad, say
-from kimi_memory.domain.change import digest
-from kimi_memory.domain.job import Job
+from kimi_memory.cli.shared import day_argument, open_memory, pad, say, show_result
+from kimi_memory.domain.job import Job, digest
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.pages import is_page
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.undo_many import undo_agent, undo_day, undo_last
 
 
@@ -44,15 +42,13 @@ def run(arguments: Namespace) -> int:
         jobs = _undo_jobs(memory, arguments)
         zone, title = memory.zone, "Would undo" if arguments.dry_run else "Undone"
         told = [_describe_files(memory, job, undone=not arguments.dry_run) for job in jobs]
-    if arguments.json:
-        show_json(jobs if arguments.day or arguments.agent else jobs[0])
-        return 0
+    lines = []
     for job, done in zip(jobs, told, strict=True):
         at = f"{in_zone(job.at, zone):%Y-%m-%d %H:%M}"
-        show(say(f"{title}: {{job}} of {{at}}", job=job.id, at=at))
-        for effect in job.effects:
-            show(f"  {pad(say(done[effect.path]), 9)} {effect.path}")
-    return 0
+        lines.append(say(f"{title}: {{job}} of {{at}}", job=job.id, at=at))
+        lines += [f"  {pad(say(done[one.path]), 9)} {one.path}" for one in job.effects]
+    found = jobs if arguments.day or arguments.agent else jobs[0]
+    return show_result(arguments, found, lines)
 
 
 def _undo_jobs(memory: Memory, arguments: Namespace) -> list[Job]:

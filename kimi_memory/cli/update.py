@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.cli.import_ import print_result
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import open_memory, say, show, show_json
 from kimi_memory.operations.import_memories import Imported, import_store, list_sources
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 from kimi_memory.cli.findings import show_findings
 from kimi_memory.cli.progress import Progress
-from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.cli.terminal import say_finding
+from kimi_memory.cli.shared import open_memory, say_finding, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.verify_history import verify_history
@@ -50,30 +50,23 @@ def _compare_with_rebuilt(arguments: Namespace) -> int:
     """Compare the index with one built anew; the other checks are not part of this."""
     with open_memory(arguments) as memory, Progress("files") as progress:
         found = rebuild(memory, progress.set)
-    if arguments.json:
-        show_json(found)
-    else:
-        _print_comparison(found)
+    show_result(arguments, found, _format_comparison(found))
     # Rebuilding is slow and proves what `verify` alone cannot, so it is asked for by name.
     return int(not found.same)
 
 
-def _print_comparison(found: Rebuilt) -> None:
-    _show(_format_side("in use", found.live))
-    _show(_format_side("anew", found.rebuilt))
+def _format_comparison(found: Rebuilt) -> Iterator[str]:
+    yield say_finding(_format_side("in use", found.live))
+    yield say_finding(_format_side("anew", found.rebuilt))
     for note in found.notes:
-        _show(f"note: {note}")
+        yield say_finding(f"note: {note}")
     for difference in found.differences:
-        show(f"✗ {say_finding(difference)}")
+        yield f"✗ {say_finding(difference)}"
+    end = "The index is not what the files make of it. Run 'kimi-memory index --full'."
     if found.same:
         ranked = f"{found.questions} questions ranked alike"
-        _show(f"✓ The same files give the same index: {ranked}, {found.seconds:.1f} s.")
-    else:
-        _show("The index is not what the files make of it. Run 'kimi-memory index --full'.")
-
-
-def _show(text: str) -> None:
-    show(say_finding(text))
+        end = f"✓ The same files give the same index: {ranked}, {found.seconds:.1f} s."
+    yield say_finding(end)
 
 
 def _format_side(name: str, side: Side) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show_result
 from kimi_memory.errors import UsageError
 from kimi_memory.past.naming import list_versions
 
@@ -26,10 +26,8 @@ def run(arguments: Namespace) -> int:
         found = list_versions(
             memory.history, memory.points, limit=arguments.limit, every=arguments.all
         )
-    if arguments.json:
-        show_json(found)
-        return 0
+    lines = []
     for one in found:
         label = "  ".join(part for part in (", ".join(one.names), one.job or one.subject) if part)
-        show(f"v{one.version:<5} {one.at:%Y-%m-%d %H:%M}  {one.commit[:10]}  {label}")
-    return 0
+        lines.append(f"v{one.version:<5} {one.at:%Y-%m-%d %H:%M}  {one.commit[:10]}  {label}")
+    return show_result(arguments, found, lines)

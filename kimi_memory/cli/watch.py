@@ -12,7 +12,7 @@ from kimi_memory.cli.signals import until_signal
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.operations.watcher import EVERY_SECONDS, SETTLE_MS, Batch, watch
 
 # A pull changes hundreds of files at once, and the line must stay one line.

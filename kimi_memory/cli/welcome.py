@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.overview import format_next
-from kimi_memory.cli.shared import find_memory, leave, open_memory, show, show_json
-from kimi_memory.cli.terminal import say
+from kimi_memory.cli.shared import find_memory, leave, open_memory, say, show_result
 from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotAMemoryError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
@@ -29,11 +29,7 @@ def welcome(arguments: Namespace, parser: ArgumentParser) -> int:
     with open_memory(arguments) as memory:
         found = _describe(memory)
         leave(memory)
-        if arguments.json:
-            show_json(found)
-        else:
-            _show(memory, found)
-    return 0
+        return show_result(arguments, found, _format_lines(memory, found))
 
 
 def _describe(memory: Memory) -> dict[str, Any]:
@@ -53,20 +49,12 @@ def _describe(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _show(memory: Memory, found: dict[str, Any]) -> None:
-    show(f"{found['name'] or memory.root.name}  {memory.root}")
-    show(
-        say(
-            "{cards} cards and {events} events, from {sessions} sessions ({open} open)",
-            cards=found["cards"],
-            events=found["events"],
-            sessions=found["sessions"],
-            open=found["open_sessions"],
-        )
-    )
+def _format_lines(memory: Memory, found: dict[str, Any]) -> Iterator[str]:
+    yield f"{found['name'] or memory.root.name}  {memory.root}"
+    text = "{cards} cards and {events} events, from {sessions} sessions ({open} open)"
+    yield say(text, open=found["open_sessions"], **found)
     if last := memory.history.log(limit=1):
         at = f"{in_zone(last[0].at, memory.zone):%Y-%m-%d %H:%M}"
-        show(say("Last change {at}: {what}", at=at, what=last[0].subject))
-    show()
-    for line in format_next(found["asks"], found["cards"]):
-        show(line)
+        yield say("Last change {at}: {what}", at=at, what=last[0].subject)
+    yield ""
+    yield from format_next(found["asks"], found["cards"])

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from kimi_memory.agent_hooks.settings import place_of
 from kimi_memory.cli.keys import can_walk
-from kimi_memory.cli.shared import show
-from kimi_memory.cli.terminal import find_locale, paint, say
+from kimi_memory.cli.shared import find_locale, paint, say, show
 from kimi_memory.config import MARKER, parse_settings
 from kimi_memory.errors import FormatError
 from kimi_memory.nlp.basic.safe_text import printable

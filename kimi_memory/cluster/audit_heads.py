@@ -79,8 +79,6 @@ def read_carried(log: ChangeLog, memory: str) -> Iterator[tuple[int, AuditHead]]
         for number, body in found:
             about = json.loads(body).get("about") or {}
             if about.get("why") == _KIND:
-                yield (
-                    number,
-                    AuditHead(about["space"], about["node"], int(about["seq"]), about["hash"]),
-                )
+                seq = int(about["seq"])
+                yield number, AuditHead(about["space"], about["node"], seq, about["hash"])
         after = found[-1][0]

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import RefusedRecordError
 from kimi_memory.formats.log_record import hash_record, is_snapshot
 from kimi_memory.store.files.paths import is_own
@@ -30,8 +30,7 @@ class _LogState:
             self.seq, self.prev = number - 1, record.get("prev", "")
             self.epoch, self.leaders = record["epoch"], {record["epoch"]: record["node"]}
             self.head = record["about"]["commit"]
-        yield from self._check_place(number, record)
-        yield from self._check_epoch(number, record)
+        yield from self._check_order(number, record)
         first = self.txns.setdefault(record["txn"], number)
         if first != number:
             yield f"record {number} repeats {record['txn']} of record {first}"
@@ -41,13 +40,11 @@ class _LogState:
             self.head = commit["id"]
         self.seq, self.epoch, self.prev = number, record["epoch"], hash_record(body)
 
-    def _check_place(self, number: int, record: Mapping[str, Any]) -> Iterator[str]:
+    def _check_order(self, number: int, record: Mapping[str, Any]) -> Iterator[str]:
         if number != self.seq + 1 or record["seq"] != number:
             yield f"record {number} stands where {self.seq + 1} is due"
         if record.get("prev", "") != self.prev:
             yield f"record {number} does not name the one before it"
-
-    def _check_epoch(self, number: int, record: Mapping[str, Any]) -> Iterator[str]:
         epoch, node = record["epoch"], record["node"]
         if epoch < self.epoch:
             yield f"record {number} is of epoch {epoch}, after {self.epoch}"

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,23 +136,15 @@ def _make_home(base: Path, name: str, url: str) -> Opening:
     return Opening(home=home, background=False)
 
 
-def _open_home(base: Path) -> Opening:
-    return Opening(home=Home(base / "config", base / "state"))
-
-
 def _start(folder: Path, what: str, node: str, name: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", __name__, what, str(folder / node), name]
     return subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
 
 
-def _count_turns(memory: Memory) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for path in memory.store.files("short-term"):
-        for line in memory.store.read(path).splitlines() if path.endswith(".jsonl") else ():
-            ref = json.loads(line).get("ref", "")
-            if ref:
-                found[ref] = found.get(ref, 0) + 1
-    return found
+def _count_turns(memory: Memory) -> Counter[str]:
+    files = [path for path in memory.store.files("short-term") if path.endswith(".jsonl")]
+    lines = (line for path in files for line in memory.store.read(path).splitlines())
+    return Counter(ref for line in lines if (ref := json.loads(line).get("ref", "")))
 
 
 def _write(opening: Opening, name: str) -> None:
@@ -177,7 +170,8 @@ def _serve(opening: Opening) -> None:
 
 
 if __name__ == "__main__":
-    chosen = _open_home(Path(sys.argv[2]))
+    base = Path(sys.argv[2])
+    chosen = Opening(home=Home(base / "config", base / "state"))
     if sys.argv[1] == "write":
         _write(chosen, sys.argv[3])
     else:

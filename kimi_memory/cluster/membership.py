@@ -13,7 +13,6 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening, user_host
 from kimi_memory.api.relaying import open_log
 from kimi_memory.cluster.log_length import find_reached
-from kimi_memory.cluster.purging import mark_reached
 from kimi_memory.cluster.refusals import check_copy, check_leader, check_removal
 from kimi_memory.cluster.registry import DeploymentRow, Node, Registry, give_role, measure_load
 from kimi_memory.cluster.renewal import renew_folder
@@ -201,18 +200,17 @@ class Cluster:
         if read_deployment(root) is not None:
             raise UsageError(f"{root} is deployed already. See 'kimi-memory deploy list'.")
         with Memory.open(root, self._opening) as memory:
-            self._check_plain(memory, memory.settings.memory.id)
-
-    def _check_plain(self, memory: Memory, id: str) -> None:
-        if not memory.settings.history.git:
-            raise UsageError("A memory without history cannot be deployed. Set history.git = true.")
-        if memory.store.moved or memory.store.read_only:
-            raise UsageError(f"{memory.root} takes no writes: {memory.store.read_only}. Mend it.")
-        if self.log.read(id, 0, 1):
-            raise UsageError(
-                f"This memory ({id}) has a log already. Copy it from there into a new folder: "
-                "'kimi-memory deploy add NAME --folder PATH'."
-            )
+            id, store = memory.settings.memory.id, memory.store
+            if not memory.settings.history.git:
+                why = "A memory without history cannot be deployed. Set history.git = true."
+                raise UsageError(why)
+            if store.moved or store.read_only:
+                raise UsageError(f"{memory.root} takes no writes: {store.read_only}. Mend it.")
+            if self.log.read(id, 0, 1):
+                raise UsageError(
+                    f"This memory ({id}) has a log already. Copy it from there into a new folder: "
+                    "'kimi-memory deploy add NAME --folder PATH'."
+                )
 
     def add(
         self, name: str, folder: Path, role: Role = "replica", *, keep: Sequence[str] = ()
@@ -260,7 +258,7 @@ class Cluster:
             assert memory.store.relay is not None
             memory.store.relay.follow()
             applied = memory.store.relay.position.place.seq
-        mark_reached(self.log, row.memory, self.node, applied, kept)
+        self.registry.put_reached(row.memory, self.node, applied, kept)
         self.registry.put_deployment(replace(row, status="active", why="", applied=applied))
         return kept
 

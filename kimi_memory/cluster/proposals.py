@@ -9,7 +9,6 @@ is safe to take twice: a turn has its reference, an edit is there or is not.
 from __future__ import annotations
 
 import errno
-import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import keep_blob
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DiskError,
@@ -35,12 +34,13 @@ from kimi_memory.store.files.paths import is_own
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.reading import is_of
 from kimi_memory.store.relay import Relay
-from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, is_mark
 
 TURNS, EDIT = "turns", "edit"
 _PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 _LATE = "it was made before a purge, and may hold what was purged"
+_Bodies = Mapping[str, Mapping[str, Any]]
+"""Proposals, or answers to them, by key."""
 
 
 class Proposer:
@@ -84,9 +84,7 @@ class Proposer:
             if self._is_here(answer) and not answer.get("why"):
                 self.registry.drop_answer(key)
 
-    def _propose_edits(
-        self, answers: Mapping[str, Mapping[str, Any]], waiting: Mapping[str, Mapping[str, Any]]
-    ) -> None:
+    def _propose_edits(self, answers: _Bodies, waiting: _Bodies) -> None:
         store = self._memory.store
         for edit in store.reconciler.find():
             if is_own(edit.path) or not self._is_open(edit.path, edit.after, answers, waiting):
@@ -135,13 +133,7 @@ class Proposer:
             return edit.before, None
         return edit.before, store.vetting.version(edit.path, edit.before)
 
-    def _is_open(
-        self,
-        path: str,
-        after: str,
-        answers: Mapping[str, Mapping[str, Any]],
-        waiting: Mapping[str, Mapping[str, Any]],
-    ) -> bool:
+    def _is_open(self, path: str, after: str, answers: _Bodies, waiting: _Bodies) -> bool:
         """Whether something is neither proposed yet nor answered."""
         answer = answers.get(self._of + path, {})
         if answer.get("after") == after:
@@ -268,6 +260,6 @@ def _merge(path: str, sides: Sides, now: bytes) -> Mapping[str, bytes | None]:
 
 def _write_edit(memory: Memory, edit: Entry, here: bytes | None, content: bytes | None) -> None:
     before = "" if here is None else memory.store.journal.mark_of(edit.path) or digest(here)
-    after = "" if content is None else hashlib.sha256(content).hexdigest()
+    after = "" if content is None else digest(content)
     op = "deleted" if content is None else ("created" if here is None else "edited")
     memory.store.take_edit(edit._replace(op=op, before=before, after=after), content)

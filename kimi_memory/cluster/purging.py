@@ -7,7 +7,6 @@ its folder anew from the bundle, and says when it has.
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Literal
 
@@ -15,7 +14,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.cluster.proposals import take_proposals
 from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.cluster.registry import Registry
-from kimi_memory.cluster.snapshots import keep_bundle, trim_log
+from kimi_memory.cluster.snapshots import keep_blob, trim_log
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
@@ -82,7 +81,7 @@ def purge_shared(memory: Memory, doomed: Doomed, *, wait_seconds: float = 15.0) 
             return SharedPurge(report)
         records = _put_purge(memory, relay, report)
     place, log = relay.position.place, relay.position.log
-    mark_reached(log, place.memory, place.node, place.seq, [])
+    Registry(log).put_reached(place.memory, place.node, place.seq)
     end = time.monotonic() + wait_seconds
     while True:
         nodes = list_purged_nodes(log, place.memory, place.node)
@@ -108,7 +107,7 @@ def _put_purge(memory: Memory, relay: Relay, report: PurgeReport) -> int:
     with memory.store.apart(), borrow_folder() as work:
         written = export_bundle(memory, work / "memory.bundle")
         content = (work / "memory.bundle").read_bytes()
-    about = {"commit": written.commit, "purge": report.id, **keep_bundle(relay, content)}
+    about = {"commit": written.commit, "purge": report.id, "bundle": keep_blob(relay, content)}
     seq = relay.put("purge", about)
     relay.position.mark_broken("")
     place, log = relay.position.place, relay.position.log
@@ -119,12 +118,6 @@ def _put_purge(memory: Memory, relay: Relay, report: PurgeReport) -> int:
     records = trim_log(log, place.memory, seq)
     relay.renew()
     return records
-
-
-def mark_reached(log: ChangeLog, memory: str, node: str, seq: int, kept: list[str]) -> None:
-    """Note that a purge reached a node, and what was put aside there that may hold the text."""
-    body = json.dumps({"seq": seq, "kept": kept}, ensure_ascii=False).encode()
-    Registry(log).put_reached(memory, node, body)
 
 
 def list_purged_nodes(log: ChangeLog, memory: str, proven: str = "") -> list[PurgedNode]:

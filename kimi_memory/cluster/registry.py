@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import PurePath
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
@@ -100,7 +100,7 @@ class Registry:
 
     def put_node(self, node: Node) -> None:
         """Write what a node says of itself; it counts as seen now."""
-        self._log.put_row(_NODES, node.name, _render(node, _NODE_FIELDS))
+        self._log.put_row(_NODES, node.name, _render(node))
 
     def drop_node(self, name: str) -> None:
         """Remove a node."""
@@ -117,7 +117,7 @@ class Registry:
 
     def put_deployment(self, row: DeploymentRow) -> None:
         """Write what a node says of a deployment of its own."""
-        self._log.put_row(_DEPLOYMENTS, f"{row.memory}/{row.node}", _render(row, _ROW_FIELDS))
+        self._log.put_row(_DEPLOYMENTS, f"{row.memory}/{row.node}", _render(row))
 
     def drop_deployment(self, memory: str, node: str) -> None:
         """Remove a deployment."""
@@ -159,8 +159,9 @@ class Registry:
         """Return what a node said when it had carried out a purge; nothing if it has not."""
         return self._body(_REACHED, f"{memory}/{node}")
 
-    def put_reached(self, memory: str, node: str, body: bytes) -> None:
-        """Write what a node says of a purge."""
+    def put_reached(self, memory: str, node: str, seq: int, kept: Sequence[str] = ()) -> None:
+        """Note that a purge reached a node, and what was put aside there that may hold the text."""
+        body = _to_json({"seq": seq, "kept": kept})
         self._log.put_row(_REACHED, f"{memory}/{node}", body)
 
     def proposals(self, memory: str) -> dict[str, Mapping[str, Any]]:
@@ -249,26 +250,6 @@ class Registry:
         return found[0]
 
 
-# Written by name: how long ago a row was seen is for the engine to say, not for the node.
-_NODE_FIELDS = (
-    "name",
-    "kind",
-    "region",
-    "zone",
-    "host",
-    "version",
-    "since",
-    "address",
-    "key",
-    "load",
-)
-_ROW_FIELDS = (
-    *("memory", "name", "node", "role", "status", "why", "folder", "applied", "epoch"),
-    *("lag_records", "lag_ms", "promote", "deployed", "synced", "bytes", "durability"),
-    "keep",
-)
-
-
 def measure_load() -> int:
     """Return how busy the processors of this machine were in the last minute, 0 to 100."""
     return min(100, round(100 * os.getloadavg()[0] / (os.cpu_count() or 1)))
@@ -287,9 +268,13 @@ def _to_json(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
 
 
-def _render(value: object, fields: tuple[str, ...]) -> bytes:
-    body = {name: getattr(value, name) for name in fields}
-    return json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
+def _list_fields(kind: type[Node] | type[DeploymentRow]) -> list[str]:
+    # How long ago a row was seen is for the engine to say, not for the node.
+    return [one.name for one in fields(kind) if one.name != "seen_seconds"]
+
+
+def _render(value: Node | DeploymentRow) -> bytes:
+    return _to_json({name: getattr(value, name) for name in _list_fields(type(value))})
 
 
 def _build_value(kind: type[_Value], row: Row) -> _Value:
@@ -298,18 +283,18 @@ def _build_value(kind: type[_Value], row: Row) -> _Value:
     Raises:
         UsageError: it is no such row.
     """
-    fields = _NODE_FIELDS if kind is Node else _ROW_FIELDS
+    names: list[str] = _list_fields(kind)
     try:
         body = json.loads(row.body)
         # JSON has lists where we have tuples.
         known: dict[str, Any] = {
             name: tuple(map(str, value)) if isinstance(value := body[name], list) else value
-            for name in fields
+            for name in names
             if name in body
         }
         made = kind(**known, seen_seconds=round(row.age_seconds, 2))
         # The defaults show of which type each field has to be.
-        plain = kind(**dict[str, Any](dict.fromkeys(set(fields) & _NAMES, "")))
+        plain = kind(**dict[str, Any](dict.fromkeys({*names} & _NAMES, "")))
         wrong = [name for name in known if type(known[name]) is not type(getattr(plain, name))]
         if wrong:
             raise TypeError(f"{wrong[0]} is no {type(getattr(plain, wrong[0])).__name__}")

@@ -16,8 +16,8 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.cluster.snapshots import copy_memory
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import ChangeLog
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import DiskError, FormatError, NotPrimaryError
 from kimi_memory.store.deployment import Deployment, read_deployment
 from kimi_memory.store.edits_aside import FOLDER as ASIDE
@@ -25,8 +25,7 @@ from kimi_memory.store.edits_aside import note_aside
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import KEPT, is_own
 from kimi_memory.store.notes.sessions import find_kept, keep_again, read_kept, render_kept
-from kimi_memory.store.wal.append_log import LOST, mark_of
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import LOST, Entry, mark_of
 
 _LOCKS = ("job", "store", "relay")
 

@@ -16,7 +16,6 @@ from kimi_memory.cluster.audit_heads import FindHead, HeadCarrier
 from kimi_memory.cluster.log_length import keep_short
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.proposals import Proposer, take_proposals
-from kimi_memory.cluster.purging import mark_reached
 from kimi_memory.cluster.registry import DeploymentRow, Registry, Status
 from kimi_memory.cluster.renewal import find_put_aside, finish_renewal
 from kimi_memory.config import MARKER
@@ -271,11 +270,9 @@ class Keeper:
         """Say that a purge is done here, once a person has looked through what was put aside."""
         if not self._looked:
             reached = registry.reached(self._row.memory, self._row.node)
-            if reached.get("kept") and not find_put_aside(self._folder):
-                mark_reached(
-                    self._cluster.log, self._row.memory, self._row.node, reached["seq"], []
-                )
-            self._looked = not reached.get("kept") or not find_put_aside(self._folder)
+            self._looked = not (reached.get("kept") and find_put_aside(self._folder))
+            if self._looked and reached.get("kept"):
+                registry.put_reached(self._row.memory, self._row.node, reached["seq"])
 
 
 class Service:

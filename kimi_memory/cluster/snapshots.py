@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -14,6 +13,7 @@ from kimi_memory.api.options import Opening
 from kimi_memory.cluster.registry import Registry
 from kimi_memory.domain.change_log import ChangeLog
 from kimi_memory.domain.cluster import Role
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import HistoryError, StoreError, UsageError
 from kimi_memory.formats.log_record import hash_record, is_purge, is_snapshot
 from kimi_memory.operations.bundles import export_bundle, unpack_copy
@@ -21,7 +21,7 @@ from kimi_memory.operations.new_folders import borrow_folder
 from kimi_memory.store.deployment import Deployment, write_deployment
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.relay import Relay
-from kimi_memory.store.wal.plan import CONFLICTS
+from kimi_memory.store.wal.commit_files import CONFLICTS
 
 _TRIES = 8
 _CONTENT = re.compile(rb"[0-9a-f]{64}")
@@ -50,18 +50,13 @@ def write_snapshot(memory: Memory) -> int:
             # All files are as that commit has them only if nothing was written since.
             if shipping.clean == place.seq:
                 about = {"at": str(place.seq), "prev": place.prev, "commit": written.commit}
-                return relay.put("snapshot", {**about, **keep_bundle(relay, content)})
+                return relay.put("snapshot", {**about, "bundle": keep_blob(relay, content)})
     raise StoreError("Others kept writing while a snapshot was made. Retry.")
-
-
-def keep_bundle(relay: Relay, content: bytes) -> dict[str, str]:
-    """Keep a bundle beside the log; return what a record says of it."""
-    return {"bundle": keep_blob(relay, content)}
 
 
 def keep_blob(relay: Relay, content: bytes) -> str:
     """Keep a content beside the log; return its name there."""
-    sha = hashlib.sha256(content).hexdigest()
+    sha = digest(content)
     relay.position.log.put_blob(relay.position.place.memory, sha, content)
     return sha
 
@@ -114,7 +109,9 @@ def copy_memory(log: ChangeLog, place: Deployment, folder: Path, opening: Openin
     if made.commit != about["commit"]:
         raise HistoryError(f"The copy in {folder} is at {made.commit[:10]}, the snapshot is not.")
     if place.keep:
-        _keep_part(folder, place.keep)
+        # No history either: it has the other tiers.
+        for name in (".git", CONFLICTS, *(tier for tier in TIERS if tier not in place.keep)):
+            shutil.rmtree(folder / name, ignore_errors=True)
     with Memory.open(folder, opening) as copy:
         copy.store.reconcile()  # What is edited here later differs from how it is now.
         extent = copy.store.journal.extent()
@@ -134,12 +131,6 @@ def check_part(keep: Collection[str], role: Role) -> None:
             raise UsageError(f"{tier!r} is no tier. Choose of {', '.join(TIERS)}.")
     if keep and role != "cache":
         raise UsageError("A part of a memory cannot lead. Add it as a cache.")
-
-
-def _keep_part(folder: Path, keep: Collection[str]) -> None:
-    """Leave some tiers of a copy, and no history, which has the others."""
-    for name in (".git", CONFLICTS, *(tier for tier in TIERS if tier not in keep)):
-        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def find_snapshot(log: ChangeLog, memory: str) -> tuple[dict[str, str], int]:

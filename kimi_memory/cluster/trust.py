@@ -58,22 +58,17 @@ def trust_node(cluster: Cluster, node: str, key: str = "", *, dry_run: bool = Fa
     Raises:
         UsageError: it says none, or that is no key.
     """
-    shown = key or _find_shown(cluster, node)
-    found = NodeKey(node, " ".join(shown.split()[:2]), fingerprint(shown))
+    key = key or next((one.key for one in cluster.nodes() if one.name == node), "")
+    if not key:
+        raise UsageError(
+            f"{node} has no key in the log. Run 'kimi-memory node join' there, or give the key."
+        )
+    found = NodeKey(node, " ".join(key.split()[:2]), fingerprint(key))
     if node == cluster.node:
         raise UsageError(f"{node} is this machine. Its own key is known to it.")
     if not dry_run:
         cluster.log.keys.trust(node, found.key)
     return found
-
-
-def _find_shown(cluster: Cluster, node: str) -> str:
-    key = next((one.key for one in cluster.nodes() if one.name == node), "")
-    if not key:
-        raise UsageError(
-            f"{node} has no key in the log. Run 'kimi-memory node join' there, or give the key."
-        )
-    return key
 
 
 def seal_log(

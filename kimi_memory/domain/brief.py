@@ -9,9 +9,8 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from kimi_memory.domain.note import CardType
-from kimi_memory.nlp.basic.characters import bare
-from kimi_memory.nlp.basic.lengths import estimate
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import bare, regex
+from kimi_memory.nlp.basic.sentences import estimate
 
 
 class Section(StrEnum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.lazy_dataclass import dataclass
 
 RecordKind = Literal[

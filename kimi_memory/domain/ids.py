@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timezone
 
 # Without i, l, o and u, which are misread.
@@ -117,3 +118,17 @@ def moment(text: str) -> datetime:
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"not a date and time: {text!r}") from None
+
+
+RUN_VARIABLE = "KIMI_RUN"
+"""The variable of an agent that holds the id of its run."""
+
+_LONGEST_RUN = 64
+
+
+def read_run(said: Mapping[str, str], name: str = RUN_VARIABLE) -> str:
+    """Return the run that a program says it belongs to; empty for none, and for what is no id."""
+    run = said.get(name, "")
+    begin, _, rest = run.partition("-")
+    sound = begin == "run" and rest.isascii() and rest.isalnum() and len(run) <= _LONGEST_RUN
+    return run if sound else ""

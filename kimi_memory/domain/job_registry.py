@@ -53,7 +53,7 @@ class JobEntry(NamedTuple):
 JOBS = (
     JobEntry(
         name="remember", summary="Keep statements at once, as cards that quote their turns",
-        planner="jobs.remember.Remember", dry_run=False, urgent=True,
+        planner="jobs.fold_drafts.Remember", dry_run=False, urgent=True,
     ),
     JobEntry(
         name="distil", summary="Turn an ended session into its digest, events and cards",

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 
 
 class Role(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.lazy_dataclass import dataclass
 
 

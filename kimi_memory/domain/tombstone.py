@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import bare, normalise
+from kimi_memory.nlp.basic.patterns import bare, normalise
 from kimi_memory.nlp.basic.sentences import sentences
 
 STATEMENT = 24

@@ -1,21 +1,22 @@
-"""The text form of cards, and their heads: what a job knows of every card without its file."""
+"""The text forms of cards, projects, agents and identity, and the heads of cards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Note, Origin, Status
-from kimi_memory.formats import note_format
-from kimi_memory.formats.body_layout import Body, Layout, Style
-from kimi_memory.formats.note_format import Keys
-from kimi_memory.formats.page_lines import DISPUTED, UNTIL, shown_text, tailed
-from kimi_memory.formats.scalar import Value, one_line
-from kimi_memory.formats.wikilinks import Places, related_links
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.domain.pages import IDENTITY_PATH, Agent, Identity, Project, Todo
+from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import Body, Layout, Places, Style, related_links
+from kimi_memory.formats.codec import Keys
+from kimi_memory.formats.page_lines import DISPUTED, UNTIL, marked, shown_text, split_mark, tailed
+from kimi_memory.nlp.basic.safe_text import Value, clean, one_line
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 _LAYOUT = Layout(
     fields=(*Card.body_fields, "links"),
@@ -34,20 +35,20 @@ def _card_values(card: Card) -> dict[str, Value]:
         "importance": float(card.importance),
         "temperature": float(card.temperature),
         "trust": str(card.trust),
-        "verified": note_format.moment_text(card.verified),
-        "valid_from": note_format.moment_text(card.valid_from),
-        "valid_to": note_format.moment_text(card.valid_to),
-        "expires": note_format.moment_text(card.expires),
+        "verified": codec.moment_text(card.verified),
+        "valid_from": codec.moment_text(card.valid_from),
+        "valid_to": codec.moment_text(card.valid_to),
+        "expires": codec.moment_text(card.expires),
         "supersedes": list(card.supersedes),
         "links": [str(link) for link in card.links],
     }
-    return note_format.values(card, first, rest)
+    return codec.values(card, first, rest)
 
 
 def _card_body(card: Card) -> Body:
     fields = dict(zip(card.body_fields, card.body_texts, strict=True))
     fields["links"] = links_text(card)
-    return Body(card.title, fields, {"quotes": note_format.quote_blocks(card.quotes)})
+    return Body(card.title, fields, {"quotes": codec.quote_blocks(card.quotes)})
 
 
 def links_text(card: Card, places: Places = lambda id: "") -> str:
@@ -64,12 +65,12 @@ def links_text(card: Card, places: Places = lambda id: "") -> str:
 
 def _build_card(keys: Keys, body: Body) -> Card:
     return Card(
-        **note_format.common(keys),
+        **codec.common(keys),
         title=body.title,
         type=keys.choice("type", CardType),
         key=keys.needed("key"),
-        **note_format.read_fields(body, Card.body_fields),
-        quotes=note_format.quotes_of(body),
+        **codec.read_fields(body, Card.body_fields),
+        quotes=codec.quotes_of(body),
         category=keys.text("category", "general"),
         project=keys.text("project"),
         scope=keys.text("scope"),
@@ -87,24 +88,24 @@ def _build_card(keys: Keys, body: Body) -> Card:
 
 
 def _clean_card(card: Card) -> Card:
-    return note_format.with_fields(
+    return codec.with_fields(
         card,
-        **note_format.clean_common(card),
-        **note_format.clean_lines(card, "title", "key", "project", "scope"),
-        **note_format.clean_texts(card, Card.body_fields),
-        quotes=note_format.clean_quotes(card.quotes),
+        **codec.clean_common(card),
+        **codec.clean_lines(card, "title", "key", "project", "scope"),
+        **codec.clean_texts(card, Card.body_fields),
+        quotes=codec.clean_quotes(card.quotes),
         category=one_line(card.category) or "general",
-        supersedes=note_format.lines(card.supersedes),
+        supersedes=codec.lines(card.supersedes),
         links=tuple(replace(link, reason=one_line(link.reason)) for link in card.links),
     )
 
 
 def _card_path(card: Card) -> str:
-    name = note_format.own_name(card.key or card.title, card.scope)
-    return f"semantic/{note_format.slug(card.category)}/{name}.md"
+    name = codec.own_name(card.key or card.title, card.scope)
+    return f"semantic/{codec.slug(card.category)}/{name}.md"
 
 
-SHAPE = note_format.Shape(_LAYOUT, _card_values, _card_body, _build_card, _clean_card, _card_path)
+SHAPE = codec.Shape(_LAYOUT, _card_values, _card_body, _build_card, _clean_card, _card_path)
 
 
 class Head(NamedTuple):
@@ -296,3 +297,128 @@ def page_language(chosen: str, notes: Iterable[Note | Head]) -> Lang:
         return Lang(chosen)
     langs = [note.lang for note in notes if note.status is not Status.ARCHIVED]
     return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
+
+
+P = TypeVar("P", Agent, Identity)
+
+# The box of a task list: `[ ] to do`, `[x] done`; an X of either case.
+_BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+|$)")
+
+# Their names are those of the fields, so that a section which is added to a class is written and
+# read without a change here.
+_PROJECT = {
+    "goal": Style.TEXT,
+    **dict.fromkeys(("state", "progress", "decisions", "risks", "preferences"), Style.LIST),
+}
+_PROJECT_LAYOUT = Layout(
+    prefix="project",
+    # To-dos are no plain texts, and stand before the decisions.
+    sections={
+        **{name: _PROJECT[name] for name in ("goal", "state", "progress")},
+        "todos": Style.LIST,
+        **_PROJECT,
+    },
+)
+_AGENT = {
+    "persona": Style.TEXT,
+    **dict.fromkeys(("state", "skills", "relationships"), Style.LIST),
+}
+_IDENTITY = {
+    "who": Style.TEXT,
+    "beliefs": Style.LIST,
+    "mission": Style.TEXT,
+    "abilities": Style.LIST,
+    "growth": Style.LIST,
+}
+
+
+def _todo_block(todo: Todo) -> str:
+    text = marked(todo.text, todo.id) if todo.id else todo.text
+    return f"[{'x' if todo.done else ' '}] {text}"
+
+
+def _parse_todo(block: str) -> Todo:
+    box = _BOX.match(block)
+    text, id = split_mark(block[box.end() :] if box else block)
+    return Todo(text, box is not None and box["mark"] in "xX", id)
+
+
+def _parse_todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
+    return tuple(todo for block in blocks if (todo := _parse_todo(block)).text)
+
+
+def _project_values(project: Project) -> dict[str, Value]:
+    return codec.values(project, {}, {"finished": True if project.finished else None})
+
+
+def _project_body(project: Project) -> Body:
+    sections = codec.section_blocks(project, _PROJECT)
+    return Body(project.name, {}, {**sections, "todos": tuple(map(_todo_block, project.todos))})
+
+
+def _build_project(keys: Keys, body: Body) -> Project:
+    return Project(
+        **codec.common(keys),
+        name=body.title,
+        finished=keys.flag("finished"),
+        todos=_parse_todos(body.sections.get("todos", ())),
+        **codec.read_sections(body, _PROJECT),
+    )
+
+
+def _clean_project(project: Project) -> Project:
+    todos = (_clean_todo(todo) for todo in project.todos)
+    return replace(
+        project,
+        **codec.clean_common(project),
+        name=one_line(project.name),
+        todos=tuple(todo for todo in todos if todo.text),
+        **codec.clean_texts(project, _PROJECT),
+    )
+
+
+def _clean_todo(todo: Todo) -> Todo:
+    # Words that look like a mark become one, as they would when they are read.
+    text, id = split_mark(clean(todo.text))
+    return replace(todo, text=text, id=todo.id or id)
+
+
+def _project_place(project: Project) -> str:
+    folder = "mid-term/projects/archive" if project.finished else "mid-term/projects"
+    return f"{folder}/{codec.slug(project.name)}.md"
+
+
+def _named_page(
+    kind: type[P], sections: Mapping[str, Style], place: Callable[[P], str]
+) -> codec.Shape[P]:
+    """Return the shape of a page that is a name and sections."""
+
+    def body(page: P) -> Body:
+        return Body(page.name, {}, codec.section_blocks(page, sections))
+
+    def build(keys: Keys, body: Body) -> P:
+        said = codec.read_sections(body, sections)
+        return kind(**codec.common(keys), name=body.title, **said)
+
+    def clean_page(page: P) -> P:
+        said = codec.clean_texts(page, sections)
+        shared = codec.clean_common(page)
+        return replace(page, **shared, name=one_line(page.name), **said)
+
+    def values(page: P) -> dict[str, Value]:
+        return codec.values(page, {}, {})
+
+    layout = Layout(prefix=kind.kind, sections=sections)
+    return codec.Shape(layout, values, body, build, clean_page, place)
+
+
+PROJECT = codec.Shape(
+    _PROJECT_LAYOUT,
+    _project_values,
+    _project_body,
+    _build_project,
+    _clean_project,
+    _project_place,
+)
+AGENT = _named_page(Agent, _AGENT, lambda agent: f"mid-term/agents/{codec.slug(agent.name)}.md")
+IDENTITY = _named_page(Identity, _IDENTITY, lambda _: IDENTITY_PATH)

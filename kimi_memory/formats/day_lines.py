@@ -8,8 +8,8 @@ from datetime import date
 from kimi_memory.domain.job import Spoken
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import DigestLine, Part
-from kimi_memory.formats.wikilinks import TURN, turn_link
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.formats.body_layout import TURN, turn_link
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 # "09:30 Anna: I moved to Bern. [[session_x#^t4|#4-5]]", in earlier versions "[[session_x]] #4-5";
 # the day stands before the hour where it is another than the page's.

@@ -8,9 +8,9 @@ from dataclasses import fields
 from datetime import date
 
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.scalar import Value
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
+from kimi_memory.nlp.basic.safe_text import Value
 
 FOLDER = "evals"
 SUFFIXES = (".yaml", ".yml")

@@ -8,11 +8,10 @@ from dataclasses import replace
 from kimi_memory.domain.ids import on_clocks, shown, stamp
 from kimi_memory.domain.note import EventType, Lang
 from kimi_memory.domain.pages import Day, Digest, DigestLine, Event, Part, Proposal
-from kimi_memory.formats import note_format
-from kimi_memory.formats.body_layout import Body, Layout, Style, label
-from kimi_memory.formats.note_format import Keys
-from kimi_memory.formats.scalar import Value, one_line
-from kimi_memory.formats.wikilinks import link_to, related_links
+from kimi_memory.formats import codec
+from kimi_memory.formats.body_layout import Body, Layout, Style, label, link_to, related_links
+from kimi_memory.formats.codec import Keys
+from kimi_memory.nlp.basic.safe_text import Value, one_line
 
 _EVENT_LAYOUT = Layout(
     prefix="event",
@@ -52,7 +51,7 @@ def _event_values(event: Event) -> dict[str, Value]:
         "scope": event.scope,
         "importance": float(event.importance),
     }
-    return note_format.values(event, first, rest)
+    return codec.values(event, first, rest)
 
 
 def _event_body(event: Event) -> Body:
@@ -66,19 +65,19 @@ def _event_body(event: Event) -> Body:
     # From the list of the class, so that a text which is added there is written without a change
     # here.
     fields |= zip(event.body_fields, event.body_texts, strict=True)
-    return Body(event.title, fields, {"quotes": note_format.quote_blocks(event.quotes)})
+    return Body(event.title, fields, {"quotes": codec.quote_blocks(event.quotes)})
 
 
 def _build_event(keys: Keys, body: Body) -> Event:
-    shared = note_format.common(keys)
+    shared = codec.common(keys)
     return Event(
         **shared,
         title=body.title,
         type=keys.choice("type", EventType),
         at=on_clocks(keys.moment("at") or shared["created"], body.fields.get("at", "")),
         participants=keys.texts("participants"),
-        **note_format.read_fields(body, Event.body_fields),
-        quotes=note_format.quotes_of(body),
+        **codec.read_fields(body, Event.body_fields),
+        quotes=codec.quotes_of(body),
         key=keys.text("key"),
         importance=keys.number("importance", 0.5),
         project=keys.text("project"),
@@ -87,23 +86,23 @@ def _build_event(keys: Keys, body: Body) -> Event:
 
 
 def _clean_event(event: Event) -> Event:
-    return note_format.with_fields(
+    return codec.with_fields(
         event,
-        **note_format.clean_common(event),
-        **note_format.clean_lines(event, "title", "key", "project", "scope"),
-        **note_format.clean_texts(event, Event.body_fields),
-        participants=note_format.lines(event.participants),
-        quotes=note_format.clean_quotes(event.quotes),
+        **codec.clean_common(event),
+        **codec.clean_lines(event, "title", "key", "project", "scope"),
+        **codec.clean_texts(event, Event.body_fields),
+        participants=codec.lines(event.participants),
+        quotes=codec.clean_quotes(event.quotes),
     )
 
 
 def _event_path(event: Event) -> str:
-    name = note_format.own_name(event.title, event.scope)
+    name = codec.own_name(event.title, event.scope)
     # The day first: a folder that is sorted by name is a diary.
     return f"episodic/{event.at:%Y%m%d}_{name}.md"
 
 
-EVENT = note_format.Shape(
+EVENT = codec.Shape(
     _EVENT_LAYOUT, _event_values, _event_body, _build_event, _clean_event, _event_path
 )
 
@@ -136,7 +135,7 @@ def _digest_values(digest: Digest) -> dict[str, Value]:
         "project": digest.project,
         "scope": digest.scope,
     }
-    return note_format.values(digest, {"session": digest.session}, rest)
+    return codec.values(digest, {"session": digest.session}, rest)
 
 
 def _digest_body(digest: Digest) -> Body:
@@ -151,7 +150,7 @@ def _digest_body(digest: Digest) -> Body:
 
 
 def _build_digest(keys: Keys, body: Body) -> Digest:
-    shared = note_format.common(keys)
+    shared = codec.common(keys)
     return Digest(
         **shared,
         title=body.title,
@@ -179,42 +178,42 @@ def _clean_digest(digest: Digest) -> Digest:
     lines = [line for line in map(_clean_line, digest.lines) if line.text]
     return replace(
         digest,
-        **note_format.clean_common(digest),
-        **note_format.clean_lines(digest, "title", "session", "project", "scope"),
-        participants=note_format.lines(digest.participants),
+        **codec.clean_common(digest),
+        **codec.clean_lines(digest, "title", "session", "project", "scope"),
+        participants=codec.lines(digest.participants),
         lines=tuple(sorted(lines, key=lambda line: order.index(line.part))),
     )
 
 
 def _digest_path(digest: Digest) -> str:
-    name = note_format.own_name(digest.title, digest.scope)
+    name = codec.own_name(digest.title, digest.scope)
     return f"episodic/{digest.at:%Y%m%d}_{name}.md"
 
 
-DIGEST = note_format.Shape(
+DIGEST = codec.Shape(
     _DIGEST_LAYOUT, _digest_values, _digest_body, _build_digest, _clean_digest, _digest_path
 )
 
 
 def _day_values(day: Day) -> dict[str, Value]:
-    return note_format.values(day, {"date": day.date.isoformat()}, {})
+    return codec.values(day, {"date": day.date.isoformat()}, {})
 
 
 def _day_body(day: Day) -> Body:
-    return Body(day.date.isoformat(), {}, note_format.section_blocks(day, _DAY.sections))
+    return Body(day.date.isoformat(), {}, codec.section_blocks(day, _DAY.sections))
 
 
 def _build_day(keys: Keys, body: Body) -> Day:
     return Day(
-        **note_format.common(keys),
+        **codec.common(keys),
         date=keys.date("date"),
-        **note_format.read_sections(body, _DAY.sections),
+        **codec.read_sections(body, _DAY.sections),
     )
 
 
 def _clean_day(day: Day) -> Day:
-    sections = note_format.clean_texts(day, _DAY.sections)
-    return replace(day, **note_format.clean_common(day), **sections)
+    sections = codec.clean_texts(day, _DAY.sections)
+    return replace(day, **codec.clean_common(day), **sections)
 
 
 def _day_place(day: Day) -> str:
@@ -222,9 +221,7 @@ def _day_place(day: Day) -> str:
 
 
 def _proposal_values(proposal: Proposal) -> dict[str, Value]:
-    return note_format.values(
-        proposal, {}, {"target": proposal.target, "section": proposal.section}
-    )
+    return codec.values(proposal, {}, {"target": proposal.target, "section": proposal.section})
 
 
 def _proposal_body(proposal: Proposal) -> Body:
@@ -240,7 +237,7 @@ def _proposal_body(proposal: Proposal) -> Body:
 
 def _build_proposal(keys: Keys, body: Body) -> Proposal:
     return Proposal(
-        **note_format.common(keys),
+        **codec.common(keys),
         title=body.title,
         target=keys.needed("target"),
         section=keys.text("section"),
@@ -252,9 +249,9 @@ def _build_proposal(keys: Keys, body: Body) -> Proposal:
 def _clean_proposal(proposal: Proposal) -> Proposal:
     return replace(
         proposal,
-        **note_format.clean_common(proposal),
-        **note_format.clean_lines(proposal, "title", "target", "section"),
-        **note_format.clean_texts(proposal, ("text", "reason")),
+        **codec.clean_common(proposal),
+        **codec.clean_lines(proposal, "title", "target", "section"),
+        **codec.clean_texts(proposal, ("text", "reason")),
     )
 
 
@@ -263,8 +260,8 @@ def _proposal_place(proposal: Proposal) -> str:
     return f"review/{proposal.id}.md"
 
 
-DAY = note_format.Shape(_DAY, _day_values, _day_body, _build_day, _clean_day, _day_place)
-PROPOSAL = note_format.Shape(
+DAY = codec.Shape(_DAY, _day_values, _day_body, _build_day, _clean_day, _day_place)
+PROPOSAL = codec.Shape(
     _PROPOSAL,
     _proposal_values,
     _proposal_body,

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.scalar import Value, typed
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import Value, typed
 
 if TYPE_CHECKING:
     from kimi_memory.formats import frontmatter_yaml

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.frontmatter import BOM, Block, find_block, load_block, read
-from kimi_memory.formats.scalar import Value, after_key, entry, same, written
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import Value, after_key, entry, same, written
 
 if TYPE_CHECKING:
     from kimi_memory.formats.frontmatter_yaml import Place

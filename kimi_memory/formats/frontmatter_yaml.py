@@ -13,8 +13,8 @@ from dataclasses import field
 import yaml
 
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.scalar import Value, typed
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import Value, typed
 
 # Notes need 2; each level is a call more on Python's own stack.
 MAX_DEPTH = 20

@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from kimi_memory.domain.change import Effect
 from kimi_memory.domain.ids import moment, zulu
-from kimi_memory.domain.job import NOTHING, Job, Op, Operation, Spent
+from kimi_memory.domain.job import NOTHING, Effect, Job, Op, Operation, Spent
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.jsonl import (
     Record,

@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from kimi_memory.domain.change import Effect
+from kimi_memory.domain.job import Effect
 from kimi_memory.domain.search_types import Hit
 
 _PLAIN: Mapping[Any, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""The text form of sessions and tombstones: JSONL records, each sealed with its own sum.
+"""Records as lines of JSON: sessions, tombstones, and what a merge by lines left among them.
 
 A session's file is a sequence of records: one ``session`` line, then ``turn`` lines, and
 ``state`` and ``end`` lines where they fall. Readers skip kinds and members they do not know,
@@ -7,6 +7,10 @@ so that a later version may add some.
 The last member of a record is ``"sum"``, the first 12 hex digits of the SHA-256 of the bytes
 before it. A line that was torn by a crash, or edited by hand, does not carry its own sum; the
 file stays plain JSONL for every other program.
+
+Where git merges by lines, it may leave its marks in a file, or two sessions in one. Of a file with
+marks, the versions are shown that met there. Of two sessions the first keeps the id. Each further
+one is called after it and after its own first line, so that every copy gives it the same name.
 """
 
 from __future__ import annotations
@@ -14,9 +18,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
+from typing import NamedTuple
 
 from kimi_memory.domain.ids import moment, safe_session_id, zulu
 from kimi_memory.domain.note import Origin, Role
@@ -294,6 +300,27 @@ def tombstone_of(record: Record) -> Tombstone:
     )
 
 
+def parse_tombstones(content: bytes, path: str = "") -> Iterator[Tombstone]:
+    """Yield the tombstones of a file, in the order they were set.
+
+    Args:
+        content: the bytes of the file.
+        path: the file's, where a line that is none is an error; else it is passed over.
+
+    Raises:
+        FormatError: a line is none; nothing is written while one cannot be read,
+            because it might bar what is about to be written.
+    """
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            yield tombstone_of(unseal(line))
+        except ValueError as error:
+            if path:
+                raise FormatError(
+                    path, number, f"not a tombstone: {error}", "Restore the line from git"
+                ) from error
+
+
 @dataclass(slots=True)
 class _Reading:
     """A transcript while its lines are being read."""
@@ -367,3 +394,174 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
 def _broken_line_error(path: str, line: int, why: str) -> FormatError:
     remedy = "Restore the line from history ('git log -p' on the file)"
     return FormatError(path, line, why, remedy)
+
+
+_OURS = b"<<<<<<< "
+_BASE = b"|||||||"
+_MIDDLE = b"======="
+_THEIRS = b">>>>>>> "
+# A fence of a code block as CommonMark has it: indented by three spaces at most.
+_FENCE = re.compile(rb" {0,3}(```+|~~~+)")
+# As a sealed line spells it; the JSON is read only where these bytes are met.
+_HEADER = b'"kind":"session"'
+
+
+def has_marks(path: str, content: bytes) -> bool:
+    """Whether a merge left its marks in a file: all of them, in order, outside of a code block.
+
+    A line of equals signs alone is a heading, and what shows the marks in a block of code
+    is about git. Records hold neither.
+    """
+    return line_of_marks(path, content) > 0
+
+
+def line_of_marks(path: str, content: bytes) -> int:
+    """Return the line where the marks of a merge begin, 0 where there are none."""
+    # The last of the marks, and the rarest: nearly every file is done here.
+    if b"\n" + _THEIRS not in content:
+        return 0
+    first = next(_find_conflicts(path, content.splitlines()), None)
+    return 0 if first is None else first.start + 1
+
+
+class MarkedSides(NamedTuple):
+    """The three versions that a file with marks shows."""
+
+    base: bytes
+    """Without the lines in dispute, where git did not show what both sides began with."""
+    ours: bytes
+    theirs: bytes
+
+
+def split_marks(path: str, content: bytes) -> MarkedSides:
+    """Return the versions that a file with marks shows."""
+    lines, at = content.splitlines(keepends=True), 0
+    sides: tuple[list[bytes], ...] = ([], [], [])
+    for conflict in _find_conflicts(path, content.splitlines()):
+        for side, shown in zip(sides, _split_conflict(lines[slice(*conflict)]), strict=True):
+            side += [*lines[at : conflict.start], *shown]
+        at = conflict.end
+    base, ours, theirs = (b"".join([*side, *lines[at:]]) for side in sides)
+    return MarkedSides(base, ours, theirs)
+
+
+class _Conflict(NamedTuple):
+    """The lines of a conflict, those with the marks among them."""
+
+    start: int
+    end: int
+
+
+def _find_conflicts(path: str, lines: Sequence[bytes]) -> Iterator[_Conflict]:
+    fence, begun, middle = b"", -1, False
+    for number, line in enumerate(lines):
+        block = _FENCE.match(line) if path.endswith(".md") and begun < 0 else None
+        if block is not None:
+            fence = _update_fence(fence, block[1])
+        elif fence:
+            continue
+        elif line.startswith(_OURS):
+            begun, middle = number, False
+        elif begun >= 0 and line == _MIDDLE:
+            middle = True
+        elif begun >= 0 and middle and line.startswith(_THEIRS):
+            yield _Conflict(begun, number + 1)
+            begun = -1
+
+
+def _update_fence(fence: bytes, mark: bytes) -> bytes:
+    """Return the mark of the block of code that is open after a line that is one."""
+    if not fence:
+        return mark
+    return b"" if mark[:1] == fence[:1] and len(mark) >= len(fence) else fence
+
+
+def _split_conflict(lines: Sequence[bytes]) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Return the lines of the base and of both sides in a conflict."""
+    base, ours, theirs = list[bytes](), list[bytes](), list[bytes]()
+    side = ours
+    for line in lines[1:-1]:
+        plain = line.rstrip(b"\r\n")
+        if side is ours and (plain == _BASE or plain.startswith(_BASE + b" ")):
+            side = base
+        elif side is not theirs and plain == _MIDDLE:
+            side = theirs
+        else:
+            side.append(line)
+    return base, ours, theirs
+
+
+class Part(NamedTuple):
+    """The lines of one session in a file that may hold more."""
+
+    first: int
+    """The line of the file it begins in, from 1."""
+    lines: list[bytes]
+    """Its own lines, with its own id in the header."""
+    session: Session | None = None
+    """Its header; None for the first session, which nobody had to read."""
+
+
+def parts_of(lines: Sequence[bytes]) -> list[Part]:
+    """Return the sessions in the lines of a file, in order; nearly always one."""
+    found = [(at, made) for at, made in enumerate(map(_parse_header, lines)) if made is not None]
+    if len(found) < 2:
+        return [Part(1, list(lines))]
+    first, *more = found
+    starts = [0, *(at for at, _ in more), len(lines)]
+    parts = [Part(1, list(lines[: starts[1]]))]
+    for (at, session), end in zip(more, starts[2:], strict=True):
+        # Of its first line, which is the same in every copy of the memory.
+        mark = hashlib.sha256(lines[at]).hexdigest()[:8]
+        own = replace(session, id=f"{first[1].id}-{mark}")
+        parts.append(Part(at + 1, [session_line(own), *lines[at + 1 : end]], own))
+    return parts
+
+
+def is_joined(content: bytes) -> bool:
+    """Whether a session file holds more than one session."""
+    return content.count(_HEADER) > 1 and len(parts_of(content.splitlines(keepends=True))) > 1
+
+
+def _parse_header(line: bytes) -> Session | None:
+    if _HEADER not in line:
+        return None
+    try:
+        record = unseal(line)
+        return session_of(record) if record.get("kind") == "session" else None
+    except ValueError:
+        # A turn may hold these bytes as its text, or the line was torn.
+        return None
+
+
+VIEW_TURNS = 10
+"""How many of the last turns the view of an open session shows."""
+
+
+def view_json(transcript: Transcript) -> bytes:
+    """Return the JSON view of a session: its last turns, its task and variables."""
+    # By hand: the turns that were rendered before are put in as they are.
+    context = ",\n    ".join(map(_render_turn, transcript.turns[-VIEW_TURNS:]))
+    members = {
+        "session_id": _to_json(transcript.session.id),
+        "timestamp": _to_json(zulu(transcript.latest)),
+        "context": f"[\n    {context}\n  ]" if context else "[]",
+        "current_task": _to_json(dict(transcript.task)),
+        "temp_vars": _to_json(dict(transcript.variables)),
+    }
+    lines = ",\n".join(f'  "{name}": {value}' for name, value in members.items())
+    return f"{{\n{lines}\n}}\n".encode("utf-8", "replace")
+
+
+# The view is written anew with every turn, and all turns in it but one are old.
+@lru_cache(maxsize=4 * VIEW_TURNS)
+def _render_turn(turn: Turn) -> str:
+    shown: dict[str, Json] = {"n": turn.n, "at": zulu(turn.at), "role": str(turn.role)}
+    if turn.speaker:
+        shown["speaker"] = turn.speaker
+    return _to_json({**shown, "text": turn.text})
+
+
+def _to_json(value: Json) -> str:
+    """Return JSON on one line; with an indent, Python's slow encoder would write it."""
+    return json.dumps(value, ensure_ascii=False)

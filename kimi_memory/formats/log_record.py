@@ -8,8 +8,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import LoggedCommit, LoggedStep, LogRecord, RecordKind
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 
 FORMAT = 1

@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from datetime import UTC
-from functools import lru_cache
 
-from kimi_memory.domain.ids import stamp, zulu
+from kimi_memory.domain.ids import stamp
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.formats.body_layout import label
-from kimi_memory.formats.scalar import Value, clean, entry, one_line
-from kimi_memory.nlp.basic.characters import language_of
-
-VIEW_TURNS = 10
-"""How many of the last turns the view of an open session shows."""
-
-
-def view_json(transcript: Transcript) -> bytes:
-    """Return the JSON view of a session: its last turns, its task and variables."""
-    # By hand: the turns that were rendered before are put in as they are.
-    context = ",\n    ".join(map(_render_turn, transcript.turns[-VIEW_TURNS:]))
-    members = {
-        "session_id": _to_json(transcript.session.id),
-        "timestamp": _to_json(zulu(transcript.latest)),
-        "context": f"[\n    {context}\n  ]" if context else "[]",
-        "current_task": _to_json(dict(transcript.task)),
-        "temp_vars": _to_json(dict(transcript.variables)),
-    }
-    lines = ",\n".join(f'  "{name}": {value}' for name, value in members.items())
-    return f"{{\n{lines}\n}}\n".encode("utf-8", "replace")
-
-
-# The view is written anew with every turn, and all turns in it but one are old.
-@lru_cache(maxsize=4 * VIEW_TURNS)
-def _render_turn(turn: Turn) -> str:
-    shown: dict[str, Json] = {"n": turn.n, "at": zulu(turn.at), "role": str(turn.role)}
-    if turn.speaker:
-        shown["speaker"] = turn.speaker
-    return _to_json({**shown, "text": turn.text})
-
-
-def _to_json(value: Json) -> str:
-    """Return JSON on one line; with an indent, Python's slow encoder would write it."""
-    return json.dumps(value, ensure_ascii=False)
+from kimi_memory.nlp.basic.patterns import language_of
+from kimi_memory.nlp.basic.safe_text import Value, clean, entry, one_line
 
 
 def transcript_markdown(transcript: Transcript, lang: Lang) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent_framework import AgentSession, ContextProvider, SessionContext, SupportsAgentRun
+from agent_framework import ContextProvider, SessionContext
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Role
-from kimi_memory.frameworks.talk import Heard, Talk, unnamed
+from kimi_memory.frameworks.talk import ROLES, Heard, Talk, unnamed
 
 _HOST = "agent-framework"
-_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 
 
 class MemoryProvider(ContextProvider):
@@ -36,37 +33,18 @@ class MemoryProvider(ContextProvider):
         self._talk = Talk(memory, agent, _HOST, budget)
         self._conversation = conversation
 
-    async def before_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def before_run(self, *, context: SessionContext, **rest: Any) -> None:
         """Let the model answer with what is known; recall runs in a thread."""
-        asked = [
-            one.text for one in _convert_messages(context.input_messages) if one.role is Role.USER
-        ]
-        question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(
-            self._talk.block, self._conversation_name(context), question
-        )
+        said = _convert_messages(context.input_messages)
+        block = await self._talk.recall(self._conversation_name(context), said)
         if block:
             context.extend_instructions(self.source_id, block)
 
-    async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def after_run(self, *, context: SessionContext, **rest: Any) -> None:
         """Store what was asked and answered."""
         answered = context.response.messages if context.response else ()
         said = [*_convert_messages(context.input_messages), *_convert_messages(answered)]
-        await asyncio.to_thread(self._talk.store_messages, self._conversation_name(context), said)
+        await self._talk.keep(self._conversation_name(context), said)
 
     def _conversation_name(self, context: SessionContext) -> str:
         return self._conversation or str(context.session_id or "")
@@ -74,7 +52,7 @@ class MemoryProvider(ContextProvider):
 
 def _convert_messages(messages: Iterable[Any]) -> Iterator[Heard]:
     for one in messages:
-        role = _ROLES.get(str(getattr(one.role, "value", one.role)))
+        role = ROLES.get(str(getattr(one.role, "value", one.role)))
         if role is not None:
             # Without an id of the framework its words name a message: the same words count once a
             # session.

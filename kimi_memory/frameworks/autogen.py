@@ -53,9 +53,7 @@ class AgentMemory(Memory):
         """Let the model answer with what is known."""
         messages = await model_context.get_messages()
         await self.heard(messages)
-        asked = [one.text for one in _convert_messages(messages) if one.role is Role.USER]
-        question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(self._talk.block, self._conversation, question)
+        block = await self._talk.recall(self._conversation, _convert_messages(messages))
         kept = [one for one in messages if not _is_block(one)]
         # The context of the framework cannot remove one message: it is emptied and filled again.
         if len(kept) < len(messages):
@@ -86,13 +84,11 @@ class AgentMemory(Memory):
     ) -> None:
         """Keep a statement; see `kimi_memory.Memory.remember`."""
         text = str(content.content)
-        await asyncio.to_thread(lambda: self._memory.remember(text, agent=self._agent))
+        await asyncio.to_thread(self._memory.remember, text, agent=self._agent)
 
     async def heard(self, messages: Sequence[Any]) -> None:
         """Store messages that are not stored yet."""
-        await asyncio.to_thread(
-            self._talk.store_messages, self._conversation, list(_convert_messages(messages))
-        )
+        await self._talk.keep(self._conversation, _convert_messages(messages))
 
     async def clear(self) -> None:
         """End the session; what was said stays known."""

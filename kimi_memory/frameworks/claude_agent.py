@@ -18,16 +18,12 @@ from claude_agent_sdk import (
 )
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Role
-from kimi_memory.errors import NotFoundError
-from kimi_memory.formats.frontmatter import decode
-from kimi_memory.frameworks.talk import Heard, Talk
+from kimi_memory.frameworks.talk import ROLES, Heard, Talk
 from kimi_memory.operations.agent_files import Folder, file_name
 
 _HOST = "claude-agent"
 # Ids and signatures look like secrets; masked, the session could not be resumed.
 _OPAQUE = frozenset({"uuid", "parentUuid", "signature", "id", "tool_use_id", "data"})
-_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 
 
 class TranscriptStore(SessionStore):
@@ -89,20 +85,13 @@ class TranscriptStore(SessionStore):
             at = int(memory.clock().timestamp() * 1000)
             kept = [{"key": dict(key), "at": at, "entry": self._mask_value(one)} for one in fresh]
             if kept:
-                lines = [json.dumps(one, ensure_ascii=False) for one in kept]
-                self._folder.append(name, lines)
+                self._folder.append(name, kept)
         if self._talk is not None and not key.get("subpath"):
             self._talk.store_messages(key["session_id"], _convert_entries(fresh))
 
     def _read_rows(self, name: str) -> list[dict[str, Any]]:
         """Return the records of a file; a torn last line is left out."""
-        path = self._folder.place(name)
-        try:
-            # What stands behind the last line break is nothing, or a line that a crash cut off.
-            lines = decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
-        except NotFoundError:
-            return []
-        return list(_parse_rows(lines))
+        return list(_parse_rows(self._folder.lines(name)))
 
     def _find_sessions(self, project: str) -> dict[str, list[dict[str, Any]]]:
         found = {}
@@ -165,7 +154,7 @@ def _convert_entries(entries: Iterable[Mapping[str, Any]]) -> Iterator[Heard]:
     """Yield what the person and the agent said; side chains and what tools gave is left out."""
     for one in entries:
         message = one.get("message")
-        role = _ROLES.get(str(one.get("type")))
+        role = ROLES.get(str(one.get("type")))
         aside = one.get("isSidechain") or one.get("isMeta") or "toolUseResult" in one
         if role is not None and isinstance(message, Mapping) and not aside:
             yield Heard(role, _content_text(message.get("content")), str(one.get("uuid") or ""))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
@@ -15,10 +15,10 @@ from zlib import crc32
 from crewai.memory.types import MemoryRecord, ScopeInfo
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Change
+from kimi_memory.domain.job import Change
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
-from kimi_memory.nlp.basic.similarity import similarity, words_of
+from kimi_memory.nlp.rules.relations import similarity, words_of
 from kimi_memory.operations.agent_files import Folder, Page, clean_json, file_name
 
 _OPEN, _CLOSE = "\n\n```json\n", "\n```\n"
@@ -83,7 +83,7 @@ class MemoryStorage:
         text = self._texts.get(tuple(query_embedding))
         if text is None:
             raise UsageError("Only vectors of this storage can be searched: embedder=s.embed.")
-        known = {page.path: _parse_record(page) for page in self._yield_pages()}
+        known = self._read_records()
         wanted = _build_filter(scope_prefix, categories, metadata_filter)
         # More than was asked for: filters of CrewAI are applied to what is found.
         query = Query(text=text, path=(self._folder.path,), limit=max(1, _SPARE * len(known)))
@@ -108,7 +108,7 @@ class MemoryStorage:
         with self._folder.guard:
             gone = [
                 one
-                for one in self._read_records()
+                for one in self._read_records().values()
                 if wanted(one)
                 and (not record_ids or one.id in record_ids)
                 and (older_than is None or _assume_utc(one.created_at) < _assume_utc(older_than))
@@ -148,7 +148,8 @@ class MemoryStorage:
     def list_scopes(self, parent: str = "/") -> list[str]:
         """Return the scopes right below one."""
         start = parent.rstrip("/") + "/"
-        below = [one.scope for one in self._read_records() if one.scope.startswith(start)]
+        records = self._read_records().values()
+        below = [one.scope for one in records if one.scope.startswith(start)]
         names = {scope.removeprefix(start).partition("/")[0] for scope in below}
         return sorted(start + name for name in names if name)
 
@@ -173,11 +174,11 @@ class MemoryStorage:
         self, query_embedding: list[float], **filters: Any
     ) -> list[tuple[MemoryRecord, float]]:
         """Return the records that answer the text of a vector, in a thread."""
-        return await asyncio.to_thread(lambda: self.search(query_embedding, **filters))
+        return await asyncio.to_thread(self.search, query_embedding, **filters)
 
     async def adelete(self, scope_prefix: str | None = None, **filters: Any) -> int:
         """Remove records, in a thread."""
-        return await asyncio.to_thread(lambda: self.delete(scope_prefix, **filters))
+        return await asyncio.to_thread(self.delete, scope_prefix, **filters)
 
     def _make_change(self, record: MemoryRecord) -> Change:
         content = self._folder.clean(record.content)
@@ -190,22 +191,12 @@ class MemoryStorage:
             # It is new: there is no head to keep.
             return self._folder.made(_record_file(record.id), body, {"record": record.id})
 
-    def _yield_pages(self) -> Iterator[Page]:
-        """Yield the files of records; broken ones are left out."""
-        for name in self._folder.names():
-            try:
-                page = self._folder.read(name)
-                _parse_record(page)
-            # Files may be edited or removed by a person while this runs.
-            except (FormatError, NotFoundError):
-                continue
-            yield page
-
-    def _read_records(self) -> list[MemoryRecord]:
-        return [_parse_record(page) for page in self._yield_pages()]
+    def _read_records(self) -> dict[str, MemoryRecord]:
+        """Return the records by path; broken ones are left out."""
+        return {page.path: record for page, record in self._folder.read_all(_parse_record)}
 
     def _records_within(self, scope: str | None) -> list[MemoryRecord]:
-        return list(filter(_build_filter(scope, None, None), self._read_records()))
+        return list(filter(_build_filter(scope, None, None), self._read_records().values()))
 
 
 def _record_file(id: str) -> str:
@@ -235,13 +226,10 @@ def _build_filter(
     def passes(one: MemoryRecord) -> bool:
         within = one.scope.rstrip("/") == start or one.scope.startswith(f"{start}/")
         named = not categories or bool(set(categories) & set(one.categories))
-        return within and named and _has_metadata(one.metadata, (metadata or {}).items())
+        about = (metadata or {}).items()
+        return within and named and all(one.metadata.get(name) == value for name, value in about)
 
     return passes
-
-
-def _has_metadata(metadata: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]) -> bool:
-    return all(metadata.get(name) == value for name, value in wanted)
 
 
 def _score_record(text: str, content: str, found: float) -> float:

@@ -77,11 +77,10 @@ class MemoryService(BaseMemoryService):
         # Not the user: ids of users of one app mean other people in another app.
         own = (named("agent", agent),) if agent else None
         asked = Query(text=query, agent=agent, within=own, limit=self._limit)
-        found = await asyncio.to_thread(self._search_hits, asked)
-        return SearchMemoryResponse(memories=[_convert_hit(hit) for hit in found])
-
-    def _search_hits(self, query: Query) -> Sequence[Hit]:
-        return self._memory.recall(query).hits if query.text.strip() else []
+        if not query.strip():
+            return SearchMemoryResponse(memories=[])
+        found = await asyncio.to_thread(self._memory.recall, asked)
+        return SearchMemoryResponse(memories=[_convert_hit(hit) for hit in found.hits])
 
     async def _store_messages(
         self, app: str, user: str, session: str, said: Iterable[Heard]
@@ -89,7 +88,7 @@ class MemoryService(BaseMemoryService):
         agent = _agent_name(app, user)
         talk = Talk(self._memory, agent, _HOST)
         name = f"{agent}-{file_name(session)}" if session else agent
-        await asyncio.to_thread(talk.store_messages, name, list(said))
+        await talk.keep(name, said)
 
 
 def _agent_name(app: str, user: str) -> str:

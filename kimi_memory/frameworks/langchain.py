@@ -38,21 +38,14 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        agent: str = "langchain",
-        *,
-        conversation: str = "",
-        budget: int = 900,
+        self, memory: Memory, agent: str = "langchain", *, conversation: str = "", budget: int = 900
     ) -> None:
         super().__init__()
         self._talk = Talk(memory, agent, "langchain", budget)
         self._conversation = conversation
 
     def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Let the model answer with what is known."""
         return handler(self._request_with_memory(request))

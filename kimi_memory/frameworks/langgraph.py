@@ -22,11 +22,11 @@ from langgraph.store.base import (
 )
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Change
 from kimi_memory.domain.ids import moment
+from kimi_memory.domain.job import Change
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
-from kimi_memory.formats.scalar import Value
+from kimi_memory.nlp.basic.safe_text import Value
 from kimi_memory.operations.agent_files import Folder, Page, clean_json, file_name
 
 Namespace = tuple[str, ...]
@@ -89,7 +89,8 @@ class MemoryStore(BaseStore):
             if self._item_folder.clean(label) != label:
                 # A masked name would file two items under one.
                 raise UsageError(f"{label!r} cannot name an item: it holds what is never kept.")
-        body = _render_body(clean_json(self._item_folder, dict(op.value)))
+        value = clean_json(self._item_folder, dict(op.value))
+        body = f"{_OPEN}{json.dumps(value, ensure_ascii=False, indent=2)}{_CLOSE}\n"
         try:
             return [self._item_folder.changed(self._item_folder.read(name), body)]
         except NotFoundError:
@@ -106,15 +107,8 @@ class MemoryStore(BaseStore):
 
     def _read_items(self, prefix: Namespace) -> dict[str, SearchItem]:
         """Return the items below a prefix by path; broken files are left out."""
-        found = {}
-        for name in self._item_folder.names(_item_folder(prefix)):
-            try:
-                page = self._item_folder.read(name)
-                found[page.path] = SearchItem(**_parse_item(page))
-            except (FormatError, NotFoundError):
-                # Removed since it was listed, or broken by hand: the others are still found.
-                continue
-        return found
+        found = self._item_folder.read_all(_parse_item, _item_folder(prefix))
+        return {page.path: SearchItem(**members) for page, members in found}
 
     def _list_items(self, op: SearchOp) -> list[SearchItem]:
         items = self._read_items(op.namespace_prefix).values()
@@ -161,10 +155,6 @@ def _item_folder(namespace: Namespace) -> str:
 def _item_file(namespace: Namespace, key: str) -> str:
     """Return the name of an item's file: readable, and different for different items."""
     return "/".join(filter(None, [_item_folder(namespace), f"{file_name(key)}.md"]))
-
-
-def _render_body(value: Mapping[str, Any]) -> str:
-    return f"{_OPEN}{json.dumps(value, ensure_ascii=False, indent=2)}{_CLOSE}\n"
 
 
 def _parse_item(page: Page) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -11,11 +10,9 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import BaseMemoryBlock
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Role
-from kimi_memory.frameworks.talk import Heard, Talk, unnamed
+from kimi_memory.frameworks.talk import ROLES, Heard, Talk, unnamed
 
 _HOST = "llama-index"
-_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 
 
 class MemoryBlock(BaseMemoryBlock[str]):
@@ -42,16 +39,13 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
     async def heard(self, messages: Iterable[ChatMessage], session_id: str) -> None:
         """Store messages of a conversation that are not stored yet."""
-        said = list(_convert_messages(messages))
-        await asyncio.to_thread(self._talk.store_messages, session_id, said)
+        await self._talk.keep(session_id, _convert_messages(messages))
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **kwargs: Any) -> str:
         session = str(kwargs.get("session_id") or "")
         said = list(_convert_messages(messages or ()))
-        asked = [one.text for one in said if one.role is Role.USER]
-        question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(self._talk.block, session, question)
-        await asyncio.to_thread(self._talk.store_messages, session, said)
+        block = await self._talk.recall(session, said)
+        await self._talk.keep(session, said)
         return block
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
@@ -62,6 +56,6 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
 def _convert_messages(messages: Iterable[ChatMessage]) -> Iterator[Heard]:
     for one in messages:
-        role = _ROLES.get(str(one.role.value))
+        role = ROLES.get(str(one.role.value))
         if role is not None:
             yield unnamed(role, one.content or "")

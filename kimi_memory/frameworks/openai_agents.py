@@ -11,15 +11,12 @@ from agents import SessionSettings, TResponseInputItem
 from agents.run_config import CallModelData, ModelInputData
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Role
 from kimi_memory.errors import NotFoundError
-from kimi_memory.formats.frontmatter import decode
-from kimi_memory.frameworks.talk import Heard, Talk, joined
+from kimi_memory.frameworks.talk import ROLES, Heard, Talk, joined
 from kimi_memory.operations.agent_files import Folder, clean_json, file_name
 
 _HOST = "openai-agents"
 _OPAQUE = ("id", "call_id", "encrypted_content")
-_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 
 
 class MemorySession:
@@ -74,28 +71,18 @@ class MemorySession:
         no item of the session.
         """
         given = call.model_data
-        asked = [one.text for one in _convert_items(given.input, 0) if one.role is Role.USER]
-        question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(self._talk.block, self._conversation, question)
+        block = await self._talk.recall(self._conversation, _convert_items(given.input, 0))
         return ModelInputData(given.input, joined(given.instructions, block))
 
     def _read_items(self) -> list[TResponseInputItem]:
-        return _replay_records(self._read_lines())
-
-    def _read_lines(self) -> list[str]:
-        path = self._folder.place(self._name)
-        try:
-            return decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
-        except NotFoundError:
-            # A session without items has no file yet.
-            return []
+        return _replay_records(self._folder.lines(self._name))
 
     def _store_items(self, items: Sequence[TResponseInputItem]) -> None:
         with self._hold_file_lock():
             # Under the lock: the number of its line names an item that has no id.
-            first = len(self._read_lines())
+            first = len(self._folder.lines(self._name))
             kept = [_mask_item(self._folder, item) for item in items]
-            self._folder.append(self._name, [_render_record({"item": item}) for item in kept])
+            self._folder.append(self._name, [{"item": item} for item in kept])
         self._talk.store_messages(self._conversation, _convert_items(kept, first))
 
     def _pop_newest_item(self) -> TResponseInputItem | None:
@@ -105,14 +92,14 @@ class MemorySession:
                 return None
             # A line more, and none taken out: what was said stays, and another process may be
             # reading.
-            self._folder.append(self._name, [_render_record({"pop": True})])
+            self._folder.append(self._name, [{"pop": True}])
             return items[-1]
 
     def _clear_items(self) -> None:
         with self._hold_file_lock():
             if not self._read_items():
                 return
-            self._folder.append(self._name, [_render_record({"clear": True})])
+            self._folder.append(self._name, [{"clear": True}])
         try:
             self._talk.ended(self._conversation)
         except NotFoundError:
@@ -121,10 +108,6 @@ class MemorySession:
     def _hold_file_lock(self) -> Any:
         """Keep other threads and processes from writing to the file."""
         return self._folder.memory.store.holding(self._folder.place(self._name))
-
-
-def _render_record(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False)
 
 
 def _replay_records(lines: Iterable[str]) -> list[TResponseInputItem]:
@@ -156,7 +139,7 @@ def _mask_item(folder: Folder, item: Any) -> Any:
 def _convert_items(items: Sequence[Any], first: int) -> Iterator[Heard]:
     """Yield what was said, under the item's id or the number of its line."""
     for number, item in enumerate(items, first):
-        role = _ROLES.get(str(item.get("role", "")))
+        role = ROLES.get(str(item.get("role", "")))
         if role is not None and item.get("type", "message") == "message":
             yield Heard(role, _content_text(item.get("content")), str(item.get("id") or number))
 

@@ -60,7 +60,7 @@ class MemoryCapability(AbstractCapability[Any]):
             Heard(Role.USER, _prompt_text(ctx.prompt), f"{ctx.run_id}:user"),
             Heard(Role.ASSISTANT, str(result.output), f"{ctx.run_id}:assistant"),
         ]
-        await asyncio.to_thread(self._talk.store_messages, self._conversation_name(ctx), said)
+        await self._talk.keep(self._conversation_name(ctx), said)
         return result
 
     def _conversation_name(self, ctx: RunContext[Any]) -> str:

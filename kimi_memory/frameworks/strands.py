@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,11 +15,9 @@ from strands.hooks import (
 )
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.note import Role
-from kimi_memory.frameworks.talk import Heard, Talk, joined
+from kimi_memory.frameworks.talk import ROLES, Heard, Talk, joined
 
 _HOST = "strands"
-_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 
 
 class MemoryHooks(HookProvider):
@@ -52,9 +49,8 @@ class MemoryHooks(HookProvider):
 
     async def _add_memory_block(self, event: BeforeInvocationEvent) -> None:
         agent = event.agent
-        asked = [_message_text(one) for one in event.messages or () if one["role"] == "user"]
-        question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(self._talk.block, self._conversation_name(agent), question)
+        said = map(_convert_message, event.messages or ())
+        block = await self._talk.recall(self._conversation_name(agent), said)
         if not block:
             return
         parts = agent.system_prompt_content
@@ -66,11 +62,8 @@ class MemoryHooks(HookProvider):
             agent.system_prompt = joined(agent.system_prompt, block)
 
     async def _store_message(self, event: MessageAddedEvent) -> None:
-        message = event.message
-        said = Heard(_ROLES[message["role"]], _message_text(message))
-        await asyncio.to_thread(
-            self._talk.store_messages, self._conversation_name(event.agent), [said]
-        )
+        said = _convert_message(event.message)
+        await self._talk.keep(self._conversation_name(event.agent), [said])
 
     async def _restore_prompt(self, event: AfterInvocationEvent) -> None:
         if event.agent in self._prompts:
@@ -81,7 +74,8 @@ class MemoryHooks(HookProvider):
         return self._conversation or str(getattr(manager, "session_id", None) or "")
 
 
-def _message_text(message: Any) -> str:
+def _convert_message(message: Any) -> Heard:
     """Return the words of a message; what tools gave and took has none."""
     parts: Sequence[Any] = message["content"]
-    return "\n".join(part["text"] for part in parts if "text" in part)
+    text = "\n".join(part["text"] for part in parts if "text" in part)
+    return Heard(ROLES[message["role"]], text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 from collections.abc import Iterable
@@ -14,6 +15,8 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.lazy_dataclass import dataclass
 
 log = logging.getLogger("kimi_memory.frameworks")
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+"""Of messages that are stored, by what frameworks call them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,15 @@ class Talk:
         except KimiMemoryError as error:
             log.warning("nothing was recalled: %s", error)
             return ""
+
+    async def recall(self, conversation: str, messages: Iterable[Heard]) -> str:
+        """Return what is known about the person's last message; recall runs in a thread."""
+        asked = [one.text for one in messages if one.role is Role.USER]
+        return await asyncio.to_thread(self.block, conversation, asked[-1] if asked else "")
+
+    async def keep(self, conversation: str, messages: Iterable[Heard]) -> None:
+        """Store messages in a thread; see `store_messages`."""
+        await asyncio.to_thread(self.store_messages, conversation, list(messages))
 
     def store_messages(self, conversation: str, messages: Iterable[Heard]) -> None:
         """Store messages as turns; those known already are left out."""

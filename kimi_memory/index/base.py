@@ -9,11 +9,10 @@ from kimi_memory.errors import IndexDamagedError, PluginError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.columns import Layout
 from kimi_memory.index.files import TABLE
-from kimi_memory.index.generation import VECTORS, WORDS, Generation
 from kimi_memory.index.held import Cache, Postings
 from kimi_memory.index.searcher import Lane, on_rows
-from kimi_memory.index.stored import Stored
-from kimi_memory.store.files.cache_files import uncollected
+from kimi_memory.index.stored import VECTORS, WORDS, Generation, Stored
+from kimi_memory.store.files.disk import uncollected
 
 
 class Base(NamedTuple):

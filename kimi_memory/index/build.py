@@ -15,14 +15,13 @@ from kimi_memory.index.cache import Cache
 from kimi_memory.index.columns import FileRow
 from kimi_memory.index.embed import Embedded, Embedder
 from kimi_memory.index.files import TABLE
-from kimi_memory.index.generation import SYNONYMS, VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.index.stored import Stored
+from kimi_memory.index.stored import SYNONYMS, VECTORS, WORDS, Generation, Shelf, Stored
 from kimi_memory.index.sync import Progress, Read, Sync
 from kimi_memory.index.table import Table
-from kimi_memory.index.words import Words
+from kimi_memory.index.units import Words
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.files.cache_files import give_back
+from kimi_memory.store.files.disk import give_back
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 

@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kimi_memory.store.files.cache_files import uncollected
-from kimi_memory.store.files.disk import Listed, Stat, list_folder, state_of, walk
+from kimi_memory.store.files.disk import Listed, Stat, list_folder, state_of, uncollected, walk
 from kimi_memory.store.files.paths import PRIVATE, is_conflict_copy, is_truth
 from kimi_memory.store.reading import Served
 

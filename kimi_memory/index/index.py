@@ -15,15 +15,13 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.index.base import Base, open_base
 from kimi_memory.index.columns import Layout
 from kimi_memory.index.files import INDEX, Files
-from kimi_memory.index.generation import SYNONYMS, Generation, Shelf
 from kimi_memory.index.past_view import PastSearcher, lay_over
 from kimi_memory.index.searcher import Part, Searcher
-from kimi_memory.index.stored import Stored
+from kimi_memory.index.stored import SYNONYMS, Generation, Shelf, Stored
 from kimi_memory.index.sync import Difference, Overlay, Progress, Sync
-from kimi_memory.index.units import Split
+from kimi_memory.index.units import Split, Words
 from kimi_memory.index.verify import IndexReport, IndexStatus, compare, damaged, unreadable
-from kimi_memory.index.words import Words
-from kimi_memory.nlp.dates.zone import Zone
+from kimi_memory.nlp.dates.vocabulary import Zone
 from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.reading import Served

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index.files import DEAD, INDEX, MAGIC, TABLE
-from kimi_memory.index.generation import Shelf
+from kimi_memory.index.stored import Shelf
 
 _FORMS = {1: "B", 2: "H", 4: "i"}
 """The form of a code by its size: a segment has the narrowest that holds all."""

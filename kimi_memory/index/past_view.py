@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.sync import Difference, Read
-from kimi_memory.index.units import Split, capped_units, guard
-from kimi_memory.index.words import Words
+from kimi_memory.index.units import Split, Words, capped_units, guard
 from kimi_memory.store.files.disk import UNKNOWN
 from kimi_memory.store.reading import Served
 

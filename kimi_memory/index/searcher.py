@@ -18,8 +18,7 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.columns import Joined, Layout, Rows
 from kimi_memory.index.files import Files
 from kimi_memory.index.held import Cache, Held, Postings
-from kimi_memory.index.units import Split, served_units
-from kimi_memory.index.words import Words
+from kimi_memory.index.units import Split, Words, served_units
 from kimi_memory.store.files.disk import state_of
 
 Bools = NDArray[np.bool_]

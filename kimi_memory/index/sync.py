@@ -19,8 +19,7 @@ from kimi_memory.index.columns import FileRow
 from kimi_memory.index.files import Files, Folder
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import Table
-from kimi_memory.index.units import Split, capped_units, guard
-from kimi_memory.index.words import Words
+from kimi_memory.index.units import Split, Words, capped_units, guard
 from kimi_memory.store.files.disk import UNKNOWN, Stat
 from kimi_memory.store.files.paths import forget
 

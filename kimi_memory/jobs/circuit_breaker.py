@@ -45,8 +45,8 @@ class Breaker:
 
     def check(self, kind: str, now: datetime) -> None:
         """Raise GateError while a kind of job rests."""
-        found = self.read_failures(kind)
-        if kind in PERIODIC and self.rests(found, now):
+        found = self.read_failures(kind) if kind in PERIODIC else Failures(kind)
+        if self.rests(found, now):
             raise GateError(
                 "breaker",
                 f"{kind} failed {found.count} times in a row, last at {found.at}: {found.why}",

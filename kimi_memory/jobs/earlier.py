@@ -12,8 +12,7 @@ from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote
 from kimi_memory.domain.pages import Digest
 from kimi_memory.domain.session import Turn
 from kimi_memory.errors import FormatError, NotFoundError
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.changed_later import (
     changed_objects,

@@ -1,15 +1,15 @@
-"""Folding drafts into what is known: add, corroborate, refine, supersede, conflict."""
+"""Folding drafts into what is known, at once for what somebody asks to remember."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from kimi_memory.domain.draft import Draft, statement_time
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op, Step, Verdict
+from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
 from kimi_memory.domain.note import (
     Card,
     CardType,
@@ -23,12 +23,16 @@ from kimi_memory.domain.note import (
 from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_form import Head, says_open
 from kimi_memory.hooks.host import Host
-from kimi_memory.jobs.gates import DraftGate, content_of, story_of
-from kimi_memory.jobs.matching import LIVE, Matching, latest_live
-from kimi_memory.jobs.new_cards import (
+from kimi_memory.jobs import gates
+from kimi_memory.jobs.gates import WHY, DraftGate, content_of, let_go, story_of
+from kimi_memory.jobs.lifetimes import with_links
+from kimi_memory.jobs.matching import (
+    LIVE,
+    Matching,
     card_id,
     disputed,
     find_end_time,
+    latest_live,
     new_card,
     read_again,
     rest_of,
@@ -36,9 +40,10 @@ from kimi_memory.jobs.new_cards import (
     suggest_link,
     with_evidence,
 )
-from kimi_memory.jobs.tombstone_gate import WHY, let_go
-from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.dates.zone import Zone, pinned
+from kimi_memory.jobs.planner import JobContext
+from kimi_memory.llm.usage import unasked
+from kimi_memory.nlp.basic.patterns import normalise
+from kimi_memory.nlp.dates.vocabulary import Zone, pinned
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.tasks import finishes
 from kimi_memory.nlp.rules.values import Relation, compare_statements, compare_values
@@ -395,3 +400,44 @@ def _is_meant(card: Card, draft: Draft) -> bool:
 def _waits_for_a_person(card: Card) -> bool:
     """Whether a card is an agent's word that nobody confirmed."""
     return card.trust is Origin.AGENT and card.status is Status.CANDIDATE
+
+
+class Remember:
+    """Plans cards from drafts whose turns are stored already.
+
+    Args:
+        context: the memory.
+        drafts: what to remember.
+        texts: the stored texts of the turns that the drafts quote, by number.
+    """
+
+    kind = "remember"
+
+    def __init__(
+        self, context: JobContext, drafts: Sequence[Draft], texts: Mapping[int, str]
+    ) -> None:
+        self._host, self._zone = context.host, context.settings.zone
+        self._gate, self._now = DraftGate.from_context(context), context.clock()
+        self._drafts, self._texts = drafts, texts
+
+    # Somebody waits for it: no model, which may take a minute.
+    @unasked()
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are."""
+        drafts = self._drafts
+        fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
+        for draft in drafts:
+            fold.add(draft, lambda quote: self._texts.get(quote.n))
+        folded = fold.result()
+        places = [f"{q.session}#{q.n} {q.hash}" for draft in drafts for q in draft.quotes]
+        return Plan(
+            kind=self.kind,
+            subject=", ".join(draft.key for draft in drafts)[:80],
+            inputs=digest_of([self.kind, *places]),
+            steps=(
+                *with_links(folded.steps, drafts, shelf, self._now),
+                *gates.pages(shelf, folded.gone, self._now),
+            ),
+            changes=tuple(gates.stones(folded.gone, self._now)),
+            left_out=tuple(folded.left_out),
+        )

@@ -16,7 +16,7 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.llm.usage import Meter
-from kimi_memory.nlp.dates.zone import Zone, day_in, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, day_in, in_zone
 from kimi_memory.store.store import Store
 
 Others = Callable[[datetime], Sequence[TokenBound]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.store.reading import is_judged

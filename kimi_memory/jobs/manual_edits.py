@@ -7,14 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count
 
-from kimi_memory.domain.change import Change, Create
-from kimi_memory.domain.job import digest_of
+from kimi_memory.domain.job import Change, Create, digest_of
 from kimi_memory.domain.note import HAND, Card, Origin, Quote, Rel, Role, Source
 from kimi_memory.domain.session import BY_HAND, Session, Transcript, Turn, in_scope
 from kimi_memory.formats.jsonl import archive_path, context_of, end_line, session_line, turn_line
 from kimi_memory.formats.session_page import transcript_language, transcript_markdown
-from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.basic.similarity import repeats_claim
+from kimi_memory.nlp.basic.patterns import normalise
+from kimi_memory.nlp.rules.relations import repeats_claim
 
 
 class Hand:

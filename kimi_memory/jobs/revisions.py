@@ -13,10 +13,9 @@ from kimi_memory.domain.draft import CHANGE, ORDER, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, EventType, Lang, Quote
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.earlier import Earlier
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules import cues, hypotheticals, updates
+from kimi_memory.nlp.rules import cues, hypotheticals, subjects
 from kimi_memory.nlp.rules.changed_later import (
     is_directive,
     may_replace,
@@ -105,7 +104,7 @@ def _may_change(clause: Clause, *, at_work: bool) -> bool:
     low, traits = fold_case(text), traits_of(text)
     unsettled = any(words.search(low) for words in _UNSETTLED) or hypotheticals.REFUSAL.search(low)
     thought = bool(cues.bars_of(text) & _THOUGHT)
-    ends = updates.takes_back(text) and not revisits(text)
+    ends = subjects.takes_back(text) and not revisits(text)
     return traits.specific >= _LEAST and not (traits.doubt or unsettled or thought or ends)
 
 

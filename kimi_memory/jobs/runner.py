@@ -10,8 +10,22 @@ from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.change import Actor, Append, Change, Create, Delete, Effect, Update, digest
-from kimi_memory.domain.job import Job, JobReport, Plan, Spent, Step, operations
+from kimi_memory.domain.job import (
+    Actor,
+    Append,
+    Change,
+    Create,
+    Delete,
+    Effect,
+    Job,
+    JobReport,
+    Plan,
+    Spent,
+    Step,
+    Update,
+    digest,
+    operations,
+)
 from kimi_memory.domain.job_registry import JOBS
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import Day, Digest, Project
@@ -33,18 +47,22 @@ from kimi_memory.formats.job_file import (
 )
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.day_page import is_blank, with_edits
-from kimi_memory.jobs.eval_gate import Forbidden
-from kimi_memory.jobs.gates import JobGates, split_off_held
+from kimi_memory.jobs.gates import Forbidden, JobGates, TombstoneGate, split_off_held
 from kimi_memory.jobs.job_usage import DayBudget, Others, notice_job
 from kimi_memory.jobs.lifetimes import with_ended_events, with_expiry
-from kimi_memory.jobs.overview import PAGE
-from kimi_memory.jobs.pages import Pages, is_page, page_changes
-from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
+from kimi_memory.jobs.pages import PAGE, Pages, is_page, page_changes
+from kimi_memory.jobs.render import (
+    Mask,
+    Render,
+    is_blank,
+    screen_changes,
+    screen_plan,
+    with_edits,
+    without_waiting,
+)
 from kimi_memory.llm.usage import Meter, metered
 from kimi_memory.store.copy import checkpoint
-from kimi_memory.store.git.autocommit import Batch
+from kimi_memory.store.git.head import Batch
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.store import Store

@@ -15,15 +15,14 @@ from typing import NamedTuple
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
 from kimi_memory.domain.note import Card, Quote, Status
 from kimi_memory.formats.card_form import Head
-from kimi_memory.jobs.matching import LIVE
+from kimi_memory.jobs.gates import TombstoneGate, let_go
+from kimi_memory.jobs.matching import LIVE, disputed
 from kimi_memory.jobs.merge import Pair, archived, draft_from_card, merged, ranked
-from kimi_memory.jobs.new_cards import disputed
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.jobs.tombstone_gate import TombstoneGate, let_go
 from kimi_memory.merge.statements import VARIANT
-from kimi_memory.nlp.basic.characters import normalise
-from kimi_memory.nlp.basic.similarity import repeats_claim
+from kimi_memory.nlp.basic.patterns import normalise
+from kimi_memory.nlp.rules.relations import repeats_claim
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 

@@ -9,8 +9,7 @@ from kimi_memory.domain.brief import SELF
 from kimi_memory.domain.draft import BY_WORDS, CHANGE, DATED, Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.assertions import values_given
@@ -23,9 +22,9 @@ from kimi_memory.nlp.rules.handed_over import is_handed_over
 from kimi_memory.nlp.rules.lasting import is_lasting, reports_trouble
 from kimi_memory.nlp.rules.led_in import is_any_led_in, stands_below_name
 from kimi_memory.nlp.rules.odds import best_odds_of
-from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.praise import is_of_thing_at_hand, praises
 from kimi_memory.nlp.rules.salience import traits_of
+from kimi_memory.nlp.rules.self_facts import OPEN, SINGLE
 from kimi_memory.nlp.rules.settled import settles
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.stands_alone import (

@@ -22,7 +22,7 @@ from kimi_memory.formats.jsonl import read_transcript_lines, unseal
 from kimi_memory.formats.transcripts import words_mark
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.jobs.undistilled import inputs_of
-from kimi_memory.nlp.basic.characters import bare, normalise
+from kimi_memory.nlp.basic.patterns import bare, normalise
 
 SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.jsonl")
 SHORT = 12

@@ -11,7 +11,7 @@ from dataclasses import replace
 from kimi_memory.domain.prompt import Prompt, Question, Reply, Schema
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats.templates import fill, source
+from kimi_memory.formats.page_lines import fill, source
 from kimi_memory.llm.usage import Meter, running
 from kimi_memory.nlp.basic.json_repair import salvage, salvage_items
 

@@ -94,8 +94,7 @@ class Reader:
             # A turn has no file of its own; every other thing is shown from its note.
             if spot.kind == "turn":
                 return self._turn_hover(spot)
-            to = path if spot.kind == "key" else self._path_of(spot)
-            filed = self._file(to)
+            filed = self._file(path if spot.kind == "key" else self._path_of(spot))
             return Hover(self.note_text(filed.note), spot) if filed else None
         return None
 
@@ -123,17 +122,13 @@ class Reader:
         turn = next((one for one in transcript.turns if one.n == int(found["n"])), None)
         if turn is None:
             return None
-        rests = self._resting_on(spot.name)
+        pages = map(self.vault.page, self.vault.naming(spot.name))
+        rests = [page for page in pages if page and page.kind in ("card", "event")]
         return Hover(turn_text(turn, transcript.session, self.memory.zone, rests), spot)
 
-    def _resting_on(self, turn: str) -> list[Page]:
-        pages = map(self.vault.page, self.vault.naming(turn))
-        return [page for page in pages if page and page.kind in ("card", "event")]
-
     def _path_of(self, spot: Spot) -> str:
-        return (
-            self.vault.path_of(spot.name) if spot.kind == "note" else self.vault.resolve(spot.name)
-        )
+        find = self.vault.path_of if spot.kind == "note" else self.vault.resolve
+        return find(spot.name)
 
     def _file(self, path: str) -> Filed | None:
         try:
@@ -202,14 +197,9 @@ class Reader:
         """Return what may stand where somebody is typing."""
         begun = line[:column]
         if link := _LINK_BEGUN.search(begun):
-            pages = self.vault.search(link["part"], _COMPLETED)
+            pages, at = self.vault.search(link["part"], _COMPLETED), link.start("part")
             return [
-                Choice(
-                    page.title or page.path,
-                    page.path,
-                    _target(self.vault, page),
-                    link.start("part"),
-                )
+                Choice(page.title or page.path, page.path, _target(self.vault, page), at)
                 for page in pages
             ]
         if key := _KEY_BEGUN.search(begun):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.change import Actor
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import Actor, JobReport
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query, Unit
@@ -18,7 +16,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.jobs.rename import Rename
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.lsp.answers import Reader
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.recall.browse import ListQuery
@@ -44,6 +42,9 @@ def open_reading(root: Path) -> Memory:
 class Deeds:
     """Carries out commands on one memory.
 
+    A job may take a minute, so each opens the memory anew; questions go on over the one that is
+    open for them.
+
     Args:
         root: the folder.
         reader: answers what needs no job.
@@ -51,12 +52,6 @@ class Deeds:
 
     def __init__(self, root: Path, reader: Reader) -> None:
         self._root, self._reader = root, reader
-
-    @contextmanager
-    def _opened(self) -> Iterator[Memory]:
-        # A job may take a minute; questions go on over the memory that is open for them.
-        with open_reading(self._root) as memory:
-            yield memory
 
     def recall(self, query: str) -> list[Json]:
         """Find lines, as a person who looks around."""
@@ -94,30 +89,19 @@ class Deeds:
         page = self._reader.memory.browse(ListQuery(filters=filters, limit=_HELD, facets=()))
         return [
             {
-                "id": unit.id,
-                "key": unit.key,
-                "type": unit.type,
+                **_members(unit, "id", "key", "type", "path", "confidence", "project"),
                 "text": unit.text.splitlines()[0] if unit.text else unit.title,
-                "path": unit.path,
-                "confidence": unit.confidence,
-                "project": unit.project,
             }
             for unit in page.units
         ]
 
     def review(self) -> list[Json]:
         """List what waits for a person's word."""
+        names = ("id", "fingerprint", "path", "target", "text", "reason", "diff", "problem")
         return [
             {
-                "id": one.id,
-                "fingerprint": one.fingerprint,
-                "path": one.path,
+                **_members(one, *names),
                 "title": one.title or one.path,
-                "target": one.target,
-                "text": one.text,
-                "reason": one.reason,
-                "diff": one.diff,
-                "problem": one.problem,
                 "evidence": [f"{said.speaker}: {said.text}" for said in one.evidence],
             }
             for one in review(self._reader.memory)
@@ -160,28 +144,28 @@ class Deeds:
         if not said.shown:
             words = f"A decision about {id} needs the fingerprint of what was shown."
             raise UsageError(f"{words} Take it from kimi.review.")
-        with self._opened() as memory:
+        with open_reading(self._root) as memory:
             return _told(memory, answer(memory, id, said, dry_run=dry_run))
 
     def settle(self, key: str, keep: str, *, dry_run: bool = False) -> Json:
         """Settle a contradiction: one side is so."""
-        with self._opened() as memory:
+        with open_reading(self._root) as memory:
             job = Resolve(memory, key, Choice(keep=keep))
             return _told(memory, memory.run(job, dry_run=dry_run))
 
     def rename_key(self, old: str, new: str, *, dry_run: bool = False) -> Json:
         """Give what is known under a key another key."""
-        with self._opened() as memory:
+        with open_reading(self._root) as memory:
             return _told(memory, memory.run(Rename(memory, old, new), dry_run=dry_run))
 
     def forget(self, id: str, *, dry_run: bool = True) -> Json:
         """Archive a note so that it does not come back; by default only say what would go."""
-        with self._opened() as memory:
+        with open_reading(self._root) as memory:
             return _told(memory, forget(memory, Wanted(note=id), dry_run=dry_run))
 
     def take_edits(self, *, dry_run: bool = False) -> Json:
         """Take over what a person changed on pages and in files of cards."""
-        with self._opened() as memory:
+        with open_reading(self._root) as memory:
             return _told(memory, memory.take_edits(dry_run=dry_run))
 
     def run(self, job: str, *, dry_run: bool = True) -> Json:
@@ -192,14 +176,14 @@ class Deeds:
         """
         if job not in JOBS:
             raise UsageError(f"{job!r} is no job to run here. Use {', '.join(JOBS)}.")
-        with self._opened() as memory:
+        with open_reading(self._root) as memory:
             if job == "distil":
                 return _told(memory, *memory.distil_waiting(dry_run=dry_run))
             return _told(memory, *memory.consolidate(job, dry_run=dry_run))
 
     def undo(self, job: str) -> Json:
         """Take a job back."""
-        with self._opened() as memory:
+        with open_reading(self._root) as memory:
             done = memory.undo(job)
         return {"jobs": [done.id], "paths": [effect.path for effect in done.effects], "diff": ""}
 
@@ -216,6 +200,10 @@ class Deeds:
             }
             for one in found
         ]
+
+
+def _members(value: object, *names: str) -> Json:
+    return {name: getattr(value, name) for name in names}
 
 
 def _told(memory: Memory, *reports: JobReport) -> Json:
@@ -242,10 +230,9 @@ def _text(given: Sequence[Any], at: int, default: str | None = None) -> str:
     return value
 
 
-def _dry(given: Sequence[Any], at: int, *, default: bool) -> bool:
-    value = given[at] if len(given) > at else default
+def _dry(given: Sequence[Any], at: int) -> bool:
     # Only a plain false runs a job: whatever else came by mistake changes nothing.
-    return value is not False
+    return len(given) <= at or given[at] is not False
 
 
 COMMANDS: Mapping[str, Deed] = {
@@ -265,11 +252,11 @@ COMMANDS: Mapping[str, Deed] = {
     ),
     "kimi.settle": lambda d, given: d.settle(_text(given, 0), _text(given, 1)),
     "kimi.rename": lambda d, given: d.rename_key(
-        _text(given, 0), _text(given, 1), dry_run=_dry(given, 2, default=True)
+        _text(given, 0), _text(given, 1), dry_run=_dry(given, 2)
     ),
-    "kimi.forget": lambda d, given: d.forget(_text(given, 0), dry_run=_dry(given, 1, default=True)),
+    "kimi.forget": lambda d, given: d.forget(_text(given, 0), dry_run=_dry(given, 1)),
     "kimi.takeEdits": lambda d, given: d.take_edits(),
-    "kimi.run": lambda d, given: d.run(_text(given, 0), dry_run=_dry(given, 1, default=True)),
+    "kimi.run": lambda d, given: d.run(_text(given, 0), dry_run=_dry(given, 1)),
     "kimi.undo": lambda d, given: d.undo(_text(given, 0)),
 }
 """What an editor may ask, by the name of the command."""

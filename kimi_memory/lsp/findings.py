@@ -11,7 +11,7 @@ from kimi_memory.domain.pages import Event, Proposal
 from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.page_lines import is_generated, sign_of
-from kimi_memory.jobs.trace import Evidence, Tracer
+from kimi_memory.jobs.trace import Tracer
 from kimi_memory.lsp.answers import Reader
 from kimi_memory.lsp.spots import Spot, spots_in
 from kimi_memory.operations.review_queue import pending
@@ -79,7 +79,7 @@ def _proposal(reader: Reader, note: Proposal, lines: Sequence[str]) -> Finding:
         for mark in shown[:1]
         for title, command in (("Accept", "kimi.accept"), ("Reject", "kimi.reject"))
     )
-    return _whole(lines, at, "waits", "This waits for your word.", 3)._replace(actions=actions)
+    return _whole(lines, at, "waits", "This waits for your word.", 3, *actions)
 
 
 def _conflict(note: Card, lines: Sequence[str]) -> Finding:
@@ -87,8 +87,7 @@ def _conflict(note: Card, lines: Sequence[str]) -> Finding:
         f"Keep this one: {' '.join(note.value.split())[:60]}", "kimi.settle", (note.key, note.id)
     )
     words = f"{note.key} is in conflict: another card says otherwise."
-    at = _line_of(lines, "status:")
-    return _whole(lines, at, "conflict", words, 2)._replace(actions=(keep,))
+    return _whole(lines, _line_of(lines, "status:"), "conflict", words, 2, keep)
 
 
 def _quote_faults(reader: Reader, note: Note, lines: Sequence[str]) -> Iterator[Finding]:
@@ -98,32 +97,25 @@ def _quote_faults(reader: Reader, note: Note, lines: Sequence[str]) -> Iterator[
         if one.path and (one.verified or not one.source.quote):
             continue
         name = f"session:{one.source.session}#{one.source.first}"
-        at = _source_line(lines, one, name)
+        at = _source_line(lines, name)
         if not one.path:
             yield _whole(lines, at, "session", f"The session of {name} is gone.", 2)
         else:
             yield _whole(lines, at, "quote", f"The quote does not stand in {name}.", 2)
 
 
-def _source_line(lines: Sequence[str], one: Evidence, name: str) -> int:
+def _source_line(lines: Sequence[str], name: str) -> int:
     """Return the line that names a source: below its quote, else in the front matter."""
-    quoted = [n for n, line in enumerate(lines) if line.startswith("— ") and _names(line, name)]
-    listed = [n for n, line in enumerate(lines) if _names(line, name)]
+    listed = [n for n, line in enumerate(lines) if name in {one.name for one in spots_in(line)}]
+    quoted = [n for n in listed if lines[n].startswith("— ")]
     return next(iter([*quoted, *listed]), 0)
-
-
-def _names(line: str, name: str) -> bool:
-    return any(spot.name == name for spot in spots_in(line))
 
 
 def _page_faults(path: str, text: str, lines: Sequence[str]) -> Iterator[Finding]:
     if sign_of(text) and not is_generated(text):
         take = Action("Take over these edits", "kimi.takeEdits", ())
-        words = (
-            f"{path} was edited by hand. The next daily job takes the lines over, or you do now."
-        )
-        at = _line_of(lines, "generated:")
-        yield _whole(lines, at, "edited", words, 3)._replace(actions=(take,))
+        words = "was edited by hand. The next daily job takes the lines over, or you do now."
+        yield _whole(lines, _line_of(lines, "generated:"), "edited", f"{path} {words}", 3, take)
 
 
 def _dead_links(reader: Reader, path: str, lines: Sequence[str]) -> Iterator[Finding]:
@@ -161,6 +153,8 @@ def _line_of(lines: Sequence[str], begins: str) -> int:
     return next((n for n, line in enumerate(lines) if line.startswith(begins)), 0)
 
 
-def _whole(lines: Sequence[str], at: int, code: str, message: str, weight: int) -> Finding:
+def _whole(
+    lines: Sequence[str], at: int, code: str, message: str, weight: int, *actions: Action
+) -> Finding:
     last = len(lines[at]) if lines else 0
-    return Finding(code, message, at, 0, last, weight)
+    return Finding(code, message, at, 0, last, weight, actions)

@@ -10,8 +10,8 @@ from kimi_memory.domain.pages import Digest, Event, Project
 from kimi_memory.domain.session import Session, Turn, speaker_of
 from kimi_memory.jobs.trace import Evidence
 from kimi_memory.lsp.vault import Page
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.basic.patterns import language_of
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
 MOST = 600
 """So many characters of one text are shown."""
@@ -54,24 +54,17 @@ def note_text(
     """Return what a note says, whose word it is, what proves it and what replaced it."""
     if not isinstance(note, Card | Event):
         return _page_text(note)
-    lines = [_head_line(note), "", plain(_said(note)), "", _facts(note, zone)]
+    said = note.value if isinstance(note, Card) else note.content or note.title
+    head = [f"**{plain(note.key or note.title)}**", str(note.type), str(note.status)]
+    if isinstance(note, Card):
+        head.append(f"{note.confidence:.2f}")
+    lines = [" · ".join(head), "", plain(said), "", _facts(note, zone)]
     for page in replaced_by:
         shown = plain(page.title or page.key)
         lines += ["", f"**{say('replaced', note.lang)}** {shown} {_code(page.id)}"]
     for one in proofs:
         lines += ["", *_proof_lines(one, note.lang, zone)]
     return "\n".join(lines)
-
-
-def _said(note: Card | Event) -> str:
-    return note.value if isinstance(note, Card) else note.content or note.title
-
-
-def _head_line(note: Card | Event) -> str:
-    parts = [f"**{plain(note.key or note.title)}**", str(note.type), str(note.status)]
-    if isinstance(note, Card):
-        parts.append(f"{note.confidence:.2f}")
-    return " · ".join(parts)
 
 
 def _facts(note: Card | Event, zone: Zone) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
@@ -118,11 +118,9 @@ def _initialize(ls: MemoryServer, params: types.InitializeParams) -> None:
         ls.window_show_message(types.ShowMessageParams(types.MessageType.Error, str(error)))
 
 
-def _did_open(ls: MemoryServer, params: types.DidOpenTextDocumentParams) -> None:
-    _look_through_soon(ls, params.text_document.uri)
-
-
-def _did_change(ls: MemoryServer, params: types.DidChangeTextDocumentParams) -> None:
+def _did_change(
+    ls: MemoryServer, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams
+) -> None:
     _look_through_soon(ls, params.text_document.uri)
 
 
@@ -163,105 +161,96 @@ def look_through(ls: MemoryServer, uri: str) -> None:
         found = find_faults(desk.reader, path, document.source)
     ls.found[uri] = found
     lines = document.source.splitlines()
-    shown = [
-        types.Diagnostic(
-            make_range(
-                document.position_codec,
-                # A fault at the end of a file may lie on the empty line after its last newline.
-                lines[one.line] if one.line < len(lines) else "",
-                one.line,
-                one.first,
-                one.last,
-            ),
-            one.message,
-            severity=types.DiagnosticSeverity(one.weight),
-            code=one.code,
-            source="kimi-memory",
-        )
-        for one in found
-    ]
+
+    def draw(one: Finding) -> types.Diagnostic:
+        # A fault at the end of a file may lie on the empty line after its last newline.
+        line = lines[one.line] if one.line < len(lines) else ""
+        at = make_range(document.position_codec, line, one.line, one.first, one.last)
+        weight = types.DiagnosticSeverity(one.weight)
+        return types.Diagnostic(at, one.message, weight, one.code, source="kimi-memory")
+
     ls.text_document_publish_diagnostics(
-        types.PublishDiagnosticsParams(uri, shown, version=document.version)
+        types.PublishDiagnosticsParams(uri, list(map(draw, found)), version=document.version)
     )
 
 
-def _ask(ls: MemoryServer, uri: str, work: Callable[[Desk, str, TextDocument], T]) -> T | None:
+class _At(NamedTuple):
+    """The document that an editor asks about."""
+
+    desk: Desk
+    path: str
+    document: TextDocument
+
+
+def _about_document(
+    work: Callable[[MemoryServer, Any, _At], T],
+) -> Callable[[MemoryServer, Any], T | None]:
     """Answer a question about a document of the memory; None for any other document."""
-    place = ls.place(uri)
-    if place is None:
-        return None
-    desk, path = place
-    document = ls.workspace.get_text_document(uri)
-    with desk.guard:
-        return work(desk, path, document)
 
-
-def _hover(ls: MemoryServer, params: types.HoverParams) -> types.Hover | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> types.Hover | None:
-        line, column = line_at(document, params.position)
-        found = desk.reader.hover(path, line, column)
-        if found is None:
+    def answer(ls: MemoryServer, params: Any) -> T | None:
+        place = ls.place(params.text_document.uri)
+        if place is None:
             return None
-        text = types.MarkupContent(types.MarkupKind.Markdown, found.text)
-        at = (params.position.line, found.spot.first, found.spot.last)
-        return types.Hover(text, make_range(document.position_codec, line, *at))
+        document = ls.workspace.get_text_document(params.text_document.uri)
+        with place[0].guard:
+            return work(ls, params, _At(*place, document))
 
-    return _ask(ls, params.text_document.uri, work)
-
-
-def _definition(ls: MemoryServer, params: types.DefinitionParams) -> types.Location | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> types.Location | None:
-        place = desk.reader.definition(path, *line_at(document, params.position))
-        return _locate(ls, desk, place) if place else None
-
-    return _ask(ls, params.text_document.uri, work)
+    return answer
 
 
-def _references(ls: MemoryServer, params: types.ReferenceParams) -> list[types.Location] | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> list[types.Location]:
-        found = desk.reader.references(path, *line_at(document, params.position))
-        return [_locate(ls, desk, place) for place in found]
-
-    return _ask(ls, params.text_document.uri, work)
-
-
-def _complete(ls: MemoryServer, params: types.CompletionParams) -> types.CompletionList | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> types.CompletionList:
-        line, column = line_at(document, params.position)
-        codec, n = document.position_codec, params.position.line
-        items = [
-            types.CompletionItem(
-                label=one.words,
-                detail=one.detail,
-                kind=types.CompletionItemKind.Reference,
-                filter_text=f"{one.put} {one.words}",
-                text_edit=types.TextEdit(make_range(codec, line, n, one.first, column), one.put),
-            )
-            for one in desk.reader.complete(line, column)
-        ]
-        return types.CompletionList(is_incomplete=True, items=items)
-
-    return _ask(ls, params.text_document.uri, work)
+@_about_document
+def _hover(ls: MemoryServer, params: types.HoverParams, at: _At) -> types.Hover | None:
+    line, column = line_at(at.document, params.position)
+    found = at.desk.reader.hover(at.path, line, column)
+    if found is None:
+        return None
+    text = types.MarkupContent(types.MarkupKind.Markdown, found.text)
+    place = (params.position.line, found.spot.first, found.spot.last)
+    return types.Hover(text, make_range(at.document.position_codec, line, *place))
 
 
+@_about_document
+def _definition(ls: MemoryServer, params: types.DefinitionParams, at: _At) -> types.Location | None:
+    place = at.desk.reader.definition(at.path, *line_at(at.document, params.position))
+    return _locate(ls, at.desk, place) if place else None
+
+
+@_about_document
+def _references(ls: MemoryServer, params: types.ReferenceParams, at: _At) -> list[types.Location]:
+    found = at.desk.reader.references(at.path, *line_at(at.document, params.position))
+    return [_locate(ls, at.desk, place) for place in found]
+
+
+@_about_document
+def _complete(ls: MemoryServer, params: types.CompletionParams, at: _At) -> types.CompletionList:
+    line, column = line_at(at.document, params.position)
+    codec, n = at.document.position_codec, params.position.line
+    items = [
+        types.CompletionItem(
+            label=one.words,
+            detail=one.detail,
+            kind=types.CompletionItemKind.Reference,
+            filter_text=f"{one.put} {one.words}",
+            text_edit=types.TextEdit(make_range(codec, line, n, one.first, column), one.put),
+        )
+        for one in at.desk.reader.complete(line, column)
+    ]
+    return types.CompletionList(is_incomplete=True, items=items)
+
+
+@_about_document
 def _outline(
-    ls: MemoryServer, params: types.DocumentSymbolParams
-) -> list[types.DocumentSymbol] | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> list[types.DocumentSymbol]:
-        lines = document.source.splitlines()
-        return nest(document.position_codec, path, lines)
-
-    return _ask(ls, params.text_document.uri, work)
+    ls: MemoryServer, params: types.DocumentSymbolParams, at: _At
+) -> list[types.DocumentSymbol]:
+    return nest(at.document.position_codec, at.path, at.document.source.splitlines())
 
 
-def _lenses(ls: MemoryServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> list[types.CodeLens]:
-        count = desk.deeds.count()
-        words = f"{count['review']} wait · {count['conflicts']} in conflict"
-        top = types.Range(types.Position(0, 0), types.Position(0, 0))
-        return [types.CodeLens(top, types.Command(words, "kimi.showReview"))]
-
-    return _ask(ls, params.text_document.uri, work) if ls.lenses else []
+@_about_document
+def _lenses(ls: MemoryServer, params: types.CodeLensParams, at: _At) -> list[types.CodeLens]:
+    count = at.desk.deeds.count()
+    words = f"{count['review']} wait · {count['conflicts']} in conflict"
+    top = types.Range(types.Position(0, 0), types.Position(0, 0))
+    return [types.CodeLens(top, types.Command(words, "kimi.showReview"))]
 
 
 def nest(codec: PositionCodec, path: str, lines: list[str]) -> list[types.DocumentSymbol]:
@@ -312,24 +301,27 @@ def _actions(ls: MemoryServer, params: types.CodeActionParams) -> list[types.Cod
     ]
 
 
-def _may_rename(ls: MemoryServer, params: types.PrepareRenameParams) -> types.Range | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> types.Range | None:
-        line, column = line_at(document, params.position)
-        spot = desk.reader.spot(path, line, column)
-        if spot is None or spot.kind != "key":
-            return None
-        at = (params.position.line, spot.first, spot.last)
-        return make_range(document.position_codec, line, *at)
+@_about_document
+def _find_key(
+    ls: MemoryServer, params: types.PrepareRenameParams | types.RenameParams, at: _At
+) -> tuple[str, types.Range] | None:
+    """Return the key at a place, and where it stands."""
+    line, column = line_at(at.document, params.position)
+    spot = at.desk.reader.spot(at.path, line, column)
+    if spot is None or spot.kind != "key":
+        return None
+    place = (params.position.line, spot.first, spot.last)
+    return spot.name, make_range(at.document.position_codec, line, *place)
 
-    return _ask(ls, params.text_document.uri, work)
+
+def _may_rename(ls: MemoryServer, params: types.PrepareRenameParams) -> types.Range | None:
+    found = _find_key(ls, params)
+    return found[1] if found else None
 
 
 def _rename(ls: MemoryServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    def work(desk: Desk, path: str, document: TextDocument) -> str:
-        spot = desk.reader.spot(path, *line_at(document, params.position))
-        return spot.name if spot is not None and spot.kind == "key" else ""
-
-    old = _ask(ls, params.text_document.uri, work)
+    found = _find_key(ls, params)
+    old = found[0] if found else ""
     if not old or ls.desk is None:
         raise JsonRpcException("Only the key of a card can be renamed, on its line 'key:'.")
     # The job writes the files, so there is nothing left for the editor to change.
@@ -366,7 +358,7 @@ def _command(name: str) -> Callable[..., Any]:
 
 _FEATURES: dict[str, tuple[Callable[..., Any], Any, bool]] = {
     types.INITIALIZE: (_initialize, None, False),
-    types.TEXT_DOCUMENT_DID_OPEN: (_did_open, None, False),
+    types.TEXT_DOCUMENT_DID_OPEN: (_did_change, None, False),
     types.TEXT_DOCUMENT_DID_CHANGE: (_did_change, None, False),
     types.TEXT_DOCUMENT_DID_SAVE: (_did_save, None, False),
     types.TEXT_DOCUMENT_DID_CLOSE: (_did_close, None, False),
@@ -380,7 +372,11 @@ _FEATURES: dict[str, tuple[Callable[..., Any], Any, bool]] = {
         True,
     ),
     types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (_outline, None, True),
-    types.TEXT_DOCUMENT_CODE_LENS: (_lenses, None, True),
+    types.TEXT_DOCUMENT_CODE_LENS: (
+        lambda ls, params: _lenses(ls, params) if ls.lenses else [],
+        None,
+        True,
+    ),
     types.TEXT_DOCUMENT_CODE_ACTION: (_actions, None, False),
     types.TEXT_DOCUMENT_PREPARE_RENAME: (_may_rename, None, False),
     types.TEXT_DOCUMENT_RENAME: (_rename, types.RenameOptions(prepare_provider=True), True),

@@ -188,13 +188,6 @@ def page_of(path: str, text: str) -> Page:
     # Past its cache: each line of a page is read once, and would push out those on the screen.
     named = {spot.name for line in text.splitlines() for spot in spots_in.__wrapped__(line)}
     named.discard(fields.get("id", ""))
-    return Page(
-        path,
-        fields.get("id", ""),
-        fields.get("kind", ""),
-        key,
-        fields.get("status", ""),
-        title,
-        tuple(sorted(named)),
-        "\n".join((path, title, key)).casefold(),
-    )
+    id, kind, status = (fields.get(name, "") for name in ("id", "kind", "status"))
+    words = "\n".join((path, title, key)).casefold()
+    return Page(path, id, kind, key, status, title, tuple(sorted(named)), words)

@@ -79,14 +79,12 @@ def _find_unknown(name: str, arguments: Any, tools: list[dict[str, Any]]) -> str
     taken = [one["inputSchema"].get("properties", {}) for one in tools if one["name"] == name]
     # The library drops it, and the caller would believe that it was heeded.
     unknown = [key for key in arguments or {} if taken and key not in taken[0]]
-    return _describe_unknown(name, unknown[0], [*taken[0]]) if unknown else ""
-
-
-def _describe_unknown(tool: str, key: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
+    if not unknown:
+        return ""
+    near = difflib.get_close_matches(unknown[0], taken[0], n=1)
     meant = f"Did you mean '{near[0]}'? " if near else ""
-    place = " ".join(key.split())[:_LONGEST_PLACE]
-    return f"{tool}: '{place}' is no argument. {meant}It takes {', '.join(known) or 'none'}."
+    place = " ".join(unknown[0].split())[:_LONGEST_PLACE]
+    return f"{name}: '{place}' is no argument. {meant}It takes {', '.join(taken[0]) or 'none'}."
 
 
 def _describe_mistakes(tool: str, error: ValidationError) -> str:

@@ -20,9 +20,13 @@ from kimi_memory.operations.entity import Entity, Picture, Relation
 
 def offer(tool: Tool, desk: Desk) -> None:
     """Register the tools."""
-    _register_create_tools(tool, desk)
-    _register_delete_tools(tool, desk)
-    _register_read_tools(tool, desk)
+    tools = _Tools(desk)
+    for create in (tools.create_entities, tools.create_relations, tools.add_observations):
+        tool(create.__name__, reads=False)(create)
+    for delete in (tools.delete_entities, tools.delete_observations, tools.delete_relations):
+        tool(delete.__name__, reads=False, destroys=True)(delete)
+    for read in (tools.read_graph, tools.search_nodes, tools.open_nodes):
+        tool(read.__name__)(read)
 
 
 def render_answer(value: Mapping[str, Any]) -> str:
@@ -38,80 +42,74 @@ def page(desk: Desk) -> str:
         return _render_json(_format_network(entities.whole()))
 
 
-def _register_create_tools(tool: Tool, desk: Desk) -> None:
-    @tool("create_entities", reads=False)
-    def create_entities(entities: list[responses.Entity]) -> responses.EntityList:
+class _Tools:
+    """The tools, each of the signature that clients are shown."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def create_entities(self, entities: list[responses.Entity]) -> responses.EntityList:
         """Create multiple new entities in the knowledge graph."""
         given = [
             Entity(one["name"], one["entityType"], tuple(one["observations"])) for one in entities
         ]
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             made = [_format_entity(one) for one in kept.add(given)]
         return {"entities": made}
 
-    @tool("create_relations", reads=False)
     def create_relations(
+        self,
         relations: Annotated[list[responses.Relation], Field(description="in active voice")],
     ) -> responses.RelationList:
         """Create multiple new relations between entities in the knowledge graph."""
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             made = [_format_relation(one) for one in kept.relate(map(_parse_relation, relations))]
         return {"relations": made}
 
-    @tool("add_observations", reads=False)
-    def add_observations(observations: list[responses.Observed]) -> responses.AddedList:
+    def add_observations(self, observations: list[responses.Observed]) -> responses.AddedList:
         """Add new observations to existing entities in the knowledge graph."""
         given = [(one["entityName"], one["contents"]) for one in observations]
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             made: list[responses.Added] = [
                 {"entityName": name, "addedObservations": texts}
                 for name, texts in kept.observe(given)
             ]
         return {"results": made}
 
-
-def _register_delete_tools(tool: Tool, desk: Desk) -> None:
-    @tool("delete_entities", reads=False, destroys=True)
-    def delete_entities(entityNames: list[str]) -> responses.Success:  # noqa: N803  their name
+    def delete_entities(self, entityNames: list[str]) -> responses.Success:  # noqa: N803  their name
         """Delete multiple entities and their relations from the knowledge graph."""
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             kept.remove(entityNames)
         return _report_success("Entities deleted successfully")
 
-    @tool("delete_observations", reads=False, destroys=True)
-    def delete_observations(deletions: list[responses.Deletion]) -> responses.Success:
+    def delete_observations(self, deletions: list[responses.Deletion]) -> responses.Success:
         """Delete specific observations from entities in the knowledge graph."""
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             kept.take_back([(one["entityName"], one["observations"]) for one in deletions])
         return _report_success("Observations deleted successfully")
 
-    @tool("delete_relations", reads=False, destroys=True)
-    def delete_relations(relations: list[responses.Relation]) -> responses.Success:
+    def delete_relations(self, relations: list[responses.Relation]) -> responses.Success:
         """Delete multiple relations from the knowledge graph."""
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             kept.part(map(_parse_relation, relations))
         return _report_success("Relations deleted successfully")
 
-
-def _register_read_tools(tool: Tool, desk: Desk) -> None:
-    @tool("read_graph")
-    def read_graph() -> responses.Network:
+    def read_graph(self) -> responses.Network:
         """Return the entire knowledge graph."""
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             return _format_network(kept.whole())
 
-    @tool("search_nodes")
     def search_nodes(
+        self,
         query: Annotated[str, Field(description="words, or a question in any language")],
     ) -> responses.Network:
         """Search for nodes in the knowledge graph, by words or by a question."""
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             return _format_network(kept.search(query))
 
-    @tool("open_nodes")
-    def open_nodes(names: list[str]) -> responses.Network:
+    def open_nodes(self, names: list[str]) -> responses.Network:
         """Open specific nodes in the knowledge graph by their names."""
-        with desk.entities() as kept:
+        with self._desk.entities() as kept:
             return _format_network(kept.open(names))
 
 

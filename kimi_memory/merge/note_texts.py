@@ -11,9 +11,9 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec, frontmatter
 from kimi_memory.formats.frontmatter import BOM
 from kimi_memory.formats.frontmatter_patch import patch_values
-from kimi_memory.formats.scalar import Value, same, written
 from kimi_memory.merge.lines import common_lines, keep_both
 from kimi_memory.merge.three_way import merge_tables, pick
+from kimi_memory.nlp.basic.safe_text import Value, same, written
 
 Extras = Mapping[str, Value]
 
@@ -127,4 +127,4 @@ def _holds(text: str, note: Note, extras: Extras, path: str) -> bool:
         unknown = _unknown_keys(found, path)
     except FormatError:
         return False
-    return found.note == codec.clean(note) and same(unknown, dict(extras))
+    return found.note == codec.clean_note(note) and same(unknown, dict(extras))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,13 +13,13 @@ from kimi_memory.config import MARKER
 from kimi_memory.domain.memory_identity import read_parent
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import HistoryError, UsageError
-from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.adopt import Adopted, AdoptMemory
 from kimi_memory.jobs.adopted_purges import holds_purged
 from kimi_memory.jobs.kept_waiting import waits
 from kimi_memory.jobs.merging import read_other_id, write_views
 from kimi_memory.jobs.settle import Brought, Settle
-from kimi_memory.merge.trees import Joined
+from kimi_memory.operations.merge_copy import describe_join
+from kimi_memory.operations.usage_records import read_records
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.merge_trees import read_versions
 from kimi_memory.store.git.read import read_content
@@ -56,7 +54,9 @@ def adopt_memory(memory: Memory, source: str, *, dry_run: bool = False) -> Merge
         git, theirs = memory.history.merger().see(folder.resolve())
         job, base = plan_adoption(memory, git, theirs, source)
         done = memory.run(job, dry_run=dry_run)
-        report = _report(MergeReport(source, theirs, base=base), done.paths, job.joined)
+        report = MergeReport(source, theirs, base=base)
+        if job.joined is not None:
+            report = describe_join(report, done.paths, job.joined)
         if dry_run or not done.id:
             return report
         assert job.joined is not None
@@ -82,7 +82,9 @@ def plan_adoption(memory: Memory, git: Git, theirs: str, source: str) -> tuple[A
         UsageError: it is a copy of this memory.
         HistoryError: it is no memory, or holds what was purged here.
     """
-    id = _check_other(memory, git, theirs, source)
+    id = read_other_id(read_content(git, theirs, MARKER) or b"", source)
+    if id == memory.settings.memory.id:
+        raise UsageError(f"{source} is a copy of this memory. Merge it without --adopt.")
     adopted = _list_adopted(memory, id)
     before = _find_before(memory, git, theirs, id, adopted)
     read = partial(read_versions, git, partial(list_tree, git), whole=True)
@@ -95,15 +97,7 @@ def plan_adoption(memory: Memory, git: Git, theirs: str, source: str) -> tuple[A
     return AdoptMemory(memory, other), "".join(before)
 
 
-def _check_other(memory: Memory, git: Git, theirs: str, source: str) -> str:
-    """Return the id of the other memory, where it may be adopted."""
-    id = read_other_id(read_content(git, theirs, MARKER) or b"", source)
-    if id == memory.settings.memory.id:
-        raise UsageError(f"{source} is a copy of this memory. Merge it without --adopt.")
-    return id
-
-
-def _has(git: Git, commit: str, head: str = "HEAD") -> bool:
+def _has(git: Git, commit: str, head: str) -> bool:
     """Whether a head descends from a commit."""
     return bool(commit) and git.call("merge-base", "--is-ancestor", commit, head).code == 0
 
@@ -111,18 +105,11 @@ def _has(git: Git, commit: str, head: str = "HEAD") -> bool:
 def _list_adopted(memory: Memory, id: str) -> list[tuple[str, str]]:
     """Return when another memory was adopted, and the commit that it had then, in order."""
     found = []
-    for record in _yield_records(memory, AdoptMemory.kind):
+    for record in read_records(memory, AdoptMemory.kind):
         name, _, commit = str(record.get("subject")).partition("@")
         if name == id:
             found.append((str(record.get("at")), commit))
     return sorted(found)
-
-
-def _yield_records(memory: Memory, kind: str) -> Iterator[dict[str, object]]:
-    for path in memory.store.files(FOLDER):
-        if path.startswith(f"{FOLDER}/{kind}-"):
-            with suppress(ValueError):  # Other checks name files that cannot be read.
-                yield json.loads(memory.store.read(path))
 
 
 def _find_before(
@@ -139,18 +126,3 @@ def _find_before(
         if forked == of and _has(git, commit, head):
             return [commit]
     return []
-
-
-def _report(report: MergeReport, paths: tuple[str, ...], joined: Joined | None) -> MergeReport:
-    if joined is None:
-        return report
-    sides = (joined.sessions.ours, joined.sessions.theirs)
-    forks = {one.to for side in sides for moved in side.values() for one in moved}
-    return replace(
-        report,
-        paths=paths,
-        joined=len(joined.notes.joined),
-        variants=tuple(joined.notes.variants),
-        forks=tuple(sorted(forks)),
-        kept=joined.kept,
-    )

@@ -8,24 +8,26 @@ shows it as an agent's word. Secrets are masked in every text, also within value
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Move, Update, digest
 from kimi_memory.domain.ids import stamp
+from kimi_memory.domain.job import Actor, Change, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.frontmatter_patch import patch_values
-from kimi_memory.formats.scalar import Value, entry
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.nlp.basic.safe_text import Value, entry, slug
 from kimi_memory.store.files.paths import check
 from kimi_memory.store.notes.notes import read_tombstones
+
+T = TypeVar("T")
 
 ROOT = "mid-term/agents"
 _MARKED = re.compile(r".*-[0-9a-f]{10}")
@@ -111,6 +113,27 @@ class Folder:
         head = text[: len(text) - len(found.body)]
         return Page(path, found.values, head, found.body, digest(content))
 
+    def read_all(self, parse: Callable[[Page], T], under: str = "") -> Iterator[tuple[Page, T]]:
+        """Yield all files, or those below one folder, with what they hold."""
+        for name in self.names(under):
+            try:
+                page = self.read(name)
+                found = parse(page)
+            except (FormatError, NotFoundError):
+                # Removed since it was listed, or broken by hand: the others are still known.
+                continue
+            yield page, found
+
+    def lines(self, name: str) -> list[str]:
+        """Return the whole lines of a file of records; none where there is no file yet."""
+        path = self.place(name)
+        try:
+            text = decode(self.memory.store.read(path), path)
+        except NotFoundError:
+            return []
+        # What stands behind the last line break is nothing, or a line that a crash cut off.
+        return text.split("\n")[:-1]
+
     def exists(self, name: str) -> bool:
         """Whether there is such a file."""
         return self.memory.store.exists(self.place(name))
@@ -161,9 +184,10 @@ class Folder:
         self.memory.store.apply(changes, self._actor)
         self._notify_changes([change.path for change in changes])
 
-    def append(self, name: str, lines: Sequence[str]) -> None:
-        """Add lines to a file of records, durably."""
+    def append(self, name: str, records: Sequence[object]) -> None:
+        """Add records to a file, each a line of JSON, durably."""
         path = self.place(name)
+        lines = [json.dumps(one, ensure_ascii=False) for one in records]
         for line in lines:
             # Refused and not masked: a record with a hole in it would not be read again.
             self._refuse_secrets(path, line)

@@ -12,7 +12,7 @@ from kimi_memory.errors import HistoryError, SignatureError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.trees import Tree
 from kimi_memory.store.copy import TRAILER
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.signers import STATEMENT, Signed, sign
 from kimi_memory.store.git.signing_key import NAME_KEY
 from kimi_memory.store.trust.session_growth import turn_lines

@@ -141,13 +141,9 @@ def _write_archive(root: Path, file: io.BufferedWriter) -> None:
                 summing = _Summing(content)
                 archive.addfile(info, cast("IO[bytes]", summing))  # it is only read from
             sums[name] = summing.sum.hexdigest()
-        _add_member(archive, LIST, json.dumps(sums, indent=0).encode())
-
-
-def _add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    info = tarfile.TarInfo(name)
-    info.size, info.mode = len(content), 0o600
-    archive.addfile(info, io.BytesIO(content))
+        listed, info = json.dumps(sums, indent=0).encode(), tarfile.TarInfo(LIST)
+        info.size, info.mode = len(listed), 0o600
+        archive.addfile(info, io.BytesIO(listed))
 
 
 def _walk_files(root: Path) -> Iterator[Path]:

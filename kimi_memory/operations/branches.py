@@ -62,7 +62,7 @@ def list_branches(memory: Memory) -> list[Branch]:
     """Return the branches of a memory and how far they are from it, in order of their names."""
     merger, found = memory.history.merger(), list[Branch]()
     for name, folder in sorted(find_branches(memory).items()):
-        with _open_branch(memory, folder) as branch:
+        with Memory.open(folder, beside(memory)) as branch:
             pending = branch.batch.pending()
         found.append(Branch(name, folder, *merger.count_apart(folder), pending))
     return found
@@ -101,12 +101,12 @@ def find_branch(memory: Memory, name: str) -> Path:
 
 def open_branch(memory: Memory, name: str) -> Memory:
     """Open a branch on this machine; NotFoundError where there is none."""
-    return _open_branch(memory, find_branch(memory, name))
+    return Memory.open(find_branch(memory, name), beside(memory))
 
 
 def flush_branch(memory: Memory, folder: Path) -> str:
     """Make what was written in a branch a version; return its commit, empty if there is none."""
-    with _open_branch(memory, folder) as branch:
+    with Memory.open(folder, beside(memory)) as branch:
         return branch.batch.flush()
 
 
@@ -141,10 +141,6 @@ def remove_branch(memory: Memory, name: str, *, drop: bool = False) -> Branch:
     except OSError as error:
         raise UsageError(f"{branch.folder} cannot be removed: {error.strerror}.") from error
     return branch
-
-
-def _open_branch(memory: Memory, folder: Path) -> Memory:
-    return Memory.open(folder, beside(memory))
 
 
 def diff_files(memory: Memory, name: str) -> str:

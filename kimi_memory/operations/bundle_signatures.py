@@ -9,23 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import NamedTuple
 
 from kimi_memory.errors import HistoryError, SignatureError, UsageError
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.signers import STATEMENT, Signers, is_sound, sign
 from kimi_memory.store.git.signing_key import NAME_KEY, SigningKey
 
 SUFFIX = ".sig"
 # A signature has some hundred bytes; the file beside a bundle may be anything.
 _LONGEST = 1 << 16
-
-
-class FileSignature(NamedTuple):
-    """Who signed a file."""
-
-    principal: str
-    """Empty for somebody who is not known."""
 
 
 def find_signing_key(key: SigningKey | None, path: Path) -> Path:
@@ -54,8 +46,8 @@ def sign_file(key: Path, path: Path) -> None:
         raise UsageError(str(error)) from error
 
 
-def find_file_signer(signers: Signers, path: Path) -> FileSignature | None:
-    """Return who signed a file; None where no signature lies beside it.
+def find_file_signer(signers: Signers, path: Path) -> str | None:
+    """Return who signed a file, empty for nobody known; None where no signature lies beside it.
 
     Raises:
         SignatureError: the signature is not of this file as it is.
@@ -70,7 +62,7 @@ def find_file_signer(signers: Signers, path: Path) -> FileSignature | None:
     if not is_sound(signature, payload, STATEMENT):
         why = f"{signature_of(path)} is no signature of {path} as it is now"
         raise SignatureError(why, "Have the file sent again; nothing of it was taken")
-    return FileSignature(signers.judge(signature, payload, purpose=STATEMENT).principal)
+    return signers.judge(signature, payload, purpose=STATEMENT).principal
 
 
 def signature_of(path: Path) -> Path:

@@ -16,7 +16,6 @@ from kimi_memory.errors import HistoryError, MovedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.branches import check_name, open_branch
 from kimi_memory.operations.bundle_signatures import (
-    FileSignature,
     find_file_signer,
     find_signing_key,
     sign_file,
@@ -44,9 +43,9 @@ from kimi_memory.operations.open_questions import waiting_files
 from kimi_memory.past.naming import means_point
 from kimi_memory.store.files.outside import check_new_file
 from kimi_memory.store.git.bundle import Bundle, Compression, Manifest, read_bundle
-from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.incoming import fill_repository
 from kimi_memory.store.git.signers import Signers
+from kimi_memory.store.git.tree import scan
 
 __all__ = ["Compression", "export_bundle", "import_as_branch", "import_bundle", "unpack_copy"]
 
@@ -188,12 +187,22 @@ def import_bundle(
     """
     told = find_file_signer(memory.signing.signers, path)
     with open_bundle(path, identity) as bundle:
-        found = replace(merge_bundle(memory, bundle, dry_run=dry_run), path=path)
+        manifest = bundle.manifest
+        if memory.store.moved:  # Before any of its objects are ours.
+            raise MovedError(memory.store.moved)
+        _check_memory(memory.settings.memory.id, bundle)
+        memory.batch.flush()
+        with memory.store.lock("job"):
+            memory.history.merger().take_bundle(bundle, purged=bool(find_purged_heads(memory)))
+        report = merge_copy(memory, manifest.head, dry_run=dry_run)
+        given, kept = take_names(memory, manifest.names, dry_run=dry_run)
+    merged = replace(report, source=str(bundle.path))
+    found = Imported(path, memory.root, manifest.head, merged=merged, names=given, kept=kept)
     return _name_signer(found, told)
 
 
-def _name_signer(found: Imported, told: FileSignature | None) -> Imported:
-    return replace(found, signed=True, signer=told.principal) if told is not None else found
+def _name_signer(found: Imported, signer: str | None) -> Imported:
+    return replace(found, signed=True, signer=signer) if signer is not None else found
 
 
 def import_as_branch(
@@ -234,27 +243,6 @@ def open_bundle(path: Path, identity: Path | None) -> Iterator[Bundle]:
     with borrow_folder() as folder:
         decrypt_file(path, folder / path.name, identity)
         yield read_bundle(folder / path.name)
-
-
-def merge_bundle(memory: Memory, bundle: Bundle, *, dry_run: bool = False) -> Imported:
-    """Merge a bundle of which every byte was checked; see `import_bundle`."""
-    manifest = bundle.manifest
-    if memory.store.moved:  # Before any of its objects are ours.
-        raise MovedError(memory.store.moved)
-    _check_memory(memory.settings.memory.id, bundle)
-    memory.batch.flush()
-    with memory.store.lock("job"):
-        memory.history.merger().take_bundle(bundle, purged=bool(find_purged_heads(memory)))
-    report = merge_copy(memory, manifest.head, dry_run=dry_run)
-    given, kept = take_names(memory, manifest.names, dry_run=dry_run)
-    return Imported(
-        bundle.path,
-        memory.root,
-        manifest.head,
-        merged=replace(report, source=str(bundle.path)),
-        names=given,
-        kept=kept,
-    )
 
 
 def take_names(
@@ -312,10 +300,7 @@ def unpack_copy(
     """
     home = opening.home or Home.of_user()
     told = find_file_signer(Signers(home.config), path)
-    with (
-        open_bundle(path, identity) as bundle,
-        lay_folder(folder, keep=not dry_run) as part,
-    ):
+    with open_bundle(path, identity) as bundle, lay_folder(folder, keep=not dry_run) as part:
         history = make_history(part, opening)
         found = fill_repository(part, bundle)
         files = {path: File(one, found.counts.get(path, one)) for path, one in found.files.items()}

@@ -14,7 +14,6 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.branches import find_branches, remove_branch
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.new_copies import make_branch
-from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.code_branch import (
     FILE,
     find_working_copy,
@@ -22,6 +21,7 @@ from kimi_memory.store.files.code_branch import (
     read_code_branch,
     read_followed,
 )
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.command import Git
 
 _HEADS = "refs/heads/"
@@ -133,14 +133,13 @@ def fold_code(memory: Memory, names: Sequence[str] = (), *, yes: bool = False) -
     if missing := [name for name in names if name not in copies]:
         raise NotFoundError("branch", missing[0])
     wanted = [copies[name] for name in names] or [one for one in copies.values() if one.landed]
-    return [_fold(memory, copy, yes=yes) for copy in wanted]
-
-
-def _fold(memory: Memory, copy: CodeCopy, *, yes: bool) -> Folded:
-    merged = merge_copy(memory, copy.name, dry_run=not yes)
-    if yes:
-        remove_branch(memory, copy.name)
-    return Folded(copy, merged, yes)
+    found = []
+    for copy in wanted:
+        merged = merge_copy(memory, copy.name, dry_run=not yes)
+        if yes:
+            remove_branch(memory, copy.name)
+        found.append(Folded(copy, merged, yes))
+    return found
 
 
 def _write_followed(memory: Memory, followed: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.open_questions import waiting_files
@@ -49,12 +49,15 @@ def describe_copy(memory: Memory, questions: list[str], at: datetime) -> CopySta
         questions: what it is asked.
         at: the moment that they are asked at; the clocks of two machines differ.
     """
-    graph, files = memory.history.graph(), _list_files(memory)
+    graph = memory.history.graph()
+    # What was asked here stays here.
+    files = [path for path in memory.store.files() if path != RECEIPTS]
+    sums = [(path, digest(memory.store.read(path))) for path in files]
     return CopyState(
         copy=memory.copy_id,
         files=len(files),
-        paths=digest(json.dumps(files, ensure_ascii=False).encode("utf-8", "surrogateescape")),
-        sha256=digest_files(memory),
+        paths=_digest_json(files),
+        sha256=_digest_json(sums),
         versions=len(graph),
         history=digest(json.dumps(graph).encode()),
         names=memory.history.names(),
@@ -65,15 +68,8 @@ def describe_copy(memory: Memory, questions: list[str], at: datetime) -> CopySta
     )
 
 
-def digest_files(memory: Memory) -> str:
-    """Return what stands for all files of a memory, with their paths."""
-    files = [(path, digest(memory.store.read(path))) for path in _list_files(memory)]
-    return digest(json.dumps(files, ensure_ascii=False).encode("utf-8", "surrogateescape"))
-
-
-def _list_files(memory: Memory) -> list[str]:
-    """Return the files that a copy takes along: what was asked here stays here."""
-    return [path for path in memory.store.files() if path != RECEIPTS]
+def _digest_json(value: object) -> str:
+    return digest(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape"))
 
 
 def find_differences(one: CopyState, other: CopyState, questions: list[str]) -> Iterator[str]:

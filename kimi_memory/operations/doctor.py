@@ -10,22 +10,17 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError, HistoryError
+from kimi_memory.formats.jsonl import is_joined, line_of_marks
 from kimi_memory.jobs.circuit_breaker import PERIODIC, Breaker
 from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.trace import Tracer
-from kimi_memory.merge.line_merges import is_joined, line_of_marks
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.health_checks import (
-    check_copies,
-    check_deployment,
+    CHECKS,
     check_folder,
     check_ids,
-    check_jobs,
-    check_kept,
     check_lost_tombstones,
-    check_page_copies,
     check_purges,
-    check_tombstones,
     find_part,
 )
 from kimi_memory.operations.links import check_links
@@ -61,23 +56,16 @@ def doctor(memory: Memory) -> list[Finding]:
         found += findings
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
-    found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
-    found += [*check_page_copies(memory), *check_kept(memory), *check_deployment(memory)]
-    found += check_remotes(memory)
+    for check in (*CHECKS, check_remotes):
+        found += check(memory)
     if memory.store.moved:
         place = f"this memory moved to {memory.store.moved}"
         remedy = "Use it there, or take it back with 'kimi-memory migrate --back'."
         found.append(Finding("store", Severity.WARNING, place, remedy))
     elif memory.store.read_only:
-        found.append(
-            Finding(
-                "store",
-                Severity.ERROR,
-                memory.store.read_only,
-                "Check the disk, then run 'kimi-memory doctor --fix'.",
-                fixable=True,
-            )
-        )
+        remedy = "Check the disk, then run 'kimi-memory doctor --fix'."
+        problem = memory.store.read_only
+        found.append(Finding("store", Severity.ERROR, problem, remedy, fixable=True))
     return found
 
 
@@ -152,13 +140,9 @@ def _check_quotes(tracer: Tracer, note: Note, path: str) -> Iterator[Finding]:
     for evidence in tracer.evidence(note):
         # A note without quotes claims no words of anybody; only what is quoted can be wrong here.
         if (evidence.quote or evidence.source.quote) and not evidence.verified:
-            yield Finding(
-                "quotes",
-                Severity.ERROR,
-                f"a quote does not stand in {evidence.source.place}",
-                "Correct the quote, or the card's sources.",
-                path,
-            )
+            problem = f"a quote does not stand in {evidence.source.place}"
+            remedy = "Correct the quote, or the card's sources."
+            yield Finding("quotes", Severity.ERROR, problem, remedy, path)
 
 
 def _check_touched(memory: Memory) -> Iterator[Finding]:
@@ -184,46 +168,29 @@ def _check_sessions(memory: Memory) -> Iterator[Finding]:
     for place in sessions.places(memory.store):
         # Before the chain is looked at, which two joined sessions break in any case.
         if is_joined(memory.store.read(place.path)):
-            yield Finding(
-                "sessions",
-                Severity.ERROR,
-                "it holds two sessions, as git joins them",
-                "Run 'kimi-memory doctor --fix' to give each its own file.",
-                place.path,
-                fixable=True,
-            )
+            problem = "it holds two sessions, as git joins them"
+            remedy = "Run 'kimi-memory doctor --fix' to give each its own file."
+            yield Finding("sessions", Severity.ERROR, problem, remedy, place.path, fixable=True)
             continue
         try:
             problems = sessions.chain_problems(memory.store, place.path)
         except ValueError as error:
             problems = [f"it is no session file: {error}"]
         for problem in problems:
-            yield Finding(
-                "sessions",
-                Severity.ERROR,
-                problem,
-                "Restore the file from git ('kimi-memory log --path').",
-                place.path,
-            )
+            remedy = "Restore the file from git ('kimi-memory log --path')."
+            yield Finding("sessions", Severity.ERROR, problem, remedy, place.path)
 
 
 def _check_plugins(memory: Memory) -> Iterator[Finding]:
     # Somebody may have disabled the plugin that masks secrets, and forgotten it.
     if not any("screen_text" in plugin.hooks for plugin in memory.host.loaded):
-        yield Finding(
-            "plugins",
-            Severity.ERROR,
-            "no plugin screens text, so secrets reach the disk",
-            "Enable 'privacy' in your config.toml.",
-        )
+        problem = "no plugin screens text, so secrets reach the disk"
+        yield Finding("plugins", Severity.ERROR, problem, "Enable 'privacy' in your config.toml.")
     for plugin in memory.host.loaded:
         if plugin.skipped:
-            yield Finding(
-                "plugins",
-                Severity.WARNING,
-                f"{plugin.name} from {plugin.origin} is not in use: {plugin.skipped}",
-                "Mend or remove it, or disable it in your config.toml.",
-            )
+            problem = f"{plugin.name} from {plugin.origin} is not in use: {plugin.skipped}"
+            remedy = "Mend or remove it, or disable it in your config.toml."
+            yield Finding("plugins", Severity.WARNING, problem, remedy)
 
 
 _CHECKS: tuple[Callable[[Memory], Iterable[Finding]], ...] = (

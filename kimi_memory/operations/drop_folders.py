@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.sync import MergeReport
+from kimi_memory.domain.sync import MergeReport, SyncOptions
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.bundles import describe_memory, take_names
@@ -29,45 +29,35 @@ class Met:
     """What is not whole yet or was refused, and why."""
 
 
-def meet_in_folder(
-    memory: Memory,
-    folder: Path,
-    *,
-    pull: bool = True,
-    push: bool = True,
-    since: str = "",
-    dry_run: bool = False,
-) -> Met:
+def meet_in_folder(memory: Memory, folder: Path, how: SyncOptions | None = None) -> Met:
     """Drop what is new here, then merge what others dropped and arrived whole.
 
     Args:
         memory: opened for writing.
         folder: the drop folder, the same for all copies or carried between them.
-        pull: whether what others dropped is merged.
-        push: whether what is here is dropped.
-        since: a point: a first bundle has only what came after it.
-        dry_run: report what would be merged; nothing is dropped.
+        how: by default both ways; with a dry run nothing is dropped.
 
     Raises:
         UsageError: the folder is not there, or cannot be written.
         HistoryError: there is no history.
     """
-    if not dry_run:
+    how = how or SyncOptions()
+    if not how.dry_run:
         memory.repair_merges()
-    push = push and not dry_run
+    push = how.push and not how.dry_run
     # First of all, so that what is only here is in two places before anything is merged.
-    sent = [drop_news(memory, folder, since)] if push else []
+    sent = [drop_news(memory, folder, how.since)] if push else []
     merged, waiting = list[MergeReport](), list[str]()
-    for one in take_arrivals(memory, folder) if pull else ():
+    for one in take_arrivals(memory, folder) if how.pull else ():
         waiting += [f"{one.copy}: {one.waiting}"] if one.waiting else []
         try:
             if one.tip:
-                report = merge_copy(memory, one.tip, dry_run=dry_run)
+                report = merge_copy(memory, one.tip, dry_run=how.dry_run)
                 merged.append(replace(report, source=f"copy {one.copy}"))
-            take_names(memory, one.names, dry_run=dry_run)
+            take_names(memory, one.names, dry_run=how.dry_run)
         except KimiMemoryError as error:  # One copy keeps the others from nothing.
             waiting.append(f"{one.copy}: {error}")
-    sent += [drop_news(memory, folder, since)] if push and pull else []
+    sent += [drop_news(memory, folder, how.since)] if push and how.pull else []
     return Met(tuple(path for path in sent if path), tuple(merged), tuple(waiting))
 
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Change
 from kimi_memory.domain.graph import links_of
+from kimi_memory.domain.job import Change
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.errors import FormatError, NotFoundError, UsageError
+from kimi_memory.errors import UsageError
 from kimi_memory.operations import entity
 from kimi_memory.operations.agent_files import Folder, Page, clean_json
 from kimi_memory.operations.entity import Entity, Node, Picture, Relation, View
@@ -209,15 +209,8 @@ class Entities:
 
     def _read_files(self) -> dict[str, tuple[Page, Node]]:
         """Return the files and what they hold by name; broken ones are left out."""
-        found = {}
-        for file in self._folder.names():
-            try:
-                page = self._folder.read(file)
-                found[str(page.values.get("entity", ""))] = (page, entity.read(page))
-            except (FormatError, NotFoundError):
-                # A page that a person broke is left alone; the other entities are still known.
-                continue
-        return found
+        filed = self._folder.read_all(entity.read)
+        return {str(page.values.get("entity", "")): (page, node) for page, node in filed}
 
     @contextmanager
     def _edit_graph(self) -> Iterator[_Nodes]:

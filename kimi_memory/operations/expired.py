@@ -8,10 +8,9 @@ from datetime import timedelta
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import LIVE, Card, Status
-from kimi_memory.errors import FormatError, KimiMemoryError, UsageError
+from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats.card_form import Head
-from kimi_memory.jobs.purge import Doomed, check_texts
-from kimi_memory.operations.forget import PurgeReport
+from kimi_memory.operations.forget import Doomed, PurgeReport, is_purgeable
 from kimi_memory.store.notes.notes import Shelf
 
 RESPITE = timedelta(days=1)
@@ -61,7 +60,7 @@ def _find_doomed(memory: Memory) -> tuple[list[str], list[str]]:
             continue
         card = _read_card(shelf, head)
         quotes = card.quotes if card else ()
-        texts = [one.text for one in quotes if one.hash not in held and _can_go(one.text)]
+        texts = [one.text for one in quotes if one.hash not in held and is_purgeable(one.text)]
         doomed.update(dict.fromkeys(texts))
         if len(texts) < len(quotes):
             left_out.append(f"{head.id}: some of its words stay, as other cards rest on them")
@@ -79,10 +78,3 @@ def _read_card(shelf: Shelf, head: Head) -> Card | None:
 def _is_over(head: Head, memory: Memory) -> bool:
     ended = head.expires is not None and head.updated >= head.expires
     return ended and head.updated + RESPITE <= memory.now()
-
-
-def _can_go(text: str) -> bool:
-    try:
-        return bool(check_texts((text,)))
-    except UsageError:  # Too short to be looked for everywhere.
-        return False

@@ -15,12 +15,11 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.errors import HistoryError, KimiMemoryError, UsageError
-from kimi_memory.jobs.purge import check_texts
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.purged_words import find_purged_words
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.bundles import open_bundle
-from kimi_memory.operations.forget import Doomed, Following, PurgeReport, purge
+from kimi_memory.operations.forget import Doomed, Following, PurgeReport, is_purgeable, purge
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.incoming import list_purges
@@ -75,20 +74,18 @@ def follow_all(memory: Memory, *, yes: bool = False) -> list[Followed]:
     """
     remotes = open_remotes(memory).read()
     sources = [*memory.other_copies(), *(one.name for one in remotes if not one.drop)]
-    found = [_try_follow(memory, one, yes=yes) for one in sources]
+    found = []
+    for source in sources:
+        try:
+            found.append(follow_purges(memory, source, yes=yes))
+        except KimiMemoryError as error:
+            # Other remotes are still asked; the outcome of each is said.
+            found.append(Followed(source, (), failed=str(error), code=error.exit_code))
     # What lies in such a folder is said by name, as it may be why the text is still about.
     found += [Followed(one.name, (), failed=_NO_FOLDER) for one in remotes if one.drop]
     if not found:
         raise UsageError("No other copy and no remote is known here. Name what to follow.")
     return found
-
-
-def _try_follow(memory: Memory, source: str, *, yes: bool) -> Followed:
-    try:
-        return follow_purges(memory, source, yes=yes)
-    except KimiMemoryError as error:
-        # Other remotes are still asked; the outcome of each is said.
-        return Followed(source, (), failed=str(error), code=error.exit_code)
 
 
 def follow_purges(
@@ -114,11 +111,8 @@ def follow_purges(
         if read_id(marker) != memory.settings.memory.id:
             raise HistoryError(f"{source} is another memory. Only copies of one purge alike.")
         ours = memory.history.head()
-        new = {
-            path: blob
-            for path, blob in list_purges(git, head).items()
-            if path not in list_purges(git, ours)
-        }
+        known = list_purges(git, ours)
+        new = {path: blob for path, blob in list_purges(git, head).items() if path not in known}
         purges = tuple(sorted(PurePosixPath(path).stem for path in new))
         pairs = pair_commits(git, ours, head)
         # Commits that are the same on both sides hold nothing that was purged.
@@ -128,16 +122,14 @@ def follow_purges(
         here = tuple(place.id for place in sessions.places(memory.store) if place.id in whole)
         contents = read_blobs(git, sorted({one.blob for one in list_tree(git, head).values()}))
         found = find_purged_words(read_washed(git, pairs), whole, list(contents.values()))
-        texts = tuple(one for one in found.texts if _is_purgeable(one))
+        texts = tuple(one for one in found.texts if is_purgeable(one))
         if not texts and not here and not _only_renames(memory, git, pairs, found.names):
             raise HistoryError(
                 f"What {source} purged cannot be told from its history. Copy this memory anew from "
                 "there, and import what only this copy knows."
             )
-        doomed, following = (
-            Doomed(texts, here, found.names),
-            Following(Onto(git, head, pairs), purges),
-        )
+        doomed = Doomed(texts, here, found.names)
+        following = Following(Onto(git, head, pairs), purges)
         report = purge(memory, doomed, yes=yes, following=following)
         return Followed(source, purges, len(texts), here, report)
 
@@ -155,15 +147,6 @@ def _only_renames(
         == one.new
         for one in read_replaced(git, pairs)
     )
-
-
-def _is_purgeable(text: str) -> bool:
-    """Whether a text is long enough to be purged, as it was there."""
-    try:
-        return bool(check_texts([text]))
-    except UsageError:
-        # What is too short there is too short here: the rules are the same.
-        return False
 
 
 def _find_sessions(records: Mapping[str, bytes]) -> set[str]:
@@ -193,8 +176,5 @@ def _open_source(memory: Memory, source: str, identity: Path | None) -> Iterator
         remote = open_remotes(memory).find(source)
         if remote.drop:
             raise UsageError(f"{source}: {_NO_FOLDER}")
-        with (
-            memory.store.lock("sync"),
-            merger.reach(remote, Deadline(_SECONDS)) as there,
-        ):
+        with memory.store.lock("sync"), merger.reach(remote, Deadline(_SECONDS)) as there:
             yield there.git, there.fetch()

@@ -6,7 +6,7 @@ import io
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -75,7 +75,7 @@ def read_store(root: Path, host: Host, skipped: Skipped, system: str = "") -> It
         name = path.relative_to(root).as_posix() if root.is_dir() else path.name
         found = _read_file(path, name, skipped)
         if found is not None:
-            yield _with_memos(found, host, system)
+            yield _with_memos(*found, host, system)
 
 
 def _walk_files(root: Path, skipped: Skipped) -> Iterator[Path]:
@@ -85,24 +85,16 @@ def _walk_files(root: Path, skipped: Skipped) -> Iterator[Path]:
     # Links are not followed, so none leads round in a circle or out of the store.
     for folder, folders, names in os.walk(root):
         here = Path(folder)
-        for link in [name for name in folders if (here / name).is_symlink()]:
+        links = [name for name in folders if (here / name).is_symlink()]
+        for link in links:
             skipped.lines.append(f"{(here / link).relative_to(root).as_posix()}: a link")
         # In place, so that `os.walk` goes into no other; sorted, so that an import has one order.
-        folders[:] = sorted(n for n in folders if _is_visible_folder(here / n))
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in links)
         yield from (here / name for name in sorted(names) if not name.startswith("."))
 
 
-def _is_visible_folder(folder: Path) -> bool:
-    return not folder.name.startswith(".") and not folder.is_symlink()
-
-
-@dataclass(frozen=True, slots=True)
-class _Raw:
-    stored: Stored
-    content: bytes
-
-
-def _read_file(path: Path, name: str, skipped: Skipped) -> _Raw | None:
+def _read_file(path: Path, name: str, skipped: Skipped) -> tuple[Stored, bytes] | None:
+    """Return a file without its memos, and the bytes that they are read from."""
     if path.suffix.lower() not in _TEXT | _DATABASES:
         return None
     try:
@@ -121,7 +113,7 @@ def _read_file(path: Path, name: str, skipped: Skipped) -> _Raw | None:
         skipped.lines.append(f"{name}: {why}")
         return None
     at = datetime.fromtimestamp(state.st_mtime, UTC)
-    return _Raw(Stored(name, at, text, problem=problem, size=state.st_size), content)
+    return Stored(name, at, text, problem=problem, size=state.st_size), content
 
 
 def _refusal_reason(state: os.stat_result) -> str:
@@ -144,16 +136,14 @@ def _decode_text(content: bytes) -> tuple[str, str]:
     return text.encode("utf-8", "replace").decode(), problem
 
 
-def _with_memos(raw: _Raw, host: Host, system: str) -> Stored:
-    content, stored = raw.content, raw.stored
+def _with_memos(stored: Stored, content: bytes, host: Host, system: str) -> Stored:
     file = TranscriptFile(stored.path, content[:_HEAD], lambda: io.BytesIO(content))
-    memos: tuple[Memo, ...] = ()
-    problem = stored.problem
     try:
         found = host.answer("read_memories", file=file, system=system)
         memos = tuple(cast("Iterable[Memo]", found or ()))  # what the hook's annotation says
+        return replace(stored, memos=memos)
     except FormatError as error:
         problem = f"line {error.line}: {error.why}"
     except TranscriptError as error:
         problem = str(error).removeprefix(f"{stored.path}:").partition(" Nothing of")[0]
-    return Stored(stored.path, stored.modified, stored.text, memos, problem, stored.size)
+    return replace(stored, problem=problem)

@@ -8,9 +8,8 @@ from dataclasses import replace
 from itertools import chain, combinations_with_replacement
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Update, digest, of_job
 from kimi_memory.domain.ids import zulu
-from kimi_memory.domain.job import JobReport, Op
+from kimi_memory.domain.job import JobReport, Op, Update, digest, of_job
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
@@ -18,7 +17,7 @@ from kimi_memory.formats.job_file import add_member, job_path
 from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, check_wanted
 from kimi_memory.jobs.kept_waiting import find_unconfirmed, keep_waiting
-from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
+from kimi_memory.jobs.purge import Doomed, Purge, Removal, check_texts, subject_of
 from kimi_memory.jobs.purge_file import DoomedLine, Scrub, Targets
 from kimi_memory.jobs.purge_spellings import find_longer_words
 from kimi_memory.jobs.rekeying import rekey
@@ -27,8 +26,8 @@ from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.copy import checkpoint, list_ids
 from kimi_memory.store.git.purged_pairs import Onto
-from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
+from kimi_memory.store.git.settings import kept_outside
 from kimi_memory.store.notes.notes import read_tombstones
 from kimi_memory.store.wipe_caches import places, restart_journal, run_places, wipe, wipe_runs
 
@@ -94,11 +93,9 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
         # A page that holds an edit is not written anew, and would go on showing it.
         memory.take_edits()
     report = memory.run(Forget(memory, wanted), dry_run=dry_run)
-    return (
-        report
-        if dry_run
-        else replace(report, left_out=(*report.left_out, *_warn_agent_notes(memory)))
-    )
+    if dry_run:
+        return report
+    return replace(report, left_out=(*report.left_out, *_warn_agent_notes(memory)))
 
 
 def _is_hashed(memory: Memory, words: str) -> bool:
@@ -159,6 +156,14 @@ def purge(
     # Alone: what another process wrote meanwhile might hold the text.
     with memory.store.lock("job"), memory.store.lock("store"):
         return run.carry_out()
+
+
+def is_purgeable(text: str) -> bool:
+    """Whether a text is long enough to be looked for everywhere; all copies have the same rules."""
+    try:
+        return bool(check_texts((text,)))
+    except UsageError:
+        return False
 
 
 class _Purge:

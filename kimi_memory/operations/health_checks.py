@@ -20,7 +20,7 @@ from kimi_memory.jobs.losing_versions import find_losing
 from kimi_memory.merge.files import CONFLICTS
 from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
-from kimi_memory.store.wal.append_log import LOST
+from kimi_memory.store.wal.records import LOST
 
 _MERGE_LOSING = "Let 'kimi-memory doctor --fix' merge it into the other file, or delete it."
 _DELETE_LOSING = "Take over what is right into the other file, then delete this one."
@@ -136,24 +136,17 @@ def _copy_finding(message: str, path: str, *, fixable: bool) -> Finding:
 def check_folder(memory: Memory) -> Iterator[Finding]:
     """Yield the other folders in which the same memory lies."""
     for path in memory.other_copies():
-        yield Finding(
-            "folder",
-            Severity.WARNING,
-            f"the same memory lies in {path}, too, and each goes on by itself",
-            f"Join them with 'kimi-memory merge {path}' or, by a remote, 'kimi-memory sync'.",
-        )
+        message = f"the same memory lies in {path}, too, and each goes on by itself"
+        remedy = f"Join them with 'kimi-memory merge {path}' or, by a remote, 'kimi-memory sync'."
+        yield Finding("folder", Severity.WARNING, message, remedy)
 
 
 def check_ids(memory: Memory) -> Iterator[Finding]:
     """Yield the notes that have the id of another."""
     for path, other in Shelf(memory.store).doubles():
-        yield Finding(
-            "notes",
-            Severity.WARNING,
-            f"it has the id of {other}, so it is not read as a note",
-            "Delete one of the two, or give it another id.",
-            path,
-        )
+        message = f"it has the id of {other}, so it is not read as a note"
+        remedy = "Delete one of the two, or give it another id."
+        yield Finding("notes", Severity.WARNING, message, remedy, path)
 
 
 def check_purges(memory: Memory) -> Iterator[Finding]:
@@ -166,12 +159,9 @@ def check_purges(memory: Memory) -> Iterator[Finding]:
     for old, job in purged.items():
         # The head before a purge is reachable again where a copy that has it was merged.
         if old in reachable:
-            yield Finding(
-                "purge",
-                Severity.ERROR,
-                f"a merge brought back what {job} destroyed: commit {old[:10]} is older",
-                "Purge the same text again, here and in the copy that it was pulled from.",
-            )
+            message = f"a merge brought back what {job} destroyed: commit {old[:10]} is older"
+            remedy = "Purge the same text again, here and in the copy that it was pulled from."
+            yield Finding("purge", Severity.ERROR, message, remedy)
 
 
 def find_purged_heads(memory: Memory) -> dict[str, str]:
@@ -220,3 +210,9 @@ def shown_size(count: int) -> str:
         if size < 1024 or unit == units[-1]:
             break
     return f"{size:.1f} {unit}"
+
+
+CHECKS = (
+    check_tombstones, check_jobs, check_copies, check_page_copies, check_kept, check_deployment,
+)  # fmt: skip
+"""What only the doctor looks at, in its order."""

@@ -8,7 +8,7 @@ what is gone, and an undo or a purge of an import takes that knowledge with it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -84,7 +84,8 @@ def import_store(
     here = {one.identity for one in offers}
     # Each batch is a job below the limit of files, and can be undone by itself.
     batch = max(1, min(_BATCH, memory.settings.gates.max_files - _SPARE))
-    jobs = [Adopt(memory, name, part, offers) for part in _split_batches(fresh, batch)]
+    parts = (fresh[at : at + batch] for at in range(0, len(fresh), batch))
+    jobs = [Adopt(memory, name, part, offers) for part in parts]
     return Imported(
         name,
         len(offers),
@@ -136,7 +137,3 @@ def _yield_imported(memory: Memory, name: str) -> Iterable[tuple[str, tuple[str,
         for turn in transcript.turns:
             identity, _, mark = turn.ref.rpartition("@")
             yield identity, (mark, _card_id(transcript.session.channel, identity))
-
-
-def _split_batches(offers: Sequence[Offer], size: int) -> Iterator[Sequence[Offer]]:
-    return (offers[at : at + size] for at in range(0, len(offers), size))

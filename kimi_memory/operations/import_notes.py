@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.capture.log import fits_window
+from kimi_memory.config import CaptureTable
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
-from kimi_memory.domain.memory_tables import CaptureTable
 from kimi_memory.domain.note import (
     Card,
     CardType,
@@ -27,14 +27,12 @@ from kimi_memory.domain.note import (
     Status,
 )
 from kimi_memory.domain.session import IMPORTED, Session, Turn
-from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
-from kimi_memory.jobs.new_cards import new_card
+from kimi_memory.jobs.matching import new_card
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import language_of, normalise
-from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules.injection import gives_orders
+from kimi_memory.nlp.basic.patterns import language_of, normalise
+from kimi_memory.nlp.basic.safe_text import gives_orders, slug
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 
@@ -80,7 +78,7 @@ class Adopt:
     def __init__(
         self, memory: Memory, name: str, batch: Sequence[Offer], offers: Sequence[Offer]
     ) -> None:
-        self._memory, self._store, self._now = memory, memory.store, memory.clock()
+        self._memory, self._now = memory, memory.clock()
         # An agent that imports a file could otherwise make any sentence true.
         human = memory.actor.origin is Origin.HUMAN
         self._status = Status.ACTIVE if human else Status.CANDIDATE
@@ -100,10 +98,7 @@ class Adopt:
             title=f"{systems}: {name}"[:120],
         )
         turns: list[Turn] = []
-        gate = DraftGate.from_context(self._memory)
-        deal = _Deal(
-            shelf, self._memory.host, gate, (session, self._status, self._now), self._is_unedited
-        )
+        deal = _Deal(self._memory, shelf, session, self._status)
         for offer in batch:
             turn = self._build_turn(len(turns) + 1, offer)
             if not turn.text:
@@ -117,7 +112,7 @@ class Adopt:
             kind=self.kind,
             subject=name,
             inputs=inputs,
-            steps=tuple(deal.steps()),
+            steps=tuple(deal.done.values()),
             changes=tuple(archive(session, turns, self._now)) if turns else (),
             left_out=tuple(deal.left_out),
             asked=True,
@@ -140,38 +135,19 @@ class Adopt:
             masked=screened.masked,
         )
 
-    def _is_unedited(self, card: Card) -> bool:
-        """Whether a card still says what was imported, so that nobody edited it here."""
-        for quote in card.quotes:
-            if quote.session.startswith("import-"):
-                path = sessions.find(self._store, quote.session).path
-                turn = sessions.read(self._store, path).turn(quote.n)
-                if turn and Quote(quote.session, quote.n, card.value).stands_in(turn.text):
-                    return True
-        return False
-
 
 class _Deal:
     """The cards of one batch while they are decided."""
 
-    def __init__(
-        self,
-        shelf: Shelf,
-        host: Host,
-        gate: DraftGate,
-        frame: tuple[Session, Status, datetime],
-        stands: Callable[[Card], bool],
-    ) -> None:
-        self._shelf, self._host, self._gate, self._is_unedited = shelf, host, gate, stands
-        self._session, self._status, self._now = frame
-        self._done: dict[str, Step] = {}
+    def __init__(self, memory: Memory, shelf: Shelf, session: Session, status: Status) -> None:
+        self._store, self._host, self._shelf = memory.store, memory.host, shelf
+        self._gate = DraftGate.from_context(memory)
+        self._session, self._status, self._now = session, status, session.started
+        self.done: dict[str, Step] = {}
+        """What was decided, by the id of the card."""
         self.left_out: list[str] = []
         self._said = dict(_live_values(shelf))
         self._keys: set[str] = set()
-
-    def steps(self) -> Iterator[Step]:
-        """Yield what was decided."""
-        yield from self._done.values()
 
     def is_known(self, offer: Offer, turn: Turn) -> bool:
         """Whether another card says the very words of a memo; it is then reported as left out."""
@@ -201,7 +177,7 @@ class _Deal:
         names = {
             name.casefold(): offer.card for offer in reversed(offers) for name in offer.memo.names
         }
-        there = {*self._shelf.entries(), *self._done}
+        there = {*self._shelf.entries(), *self.done}
         changed = {offer.card for offer in batch}
         for offer in offers:
             ties = [Link(name, reason=_WIKILINK) for name in offer.memo.links]
@@ -212,11 +188,11 @@ class _Deal:
             wanted = [
                 replace(tie, to=id) for id, tie in led.items() if id in there and id != offer.card
             ]
-            if offer.card in self._done or (wanted and offer.card not in changed):
+            if offer.card in self.done or (wanted and offer.card not in changed):
                 self._add_links(offer.card, wanted)
 
     def _add_links(self, id: str, wanted: Sequence[Link]) -> None:
-        step = self._done.get(id)
+        step = self.done.get(id)
         if step is None and id not in self._shelf.entries():
             return
         card = step.note if step else self._shelf.file(self._shelf.find(id).path).note
@@ -226,7 +202,7 @@ class _Deal:
         if new and (step or card.status in _LIVE):
             linked = replace(card, links=(*card.links, *new), updated=self._now)
             op, why = (step.op, step.why) if step else (Op.LINK, "its link leads somewhere now")
-            self._done[id] = Step(op, linked, why)
+            self.done[id] = Step(op, linked, why)
 
     def _add_card(self, offer: Offer, draft: Draft) -> None:
         card = self._build_card(offer, draft)
@@ -239,7 +215,7 @@ class _Deal:
             self._keys.add(settled.key)
             self._said[normalise(draft.value)] = settled.id
             why = f"imported from {offer.memo.system} {offer.identity}"
-            self._done[settled.id] = Step(Op.ADD, settled, why)
+            self.done[settled.id] = Step(Op.ADD, settled, why)
 
     def _resolve_conflict(self, offer: Offer, draft: Draft, card: Card, rival: Card) -> Card | None:
         """Return the card as it may stand beside one of its key, or None."""
@@ -259,7 +235,7 @@ class _Deal:
         both = replace(
             rival, status=Status.CONFLICTED, links=(*rival.links, link), updated=self._now
         )
-        self._done[rival.id] = Step(Op.CONFLICT, both, f"{card.id} says otherwise")
+        self.done[rival.id] = Step(Op.CONFLICT, both, f"{card.id} says otherwise")
         back = (Link(rival.id, LinkRel.CONTRADICTS, 1.0, why),)
         return replace(card, status=Status.CONFLICTED, links=back)
 
@@ -271,9 +247,8 @@ class _Deal:
             self.left_out.append(f"{offer.identity}: {card.id} is {card.status} here")
         # What a person corrected here is not overwritten by the source.
         elif not self._is_unedited(card):
-            self.left_out.append(
-                f"{offer.identity}: changed at the source, but {card.id} was edited here"
-            )
+            why = f"changed at the source, but {card.id} was edited here"
+            self.left_out.append(f"{offer.identity}: {why}")
         elif draft.origin is Origin.REMOTE and card.trust is not Origin.REMOTE:
             self.left_out.append(f"{offer.identity}: it gives orders to a model now")
         else:
@@ -290,13 +265,24 @@ class _Deal:
                 verified=offer.at,
                 updated=self._now,
             )
-            self._done[card.id] = Step(Op.REFINE, new, "changed at the source")
+            self.done[card.id] = Step(Op.REFINE, new, "changed at the source")
+
+    def _is_unedited(self, card: Card) -> bool:
+        """Whether a card still says what was imported, so that nobody edited it here."""
+        for quote in card.quotes:
+            if quote.session.startswith("import-"):
+                path = sessions.find(self._store, quote.session).path
+                turn = sessions.read(self._store, path).turn(quote.n)
+                if turn and Quote(quote.session, quote.n, card.value).stands_in(turn.text):
+                    return True
+        return False
 
     def _build_draft(self, offer: Offer, turn: Turn) -> Draft:
         memo = offer.memo
         found = None if memo.key else self._capture_draft(turn)
         title = memo.title if memo.names and memo.title else " ".join(memo.text.split())[:60]
         value = _card_value(memo, turn.text)
+        tags = ("-".join(tag.split()).lstrip("#") for tag in memo.tags)
         made = f"{memo.system}.{slug(memo.id if memo.names else title, limit=40)}"
         return Draft(
             type=memo.type or (found.type if found else CardType.FACT),
@@ -310,7 +296,7 @@ class _Deal:
             importance=found.importance if found else 0.5,
             confidence=0.5,
             origin=turn.origin,
-            tags=tuple(dict.fromkeys((*map(_normalise_tag, memo.tags), f"from/{memo.system}"))),
+            tags=tuple(dict.fromkeys((*tags, f"from/{memo.system}"))),
             category=memo.project or memo.system,
             project=memo.project,
             scope=memo.scope,
@@ -345,10 +331,6 @@ def _card_value(memo: Memo, said: str) -> str:
     # At the end of a line; the whole text stays in the turn that the card quotes.
     cut = words.rfind("\n", 0, _LONGEST)
     return words[: cut if cut > 0 else _LONGEST].rstrip()
-
-
-def _normalise_tag(tag: str) -> str:
-    return "-".join(tag.split()).lstrip("#")
 
 
 def _offer_ref(offer: Offer) -> str:

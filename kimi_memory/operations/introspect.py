@@ -33,20 +33,16 @@ def introspect(memory: Memory, *, dry_run: bool = False) -> Introspection:
         dry_run: report the diffs and write nothing. What waits to be distilled is
             then not seen by the later phases.
     """
-    with memory.store.folder_scan.hold():
-        return _run_introspection(memory, dry_run=dry_run)
-
-
-def _run_introspection(memory: Memory, *, dry_run: bool) -> Introspection:
-    if not dry_run:
-        # First: a page that is written anew must have a person's edits in it.
-        memory.take_edits()
     distilled, stopped = [], []
-    for id in memory.waiting():
-        try:
-            distilled.append(memory.distil(id, dry_run=dry_run))
-        except GateError as error:
-            stopped.append(f"{id}: {error}")
-    job = Introspect(memory)
-    report = memory.run(job, dry_run=dry_run)
+    with memory.store.folder_scan.hold():
+        if not dry_run:
+            # First: a page that is written anew must have a person's edits in it.
+            memory.take_edits()
+        for id in memory.waiting():
+            try:
+                distilled.append(memory.distil(id, dry_run=dry_run))
+            except GateError as error:
+                stopped.append(f"{id}: {error}")
+        job = Introspect(memory)
+        report = memory.run(job, dry_run=dry_run)
     return Introspection(tuple(distilled), report, job.summary, tuple(stopped))

@@ -117,20 +117,13 @@ def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
         for near in reached
         for link in (graph.between(start, near.id) if near.hops == 1 else [near])
     ]
-    return [
-        Neighbour(
-            near.id,
-            _note_title(filed[near.id].note) if near.id in filed else "",
-            filed[near.id].path if near.id in filed else "",
-            near.rel,
-            near.weight,
-            near.hops,
-            near.via,
-            near.reason,
-            near.suggested,
-        )
-        for near in every
-    ]
+    found = []
+    for near in every:
+        one = filed.get(near.id)
+        title, path = (_note_title(one.note), one.path) if one else ("", "")
+        about = (near.rel, near.weight, near.hops, near.via, near.reason, near.suggested)
+        found.append(Neighbour(near.id, title, path, *about))
+    return found
 
 
 def suggested(memory: Memory) -> list[Edge]:
@@ -146,13 +139,9 @@ def check_links(memory: Memory) -> Iterator[Finding]:
     pages = [path for path in memory.store.files() if path.endswith(".md")]
     for one in missing(list(Shelf(memory.store).notes()), pages):
         where = f"{one.target}, which is archived" if one.archived else f"{one.target!r}: no note"
-        yield Finding(
-            "links",
-            Severity.WARNING,
-            f"{one.source} links to {where}",
-            f"Run 'kimi-memory link --remove {one.source} {one.target}', or edit the page.",
-            one.path,
-        )
+        message = f"{one.source} links to {where}"
+        remedy = f"Run 'kimi-memory link --remove {one.source} {one.target}', or edit the page."
+        yield Finding("links", Severity.WARNING, message, remedy, one.path)
 
 
 def _run_link_job(

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Append, Create, digest
 from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.job import Append, Create, digest
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.domain.tombstone import KEYED
 from kimi_memory.formats.jsonl import is_whole, sum_of, tombstone_of, unseal

@@ -21,7 +21,7 @@ from kimi_memory.jobs.undistilled import undistilled
 from kimi_memory.jobs.usage import Band, band_of, histogram
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.health_checks import sizes
 from kimi_memory.operations.open_questions import asking
 from kimi_memory.operations.remotes import describe_remotes
@@ -110,7 +110,8 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         root=memory.root,
         open_sessions=sum(place.open for place in places),
         ended_sessions=sum(not place.open for place in places),
-        turns=sum(_count_turns(memory, place) for place in places),
+        # Counted as bytes: to parse every session would make `status` slow.
+        turns=sum(memory.store.read(one.path).count(b'"kind":"turn"') for one in places),
         waiting=len(undistilled(memory.store)[0]),
         notes={kind: dict(found) for kind, found in sorted(counts.items())},
         jobs=len(memory.store.files(JOBS)),
@@ -173,11 +174,6 @@ def _read_tally(path: str, content: bytes) -> _Tally:
         return _Tally(note.kind, named)
     rels = tuple(str(link.rel) for link in links_of(note))
     return _Tally(note.kind, named, note.temperature, rels)
-
-
-def _count_turns(memory: Memory, place: sessions.Place) -> int:
-    # Counted as bytes: to parse every session would make `status` slow.
-    return memory.store.read(place.path).count(b'"kind":"turn"')
 
 
 def _describe_index(memory: Memory) -> str:

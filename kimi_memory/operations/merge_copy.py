@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Change, Create, Delete, Update
-from kimi_memory.domain.job import Operation
+from kimi_memory.domain.job import Change, Create, Delete, Operation, Update
 from kimi_memory.domain.sync import MergeReport
 from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.formats.frontmatter import id_of
@@ -29,7 +28,7 @@ from kimi_memory.jobs.vouching import Caps, Vouched, find_vouched, weigh
 from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.nlp.basic.counted import counted
-from kimi_memory.operations.branches import find_branch, find_branches, flush_branch
+from kimi_memory.operations.branches import find_branches, flush_branch
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.store.git.head import note_examined
@@ -70,8 +69,10 @@ def merge_copy(
         (base, ours, other), merged = join_commits(merger, bases, [merger.ours, theirs])
         changes = list_changes(ours, merged.files)
         _check_losses(memory, changes, ours)
-        report = _report(source, theirs, "", changes, merged)
-        report = replace(report, ahead_until=_find_ahead(memory, merger, theirs))
+        paths = tuple(change.path for change in changes)
+        report = describe_join(MergeReport(source, theirs), paths, merged)
+        at = merger.moment(theirs)
+        report = replace(report, ahead_until=at if at - memory.clock() > _SKEW else None)
         report = _count(report, merger, bases[0], (base, ours, other), merged)
         asked = _find_joined(changes, merged) if strict else frozenset[str]()
         weighed = _weigh(memory, merger, theirs, (base, ours, other), merged)
@@ -96,20 +97,6 @@ def _make_ready(memory: Memory, *, dry_run: bool) -> None:
         memory.check_leads()  # Elsewhere, nothing is fetched for nothing.
         memory.repair_merges()
     memory.batch.flush()
-
-
-def merge_branch(memory: Memory, name: str) -> MergeReport:
-    """Merge a branch on this machine, as `merge_copy` does.
-
-    Args:
-        memory: opened for writing.
-        name: of the branch; a commit or a folder of that name is not meant.
-
-    Raises:
-        NotFoundError: there is no such branch.
-    """
-    find_branch(memory, name)
-    return merge_copy(memory, name)
 
 
 def continue_merge(memory: Memory) -> MergeReport:
@@ -150,7 +137,8 @@ def continue_merge(memory: Memory) -> MergeReport:
     memory.batch.flush("Settled by hand")
     memory.take_edits()
     settled = () if made == merger.ours else _settle(memory, merger, made)
-    return replace(_report("MERGE_HEAD", theirs, made, changes, merged), settled=settled)
+    report = MergeReport("MERGE_HEAD", theirs, made, settled=settled)
+    return describe_join(report, tuple(change.path for change in changes), merged)
 
 
 def _check_purges(memory: Memory, merger: Merger) -> None:
@@ -246,33 +234,22 @@ def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
     most = memory.settings.gates.max_loss
     every = sum(path.endswith(".md") for path in memory.store.files("semantic"))
     if gone > max(1, most * every):
-        raise GateError(
-            "losses",
-            f"the merge would take {counted(gone, 'notes')} away",
-            "Look with --dry-run; if it is meant, raise gates.max_loss in memory.toml",
-        )
+        why = f"the merge would take {counted(gone, 'notes')} away"
+        remedy = "Look with --dry-run; if it is meant, raise gates.max_loss in memory.toml"
+        raise GateError("losses", why, remedy)
 
 
-def _find_ahead(memory: Memory, merger: Merger, theirs: str) -> datetime | None:
-    """Return the time of a commit whose clock is minutes ahead of ours."""
-    at = merger.moment(theirs)
-    return at if at - memory.clock() > _SKEW else None
-
-
-def _report(
-    source: str, theirs: str, made: str, changes: list[Change], merged: Joined
-) -> MergeReport:
+def describe_join(report: MergeReport, paths: tuple[str, ...], merged: Joined) -> MergeReport:
+    """Return a report that says what was joined, and which files change by it."""
     sides = (merged.sessions.ours, merged.sessions.theirs)
     forks = {one.to for side in sides for moved in side.values() for one in moved}
-    return MergeReport(
-        source,
-        theirs,
-        made,
-        tuple(change.path for change in changes),
-        len(merged.notes.joined),
-        tuple(merged.notes.variants),
-        tuple(sorted(forks)),
-        merged.kept,
+    return replace(
+        report,
+        paths=paths,
+        joined=len(merged.notes.joined),
+        variants=tuple(merged.notes.variants),
+        forks=tuple(sorted(forks)),
+        kept=merged.kept,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.errors import GateError, KimiMemoryError, MovedError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import MOVED, remove_moved, set_entries
@@ -17,12 +17,7 @@ from kimi_memory.operations.bundles import export_bundle
 from kimi_memory.operations.copy_state import describe_copy, find_differences
 from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.encrypted_drops import check_dropped
-from kimi_memory.operations.migrate_remote import (
-    RemotePlace,
-    describe_remote,
-    refuse_rest,
-    send_memory,
-)
+from kimi_memory.operations.migrate_remote import RemotePlace, describe_remote, send_memory
 from kimi_memory.operations.migrate_ssh import SshPlace
 from kimi_memory.operations.migrate_ssh import send_memory as send_over_ssh
 from kimi_memory.operations.new_folders import beside, borrow_folder
@@ -153,11 +148,9 @@ def _deliver(memory: Memory, path: Path, place: Place, asked: Asked, *, dry_run:
 def _refuse_problems(place: Place, problems: Iterator[str]) -> None:
     found = next(problems, "")
     if found:
-        raise GateError(
-            "migration",
-            f"{place} is not what this memory is: {found}",
-            "Nothing was changed here; delete that folder and try again",
-        )
+        why = f"{place} is not what this memory is: {found}"
+        remedy = "Nothing was changed here; delete that folder and try again"
+        raise GateError("migration", why, remedy)
 
 
 def _close_source(memory: Memory, place: Place, carried: str, *, drop: bool) -> None:
@@ -184,7 +177,9 @@ def _carry_rest(memory: Memory, place: Place, carried: str, *, drop: bool) -> No
         drop_news(memory, place)
         return
     if isinstance(place, RemotePlace):
-        refuse_rest(place)
+        why = f"something was written here while it moved to {place}"
+        # The mark that it moved may not be sent along with the rest.
+        raise GateError("migration", why, "End what writes to it, and try again")
     with borrow_folder() as work:
         path = work / "rest.bundle"
         export_bundle(memory, path, since=carried)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.errors import GateError, NotFoundError, RemoteError, UsageError
+from kimi_memory.errors import NotFoundError, RemoteError, UsageError
 from kimi_memory.operations.copy_state import CopyState, describe_copy
 from kimi_memory.operations.new_folders import (
     File,
@@ -80,16 +80,3 @@ def describe_remote(memory: Memory, place: RemotePlace, asked: Asked) -> CopySta
             state = describe_copy(clone, asked.questions, memory.clock())
     # Names are a person's own; a clone takes none along.
     return replace(state, names=memory.history.names())
-
-
-def refuse_rest(place: RemotePlace) -> None:
-    """Refuse to close a memory that was written to meanwhile.
-
-    Raises:
-        GateError: always. The mark that it moved may not be sent along with the rest.
-    """
-    raise GateError(
-        "migration",
-        f"something was written here while it moved to {place}",
-        "End what writes to it, and try again",
-    )

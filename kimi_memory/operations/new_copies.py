@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -13,10 +13,10 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.scalar import one_line
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
+from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.merge.note_files import read_notes
 from kimi_memory.merge.settings import set_entries
+from kimi_memory.nlp.basic.safe_text import one_line
 from kimi_memory.operations.branches import check_name
 from kimi_memory.operations.held_files import keep_held
 from kimi_memory.operations.new_folders import (
@@ -127,26 +127,18 @@ def read_point(memory: Memory, at: str) -> tuple[Point, Merger, dict[str, File]]
     if memory.store.exists(TOMBSTONES):
         files[TOMBSTONES] = memory.store.read(TOMBSTONES)
     gate = TombstoneGate(read_tombstones(memory.store))
-    barred = {
-        one.path for one in read_notes(_list_pages(files), {}, {}).values() if gate.note(one.note)
-    }
+    pages = {path: content for path, content in files.items() if path.endswith(".md")}
+    barred = {one.path for one in read_notes(pages, {}, {}).values() if gate.note(one.note)}
     kept = {path: content for path, content in files.items() if path not in barred}
     vetting = memory.store.vetting
     waiting = vetting.find_unconfirmed(kept.items()) if vetting is not None else set()
     made = find_waiting(memory.store, unmet)
     waiting |= {(path, one) for path, one in kept.items() if path in made}
-    return (
-        point,
-        merger,
-        {
-            path: _judge(memory, path, one) if (path, one) in waiting else File(one, one)
-            for path, one in kept.items()
-        },
-    )
-
-
-def _list_pages(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {path: content for path, content in files.items() if path.endswith(".md")}
+    judged = {
+        path: _judge(memory, path, one) if (path, one) in waiting else File(one, one)
+        for path, one in kept.items()
+    }
+    return point, merger, judged
 
 
 def _judge(memory: Memory, path: str, content: bytes) -> File:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.merging import list_changes

@@ -14,17 +14,16 @@ from kimi_memory.domain.session import STATEMENTS
 from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.pages import Pages, open_disputes
 from kimi_memory.jobs.suggestions import MOST, suggestions
-from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Filed, Shelf
 from kimi_memory.store.reading import WHY, Waiting
 
 
-def waiting_files(memory: Memory, shelf: Shelf | None = None) -> list[Waiting]:
+def waiting_files(memory: Memory) -> list[Waiting]:
     """Return the files that wait for a person's word, in order of path."""
-    vetting, shelf = memory.store.vetting, shelf or Shelf(memory.store)
-    found = (path for path, why in shelf.waiting().items() if why != WHY)
-    waiting = (vetting.waiting(path) for path in found) if vetting is not None else ()
-    return [one for one in waiting if one is not None]
+    vetting, waiting = memory.store.vetting, Shelf(memory.store).waiting()
+    found = (path for path, why in waiting.items() if why != WHY)
+    files = (vetting.waiting(path) for path in found) if vetting is not None else ()
+    return [one for one in files if one is not None]
 
 
 def marked(memory: Memory) -> list[str]:
@@ -44,7 +43,8 @@ def waiting_notes(shelf: Shelf) -> Iterator[Filed]:
     for entry in sorted(entries, key=lambda entry: entry.id):
         if entry.status != str(Status.CANDIDATE):
             continue
-        asked = entry.trust == str(Origin.AGENT) and _is_statement(entry)
+        stated = any(mark.startswith(STATEMENTS) for mark in entry.quotes)
+        asked = entry.trust == str(Origin.AGENT) and stated
         # Of a card that was copied in nobody knows who wrote it, and there may be ever so many.
         if not asked and entry.trust != str(Origin.HUMAN):
             continue
@@ -53,11 +53,6 @@ def waiting_notes(shelf: Shelf) -> Iterator[Filed]:
         own = isinstance(card, Card) and card.status in LIVE and str(card.trust) == entry.trust
         if own and (asked or all(source.by_hand for source in card.sources)):
             yield filed
-
-
-def _is_statement(entry: Entry) -> bool:
-    """Whether a card rests on what somebody asked to remember."""
-    return any(mark.startswith(STATEMENTS) for mark in entry.quotes)
 
 
 def asking(memory: Memory, shelf: Shelf | None = None) -> Mapping[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -11,16 +10,17 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import UsageError
-from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.purge_everywhere import (
     SECONDS,
     Reached,
+    judge_objects,
     look_at_copy,
     read_proofs,
     try_place,
 )
 from kimi_memory.operations.remotes import open_remotes
+from kimi_memory.operations.usage_records import read_records
 from kimi_memory.past.copies import list_descendants
 from kimi_memory.store.copy import read_copies
 from kimi_memory.store.git.drops import list_others, list_tips
@@ -85,26 +85,17 @@ def _look_at_remote(memory: Memory, remote: Remote) -> Reached:
     with memory.store.lock("sync"), merger.reach(remote, Deadline(SECONDS)) as there:
         if why := there.find_old_history():
             return Reached(remote.name, "left", why)
-        foreign = there.count_foreign(clear=False)
-    if foreign is None:
-        why = "objects may stay reachable by id there: ask the host to collect garbage"
-        return Reached(remote.name, "rewritten", why)
-    if foreign:
-        return Reached(remote.name, "left", f"{foreign} objects there are not of this history")
-    return Reached(remote.name, "proven", "every object there is one of this copy, 0 hits")
+        return judge_objects(remote.name, there.count_foreign(clear=False))
 
 
 def _read_purges(memory: Memory) -> _Purges:
     own, done = set[str](), dict[str, set[str]]()
-    for path in memory.store.files(FOLDER):
-        if not path.startswith(f"{FOLDER}/purge-"):
-            continue
+    for record in read_records(memory, "purge"):
         try:
-            record = json.loads(memory.store.read(path))
             follows = [str(one) for one in record.get("follows", ())]
             copies = [*record.get("copies", ()), record.get("proof", {}).get("copy", "")]
-        except (ValueError, AttributeError, TypeError):
-            continue  # Other checks name files that cannot be read.
+        except (AttributeError, TypeError):
+            continue  # Somebody wrote it by hand: it tells of no purge.
         own |= set() if follows else {str(record.get("id"))}
         for copy in map(str, copies):
             done.setdefault(copy, set()).update(follows or [str(record.get("id"))])

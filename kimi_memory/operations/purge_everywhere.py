@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import KimiMemoryError, UsageError
-from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.operations.drop_folders import drop_news
 from kimi_memory.operations.follow_purge import follow_purges
@@ -18,6 +16,7 @@ from kimi_memory.operations.health_checks import find_purged_heads
 from kimi_memory.operations.new_folders import beside
 from kimi_memory.operations.remotes import open_remotes
 from kimi_memory.operations.sync_remotes import sync_memory
+from kimi_memory.operations.usage_records import read_records
 from kimi_memory.store.git.drops import list_others
 from kimi_memory.store.git.network import Deadline
 from kimi_memory.store.git.remotes import Remote
@@ -88,15 +87,12 @@ def _list_places(memory: Memory, *, named: bool) -> Iterator[Reached]:
 
 def read_proofs(memory: Memory) -> Iterator[Reached]:
     """Yield the copies that followed a purge and whose proof has come here."""
-    for path in memory.store.files(FOLDER):
-        if not path.startswith(f"{FOLDER}/purge-"):
-            continue
+    for record in read_records(memory, "purge"):
         try:
-            record = json.loads(memory.store.read(path))
             proof, follows = record["proof"], ", ".join(map(str, record["follows"]))
             counted = f"{proof['objects']} objects, {proof['hits']} hits"
             yield Reached(f"copy {proof['copy']}", "proven", f"{follows}: {counted}, {proof['at']}")
-        except (ValueError, KeyError, TypeError):
+        except (KeyError, TypeError):
             continue  # A purge that began in its own copy.
 
 
@@ -141,10 +137,17 @@ def _reach_remote(memory: Memory, remote: Remote) -> Reached:
         merger.note_seen(remote.name, merger.ours)
         if left:
             return Reached(remote.name, "left", left)
-        foreign = there.count_foreign()
+        return judge_objects(remote.name, there.count_foreign())
+
+
+def judge_objects(name: str, foreign: int | None) -> Reached:
+    """Return what is proven of a remote; `foreign` counts its objects that are not of this history.
+
+    None means that nobody can count them.
+    """
     if foreign is None:
         why = "objects may stay reachable by id there: ask the host to collect garbage"
-        return Reached(remote.name, "rewritten", why)
+        return Reached(name, "rewritten", why)
     if foreign:
-        return Reached(remote.name, "left", f"{foreign} objects there are not of this history")
-    return Reached(remote.name, "proven", "every object there is one of this copy, 0 hits")
+        return Reached(name, "left", f"{foreign} objects there are not of this history")
+    return Reached(name, "proven", "every object there is one of this copy, 0 hits")

@@ -13,12 +13,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import KimiMemoryError, RemoteError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.operations.encryption import (
-    Encryption,
-    read_identity,
-    read_lines,
-    read_recipients,
-)
+from kimi_memory.operations.encryption import Encryption, read_identity, read_lines, read_recipients
 from kimi_memory.store.files.outside import check_outside
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.network import Deadline
@@ -146,22 +141,26 @@ def read_outcomes(memory: Memory) -> dict[str, Outcome]:
         return {}
 
 
+def _yield_outcomes(memory: Memory) -> Iterator[tuple[str, Outcome]]:
+    outcomes = read_outcomes(memory)
+    yield from (
+        (one.name, outcomes.get(one.name, Outcome())) for one in open_remotes(memory).read()
+    )
+
+
 def describe_remotes(memory: Memory) -> Iterator[str]:
     """Yield a line for each remote: when it was last in step, and why it is not."""
-    outcomes = read_outcomes(memory)
-    for one in open_remotes(memory).read():
-        outcome = outcomes.get(one.name, Outcome())
+    for name, outcome in _yield_outcomes(memory):
         last = f"last synced {outcome.last_sync_at}" if outcome.last_sync_at else "never synced"
-        yield f"{one.name}: {last}{f', then failed: {outcome.failed}' if outcome.failed else ''}"
+        yield f"{name}: {last}{f', then failed: {outcome.failed}' if outcome.failed else ''}"
 
 
 def check_remotes(memory: Memory) -> Iterator[Finding]:
     """Yield the remotes with which the last sync failed."""
-    outcomes = read_outcomes(memory)
-    for one in open_remotes(memory).read():
-        if failed := outcomes.get(one.name, Outcome()).failed:
-            remedy = f"Try again with 'kimi-memory sync {one.name}'."
-            message = f"the last sync with {one.name} failed: {failed}"
+    for name, outcome in _yield_outcomes(memory):
+        if outcome.failed:
+            remedy = f"Try again with 'kimi-memory sync {name}'."
+            message = f"the last sync with {name} failed: {outcome.failed}"
             yield Finding("remotes", Severity.WARNING, message, remedy)
 
 

@@ -133,7 +133,10 @@ def replay_without(memory: Memory, turns: Sequence[str]) -> Counterfactual:
     rest = _run(memory, start, _list_story(memory, known, silent).events, [])
     now = [card for card in _read_cards(memory).values() if card.status in LIVE]
     return Counterfactual(
-        without=tuple(_describe(id, turn) for id, turn in sorted(silent.items())),
+        without=tuple(
+            Silenced(f"session:{session}#{n}", str(turn.role), turn.at, turn.text)
+            for (session, n), turn in sorted(silent.items())
+        ),
         begins=version,
         turns=sum(one.rank == _TURNS for one in story.events),
         jobs=sum(one.rank == _JOBS for one in story.events),
@@ -259,7 +262,7 @@ def _list_session(
             card = None if id in silent else kept.get(id)
             yield _Event(turn.at, _TURNS, id, partial(_say, session, said, card))
     if transcript.ended and session.id not in known.ended:
-        end = partial(_end, session.id)
+        end = partial(Memory.mark_ended, id=session.id)
         yield _Event(transcript.ended, _ENDS, (session.id, 0), end)
 
 
@@ -279,10 +282,6 @@ def _say(session: Session, turn: Turn, card: Card | None, memory: Memory) -> Non
     captured = handle.log.add([Said(turn.role, *said)])
     if card is not None:
         handle.captured(captured)
-
-
-def _end(session: str, memory: Memory) -> None:
-    memory.mark_ended(session)
 
 
 def _repeat_job(job: Job) -> Callable[[Memory], object] | None:
@@ -334,8 +333,3 @@ def _count_same(now: Sequence[Card], whole: Mapping[str, Card]) -> int:
     """Return how many beliefs of now the run came to as well, whatever their ids are."""
     reached = {(card.key, statement_of(card)) for card in whole.values() if card.status in LIVE}
     return sum((card.key, statement_of(card)) in reached for card in now)
-
-
-def _describe(id: TurnId, turn: Turn) -> Silenced:
-    session, n = id
-    return Silenced(f"session:{session}#{n}", str(turn.role), turn.at, turn.text)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.recall.filters import forgotten_ids, tombstones_of
 from kimi_memory.recall.query_parser import boundary
-from kimi_memory.recall.redaction import forgotten_ids, tombstones_of
 from kimi_memory.store.prompt_blocks import PromptBlock, read_blocks
 
 LAST = "last"
 WITHHELD = "| - (withheld: you asked to forget this since)"
 _RECEIPT = "receipt-"
+_MOST_BLOCKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +27,15 @@ class ReplayedBlock:
     """How many of its lines were forgotten since, and are not shown."""
 
 
-def list_blocks(memory: Memory, session: str = "", limit: int = 20) -> list[PromptBlock]:
-    """Return the blocks that are kept, the latest first.
+def list_blocks(memory: Memory, session: str = "") -> list[PromptBlock]:
+    """Return the last of the blocks that are kept, the latest first.
 
     Args:
         memory: an open memory.
         session: only of this one; of all if empty.
-        limit: most of them.
     """
     found = (one for one in read_blocks(memory.store) if session in ("", one.session))
-    return [one for one, _ in zip(found, range(limit), strict=False)]
+    return list(islice(found, _MOST_BLOCKS))
 
 
 def replay_block(memory: Memory, what: str, session: str = "") -> ReplayedBlock:

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import find_confirmed
-from kimi_memory.domain.change import Change, Delete, Update, digest, of_job
-from kimi_memory.domain.job import JobReport, digest_of
+from kimi_memory.domain.job import Change, Delete, JobReport, Update, digest, digest_of, of_job
 from kimi_memory.domain.note import Card, Note, Origin
 from kimi_memory.domain.operation_types import Said, Waiting, Wanted
 from kimi_memory.domain.pages import Proposal
@@ -29,7 +28,7 @@ from kimi_memory.store.reading import SETTINGS
 from kimi_memory.store.reading import Waiting as Unvetted
 
 KIND = "review"
-__all__ = ["Answer", "Said", "Waiting", "answer", "pending", "review"]
+__all__ = ["Answer", "answer", "pending", "review"]
 
 
 def find_waiting(memory: Memory, name: str) -> Unvetted | None:
@@ -150,28 +149,17 @@ def pending(memory: Memory) -> list[Pending]:
     links = suggestions(shelf, memory.settings.introspect.accept)[:MOST]
     # Texts, proofs and diffs are built one by one as they are shown: there may be hundreds.
     build = partial(_build_waiting_note, memory, files, tracer)
-    return [
-        *(
-            Pending(
-                id_of(file) or file.path, file.path, "file",
-                partial(_build_waiting_file, memory, file),
-            )
-            for file in files
-        ),
-        *(
-            Pending(
-                filed.note.id, _title_of(filed.note),
-                "proposal" if isinstance(filed.note, Proposal) else "line", partial(build, filed),
-            )
-            for filed in waiting_notes(shelf)
-        ),
-        *(
-            Pending(
-                one.id, _link_title(one), "link", partial(_build_waiting_link, memory, one)
-            )
-            for one in links
-        ),
-    ]  # fmt: skip
+    found = list[Pending]()
+    for file in files:
+        build_file = partial(_build_waiting_file, memory, file)
+        found.append(Pending(id_of(file) or file.path, file.path, "file", build_file))
+    for filed in waiting_notes(shelf):
+        note, kind = filed.note, "proposal" if isinstance(filed.note, Proposal) else "line"
+        found.append(Pending(note.id, _title_of(note), kind, partial(build, filed)))
+    for one in links:
+        build_link = partial(_build_waiting_link, memory, one)
+        found.append(Pending(one.id, _link_title(one), "link", build_link))
+    return found
 
 
 def review(memory: Memory) -> list[Waiting]:
@@ -195,9 +183,13 @@ def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> J
     if said.shown:
         _check_shown(memory, id, said.shown)
     file = find_waiting(memory, id)
-    if file is not None:
-        return _answer_file(memory, file, said, dry_run=dry_run)
-    return memory.run(Review(memory, id, said), dry_run=dry_run)
+    if file is None:
+        return memory.run(Review(memory, id, said), dry_run=dry_run)
+    if not said.accept:
+        return turn_away(memory, file, said.why, dry_run=dry_run)
+    if said.text:
+        raise UsageError(f"{file.path} is accepted as it stands. Edit the file, then accept it.")
+    return confirm(memory, [file], dry_run=dry_run)
 
 
 def _check_shown(memory: Memory, id: str, shown: str) -> None:
@@ -208,14 +200,6 @@ def _check_shown(memory: Memory, id: str, shown: str) -> None:
     if not found:
         raise NotFoundError("note", id)
     raise UsageError(f"{id} changed since it was shown. Read it again, then decide.")
-
-
-def _answer_file(memory: Memory, file: Unvetted, said: Answer, *, dry_run: bool) -> JobReport:
-    if not said.accept:
-        return turn_away(memory, file, said.why, dry_run=dry_run)
-    if said.text:
-        raise UsageError(f"{file.path} is accepted as it stands. Edit the file, then accept it.")
-    return confirm(memory, [file], dry_run=dry_run)
 
 
 def _build_waiting_file(memory: Memory, file: Unvetted) -> Waiting:

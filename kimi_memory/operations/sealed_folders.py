@@ -156,7 +156,8 @@ def remove_recipient(root: Path, recipient: str, identity: Path, *, dry_run: boo
         raise UsageError(f"{recipient[:80]!r} is no recipient of {root}. See 'sealed list'.")
     if not left:
         raise UsageError("Nobody could open it any more. Add another recipient before.")
-    if _is_open(root):
+    where = str((root / DATA).resolve())
+    if any(one.source == where for one in _list_mounts()):
         raise UsageError(f"{root} is open. Close it with 'kimi-memory sealed close', then retry.")
     _read_key(root, identity)
     if dry_run:
@@ -186,11 +187,6 @@ def _mount(data: Path, mount: Path, passphrase: bytes) -> None:
     _run([_PROGRAM, "-q", str(data), str(mount)], passphrase)
     if not os.path.ismount(mount):
         raise UsageError(f"{mount} did not become what {data} holds. Look at the system's log.")
-
-
-def _is_open(root: Path) -> bool:
-    where = str((root / DATA).resolve())
-    return any(one.source == where for one in _list_mounts())
 
 
 def _list_mounts() -> Iterator[_Mount]:

@@ -16,22 +16,16 @@ from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, Quote, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Json, Transcript
-from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.formats.jsonl import is_joined, parts_of, read_transcript_lines
 from kimi_memory.jobs.render import Render
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.line_merges import is_joined, parts_of
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.store.copy import copy_id, copy_of
 from kimi_memory.store.git.merge_commit import RULES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.sessions import split_changes
-from kimi_memory.store.store import Store
-from kimi_memory.store.trust.session_growth import (
-    Records,
-    find_journaled_lines,
-    turn_lines,
-)
+from kimi_memory.store.trust.session_growth import Records, find_journaled_lines, turn_lines
 
 _TURN = b'"kind":"turn"'
 _WHY = "its words stand in a session of their own again"
@@ -76,13 +70,10 @@ def _find_lost_turns(
         if not version.foreign and records:
             gone = [line for line in gone if line in find_journaled_lines(version.content, records)]
         if gone:
-            yield Finding(
-                "sessions",
-                Severity.ERROR,
-                f"{len(gone)} of its turns stand in commit {version.commit[:10]} and are gone",
-                f"Look at 'git show {version.commit[:10]}:{version.path}', and restore the file.",
-                path,
-            )
+            commit = version.commit[:10]
+            message = f"{len(gone)} of its turns stand in commit {commit} and are gone"
+            remedy = f"Look at 'git show {commit}:{version.path}', and restore the file."
+            yield Finding("sessions", Severity.ERROR, message, remedy, path)
             return
 
 
@@ -96,20 +87,13 @@ def _find_unseen_turns(
     # Turns of another copy come by a merge, and its own journal knows them.
     vouched = (one for one in past if one.foreign or one.merged)
     known |= {line for one in vouched for line in turn_lines(one.content)}
-    strange = [n for n, line in enumerate(content.splitlines(True), 1) if _is_strange(line, known)]
+    rows = enumerate(content.splitlines(True), 1)
+    strange = [n for n, line in rows if _TURN in line and line not in known]
     if strange:
         lines = ", ".join(map(str, strange[:5]))
-        yield Finding(
-            "sessions",
-            Severity.WARNING,
-            f"{counted(len(strange), 'turns were')} written past kimi_memory (line {lines})",
-            "If nobody you trust wrote them, restore the file from git.",
-            path,
-        )
-
-
-def _is_strange(line: bytes, known: set[bytes]) -> bool:
-    return _TURN in line and line not in known
+        message = f"{counted(len(strange), 'turns were')} written past kimi_memory (line {lines})"
+        remedy = "If nobody you trust wrote them, restore the file from git."
+        yield Finding("sessions", Severity.WARNING, message, remedy, path)
 
 
 def _read_journal_records(memory: Memory) -> Mapping[str, Records]:
@@ -145,7 +129,9 @@ def split_sessions(memory: Memory) -> list[str]:
     """Give every session its own file, and point cards and events to it; return their paths."""
     # A job that reads a file while it is split would quote turns of the other session.
     with memory.store.lock("job"):
-        joined = dict(_find_joined_files(memory.store))
+        paths = (place.path for place in sessions.places(memory.store))
+        contents = ((path, memory.store.read(path)) for path in paths)
+        joined = {path: content for path, content in contents if is_joined(content)}
         if not joined:
             return []
         shelf, moved = Shelf(memory.store), dict(map(_split_transcripts, joined, joined.values()))
@@ -157,13 +143,6 @@ def split_sessions(memory: Memory) -> list[str]:
         memory.store.apply(changes, actor, subject="split sessions", waiting=waiting)
     memory.written()
     return list(joined)
-
-
-def _find_joined_files(store: Store) -> Iterator[tuple[str, bytes]]:
-    for place in sessions.places(store):
-        content = store.read(place.path)
-        if is_joined(content):
-            yield place.path, content
 
 
 def _split_transcripts(path: str, content: bytes) -> tuple[str, tuple[Transcript, ...]]:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kimi_memory.api.memory import Memory
 from kimi_memory.store.notes import sessions
-
-if TYPE_CHECKING:
-    from kimi_memory.api.memory import Memory
 
 
 def list_sessions(memory: Memory) -> list[sessions.Place]:

@@ -12,13 +12,13 @@ import inspect
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER, Settings, UserConfig, parse_settings, parse_user
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.merge.settings import set_entries
@@ -84,23 +84,24 @@ def _of_memory(settings: Settings) -> Iterator[Setting]:
                 yield Setting(f"{table}.{key}", value, plain.get(key, ""), "str",
                               "When this job runs; never if empty.", MARKER)  # fmt: skip
             continue
-        about = read_meanings(type(given))
-        for key, value in given._asdict().items():
-            kind, meaning = about[key]
-            yield Setting(f"{table}.{key}", value, getattr(plain, key), kind, meaning, MARKER)
+        yield from _of_table(f"{table}.", given, plain, given._fields, MARKER)
+
+
+def _of_table(
+    start: str, given: Any, plain: Any, keys: Sequence[str], file: str
+) -> Iterator[Setting]:
+    """Yield the settings of some keys; in `plain` each has its default."""
+    about = read_meanings(type(given))
+    for key in keys:
+        kind, meaning = about[key]
+        default = getattr(plain, key)
+        yield Setting(f"{start}{key}", getattr(given, key), default, kind, meaning, file)
 
 
 def _of_user(user: UserConfig) -> Iterator[Setting]:
-    about, defaults = read_meanings(UserConfig), UserConfig()
-    for key in _SIMPLE:
-        value = getattr(user, key)
-        kind, meaning = about[key]
-        yield Setting(key, value, getattr(defaults, key), kind, meaning, USER_FILE)
-    for key, value in user.signing._asdict().items():
-        kind, meaning = read_meanings(type(user.signing))[key]
-        yield Setting(
-            f"signing.{key}", value, getattr(defaults.signing, key), kind, meaning, USER_FILE
-        )
+    plain, signing = UserConfig(), user.signing
+    yield from _of_table("", user, plain, _SIMPLE, USER_FILE)
+    yield from _of_table("signing.", signing, plain.signing, signing._fields, USER_FILE)
     for plugin, given in user.plugins.items():
         for key, value in given.items():
             yield Setting(f"plugins.{plugin}.{key}", value, None, "any",

@@ -15,13 +15,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.memory_identity import read_id
 from kimi_memory.domain.sync import SyncOptions, SyncReport
-from kimi_memory.errors import (
-    DivergedError,
-    HistoryError,
-    KimiMemoryError,
-    MovedError,
-    UsageError,
-)
+from kimi_memory.errors import DivergedError, HistoryError, KimiMemoryError, MovedError, UsageError
 from kimi_memory.jobs.merging import check_format
 from kimi_memory.nlp.basic.counted import counted
 from kimi_memory.operations.drop_folders import meet_in_folder
@@ -118,23 +112,14 @@ class Sync:
                 if self._exchange(merger, there):
                     head = self._report.head or self._memory.history.head()
                     return replace(self._report, head=head)
-        raise DivergedError(
-            self._remote.name,
-            f"others pushed to it each of the {_TRIES} times",
-            "What is here is kept there, under refs/kimi/copies; sync again",
-        )
+        why = f"others pushed to it each of the {_TRIES} times"
+        remedy = "What is here is kept there, under refs/kimi/copies; sync again"
+        raise DivergedError(self._remote.name, why, remedy)
 
     def _meet_in_folder(self) -> SyncReport:
         """Exchange bundles that something else carries; it is not waited for."""
         how, before = self._options, self._memory.history.head()
-        met = meet_in_folder(
-            self._memory,
-            Path(self._remote.url),
-            pull=how.pull,
-            push=how.push,
-            since=how.since,
-            dry_run=how.dry_run,
-        )
+        met = meet_in_folder(self._memory, Path(self._remote.url), how)
         merger = self._memory.history.merger()
         # Nobody answers in a folder: what was put there counts as sent.
         known = self._memory.points.find(how.since).commit if how.since else ""
@@ -242,11 +227,9 @@ class Sync:
         # What descends from something that was here once, does.
         known = self._seen(merger) and not self._options.accept_forced
         if not known and not there.shares_history(main):
-            raise DivergedError(
-                self._remote.name,
-                "its history has nothing in common with this memory, as after a purge",
-                "Copy the memory anew from there, and import what only this copy knows",
-            )
+            why = "its history has nothing in common with this memory, as after a purge"
+            remedy = "Copy the memory anew from there, and import what only this copy knows"
+            raise DivergedError(self._remote.name, why, remedy)
 
     def _check_purges(self, there: RemoteCopy, main: str) -> None:
         """Refuse what would bring back, here or there, what a purge destroyed."""
@@ -254,17 +237,12 @@ class Sync:
         here = brings or bool(find_purged_heads(self._memory))
         if not here or not there.has_rewritten(main):
             return
-        if not brings:
-            raise DivergedError(
-                self._remote.name,
-                "it still has the history from before a purge of this memory",
-                "Have 'kimi-memory purge --everywhere' carry the purge out there",
-            )
-        raise DivergedError(
-            self._remote.name,
-            "another copy purged a text that the history here still has",
-            f"Carry it out here: 'kimi-memory purge --follow {self._remote.name}'",
-        )
+        why = "it still has the history from before a purge of this memory"
+        remedy = "Have 'kimi-memory purge --everywhere' carry the purge out there"
+        if brings:
+            why = "another copy purged a text that the history here still has"
+            remedy = f"Carry it out here: 'kimi-memory purge --follow {self._remote.name}'"
+        raise DivergedError(self._remote.name, why, remedy)
 
     def _check_forced(self, merger: Merger, there: RemoteCopy, main: str) -> None:
         """Refuse a history that lacks what the remote had; keep what it had."""

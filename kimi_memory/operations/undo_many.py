@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import islice
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
-from kimi_memory.domain.job import Job
+from kimi_memory.domain.job import Job, digest
 from kimi_memory.domain.note import Source
 from kimi_memory.errors import GateError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.job_file import FOLDER
 from kimi_memory.jobs.undo import goes_on
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 
@@ -25,7 +24,7 @@ def undo_last(memory: Memory, *, dry_run: bool = False) -> list[Job]:
         NotFoundError: no job stands.
         GateError: a file was changed since by something else; it is named.
     """
-    return _undo_jobs(memory, list(islice(newest_jobs(memory), 1)), "to undo", dry_run=dry_run)
+    return undo_jobs(memory, list(islice(newest_jobs(memory), 1)), "to undo", dry_run=dry_run)
 
 
 def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
@@ -36,7 +35,7 @@ def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
         GateError: a file was changed since by something else; it is named.
     """
     ran = [job for job in newest_jobs(memory) if day_in(job.at, memory.zone) == day]
-    return _undo_jobs(memory, ran, f"of {day}", dry_run=dry_run)
+    return undo_jobs(memory, ran, f"of {day}", dry_run=dry_run)
 
 
 def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job]:
@@ -46,24 +45,31 @@ def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job
         NotFoundError: there is none.
         GateError: a file was changed since by something else; it is named.
     """
-    own = _sessions_of(memory, agent)
-    rests = _resting_on(memory, own)
+    shelf = Shelf(memory.store)
+    places = sessions.places(memory.store)
+    headers = ((one.id, sessions.read(memory.store, one.path).session) for one in places)
+    own = {id for id, session in headers if session.agent == agent}
+
+    def rests(job: Job) -> bool:
+        targets = (operation.target for operation in job.operations)
+        named = {source.session for id in targets for source in _note_sources(shelf, id)}
+        return bool(named) and named <= own
+
     found = [job for job in newest_jobs(memory) if job.subject in own or rests(job)]
-    return _undo_jobs(memory, found, f"of agent {agent}", dry_run=dry_run)
+    return undo_jobs(memory, found, f"of agent {agent}", dry_run=dry_run)
 
 
-def _undo_jobs(memory: Memory, jobs: list[Job], which: str, *, dry_run: bool) -> list[Job]:
-    if not jobs:
-        raise NotFoundError("job", which)
-    return undo_jobs(memory, jobs, dry_run=dry_run)
-
-
-def undo_jobs(memory: Memory, jobs: list[Job], *, dry_run: bool = False) -> list[Job]:
+def undo_jobs(
+    memory: Memory, jobs: list[Job], which: str = "", *, dry_run: bool = False
+) -> list[Job]:
     """Take back all of some jobs, newest first, or none of them.
 
     Raises:
+        NotFoundError: there are none; `which` says what was looked for.
         GateError: a file was changed since by something else; it is named.
     """
+    if not jobs:
+        raise NotFoundError("job", which)
     # All before any: half of a day taken back is worse than none.
     _check_unchanged(memory, jobs)
     return jobs if dry_run else [memory.undo(job.id) for job in jobs]
@@ -78,28 +84,6 @@ def newest_jobs(memory: Memory) -> Iterator[Job]:
         if id in ids:
             ids.discard(id)
             yield memory.jobs.load(id)
-
-
-def _sessions_of(memory: Memory, agent: str) -> set[str]:
-    return {
-        place.id
-        for place in sessions.places(memory.store)
-        if sessions.read(memory.store, place.path).session.agent == agent
-    }
-
-
-def _resting_on(memory: Memory, own: set[str]) -> Callable[[Job], bool]:
-    shelf = Shelf(memory.store)
-
-    def rests(job: Job) -> bool:
-        named = {
-            source.session
-            for operation in job.operations
-            for source in _note_sources(shelf, operation.target)
-        }
-        return bool(named) and named <= own
-
-    return rests
 
 
 def _note_sources(shelf: Shelf, id: str) -> tuple[Source, ...]:
@@ -120,10 +104,8 @@ def _check_unchanged(memory: Memory, jobs: Iterable[Job]) -> None:
                 there = memory.store.exists(effect.path)
                 now = digest(memory.store.read(effect.path)) if there else ""
             if now != effect.after and not goes_on(effect.path):
-                raise GateError(
-                    "undo",
-                    f"{effect.path} changed since {job.id} wrote it",
-                    "Undo the later jobs first ('kimi-memory log'), or take your edit out",
-                )
+                why = f"{effect.path} changed since {job.id} wrote it"
+                remedy = "Undo the later jobs first ('kimi-memory log'), or take your edit out"
+                raise GateError("undo", why, remedy)
             # What the next older job must have left, once this one is undone.
             seen[effect.path] = effect.before

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.ids import moment
@@ -14,6 +16,14 @@ from kimi_memory.formats.job_file import FOLDER, job_of
 from kimi_memory.formats.jsonl import unseal
 from kimi_memory.jobs.usage import RECALLS
 from kimi_memory.lazy_dataclass import dataclass
+
+
+def read_records(memory: Memory, kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of jobs of a kind as they stand in their files."""
+    for path in memory.store.files(FOLDER):
+        if path.startswith(f"{FOLDER}/{kind}-"):
+            with suppress(ValueError):  # Other checks name files that cannot be read.
+                yield json.loads(memory.store.read(path))
 
 
 def read_jobs(memory: Memory) -> Iterator[Job]:

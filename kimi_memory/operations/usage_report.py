@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job import Job
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.operations.usage_records import read_jobs, read_receipts
 from kimi_memory.recall.day_counts import count_sessions, count_units, find_last
 

@@ -6,10 +6,11 @@ import hmac
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
-from kimi_memory.errors import FormatError, HistoryError, KimiMemoryError
+from kimi_memory.errors import FormatError, KimiMemoryError
 from kimi_memory.formats.jsonl import tombstone_of, unseal
 from kimi_memory.jobs.vouching import follows_from_parents
 from kimi_memory.merge.records import PURGED
@@ -152,7 +153,5 @@ def _read_seen(memory: Memory) -> dict[str, str]:
 
 def _keep_seen(memory: Memory, keys: Mapping[str, str]) -> None:
     body = json.dumps(keys).encode()
-    try:
+    with suppress(KimiMemoryError):  # Without it, all are checked again.
         memory.store.view(_SEEN, memory.store.journal.sign(body) + b"\n" + body)
-    except (KimiMemoryError, HistoryError):
-        return  # Without it, all are checked again.

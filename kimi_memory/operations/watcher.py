@@ -65,11 +65,7 @@ class Batch:
 
 
 def watch(
-    memory: Memory,
-    stop: Event,
-    *,
-    settle_ms: int = SETTLE_MS,
-    every_seconds: float = EVERY_SECONDS,
+    memory: Memory, stop: Event, *, settle_ms: int = SETTLE_MS, every_seconds: float = EVERY_SECONDS
 ) -> Generator[Batch]:
     """Keep the index of a memory up to date until asked to stop; yields what each look found.
 

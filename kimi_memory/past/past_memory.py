@@ -18,7 +18,7 @@ from kimi_memory.formats.jsonl import unseal
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.files import is_searchable
 from kimi_memory.index.index import Index
-from kimi_memory.index.words import Words
+from kimi_memory.index.units import Words
 from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.past.labels import label_block, name_point
 from kimi_memory.past.note_states import is_barred, read_note
@@ -26,11 +26,10 @@ from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
 from kimi_memory.past.unmet import Unmet, find_waiting, merge_unmet
 from kimi_memory.recall.engine import Recall
-from kimi_memory.recall.filters import restrict_to_caller
+from kimi_memory.recall.filters import forgotten_ids, restrict_to_caller
 from kimi_memory.recall.query_parser import parse
-from kimi_memory.recall.redaction import forgotten_ids
 from kimi_memory.recall.request import Request
-from kimi_memory.store.files.cache_files import uncollected
+from kimi_memory.store.files.disk import uncollected
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.earlier import read_earlier
 from kimi_memory.store.notes.note_index import may_be_note, read_entry

@@ -43,7 +43,7 @@ class PastReader:
         """What a person asked to forget."""
         content = tombstone_lines(self.store)
         if self._stones[0] != content:
-            found = parse_tombstones(content, strict=False)
+            found = parse_tombstones(content)
             self._stones = content, Tombstones(found, self.store.journal.keyed)
         return self._stones[1]
 

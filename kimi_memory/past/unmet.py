@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from kimi_memory.domain.change import Update
+from kimi_memory.domain.job import Update
 from kimi_memory.errors import HistoryError
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.store.files.paths import is_truth

@@ -9,7 +9,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import KimiMemoryError, ServerError
@@ -18,13 +18,12 @@ from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.proxy import protocols
 from kimi_memory.proxy.chat import Reply, chat_of, is_aside
 from kimi_memory.proxy.conversation import Asker
-from kimi_memory.proxy.memory_bridge import Budgets, Companion, Exchange
+from kimi_memory.proxy.memory_bridge import Companion, Exchange
 from kimi_memory.proxy.protocols import Dialect
 from kimi_memory.proxy.upstream import HOP, Upstream, pieces
 from kimi_memory.server import errors
 from kimi_memory.server.auth import PREFIX as OUR_TOKEN
-from kimi_memory.server.auth import Door, Names, Tokens, headers_of
-from kimi_memory.server.errors import status_of
+from kimi_memory.server.auth import Door, Names, headers_of
 from kimi_memory.server.principal import Caller, Namespace
 from kimi_memory.server.rate_limit import BODY_SECONDS, too_large, too_slow
 from kimi_memory.server.workers import Desk
@@ -48,19 +47,6 @@ _KEYS = ("authorization", "api-key", "x-api-key")
 _WHOSE = ("user", "session")
 _CORS = b"access-control-"
 log = logging.getLogger("kimi_memory.proxy")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Station:
-    """What the proxy is made of."""
-
-    desk: Desk
-    tokens: Tokens
-    names: Names
-    upstream: Upstream
-    budgets: Budgets = field(default_factory=Budgets)
-    space: Namespace = field(default_factory=Namespace)
-    """Project and agent of chats that name none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,32 +100,37 @@ class Request:
 
 
 class Proxy:
-    """The ASGI application in front of one model server."""
+    """The ASGI application in front of one model server.
 
-    def __init__(self, station: Station) -> None:
-        self._desk = station.desk
-        self._upstream, self._names, self._space = station.upstream, station.names, station.space
-        self._door = Door(station.tokens, station.names, station.desk.issued)
-        self._companion = Companion(station.desk, station.budgets)
+    Args:
+        desk: of the memory.
+        door: lets clients in.
+        companion: looks into the memory, and keeps what is said.
+        upstream: the model server.
+        names: pages that may call it.
+        space: project and agent of chats that name none.
+    """
+
+    def __init__(
+        self, desk: Desk, door: Door, companion: Companion, upstream: Upstream, *,
+        names: Names, space: Namespace,
+    ) -> None:  # fmt: skip
+        self._desk, self._door, self._companion = desk, door, companion
+        self._upstream, self._names, self._space = upstream, names, space
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             return
         request = Request.from_scope(scope, receive)
-        answer = _Answer(send, self._allowed_origin(request))
+        origin = request.headers.get("origin", "")
+        answer = _Answer(send, origin if origin in self._names.origins else "")
         try:
             self._door.check(request.headers)
             if not await self._answer_preflight(request, answer):
                 await self._forward_request(request, answer)
         except ServerError as error:
-            form = protocols.refusal_form(request.path)
-            await answer.refuse(form, error)
-
-    def _allowed_origin(self, request: Request) -> str:
-        """Return the page of a browser that may read the answer, if a page asks."""
-        origin = request.headers.get("origin", "")
-        return origin if origin in self._names.origins else ""
+            await answer.refuse(protocols.refusal_form(request.path), error)
 
     async def _answer_preflight(self, request: Request, answer: _Answer) -> bool:
         asked = request.headers.get("access-control-request-method")
@@ -158,7 +149,8 @@ class Proxy:
         await self._identify_caller(request)
         dialect = protocols.dialect_of(request.method, request.path)
         # A compressed request passes by unread, like any other that is no chat.
-        plain = "content-encoding" not in request.headers and not _is_off(request)
+        is_off = request.headers.get("x-kimi-memory", "").casefold() == "off"
+        plain = "content-encoding" not in request.headers and not is_off
         headers = list(_yield_request_headers(request, chat=bool(dialect and plain)))
         url = self._upstream.address(request.path, _TOKEN.sub("", request.query))
         if dialect is None or not plain:
@@ -206,7 +198,7 @@ class Proxy:
         except ServerError:
             raise
         except KimiMemoryError as error:
-            status = status_of(error)
+            status = errors.status_of(error)
             raise ServerError(str(error), status=status, code="forbidden") from error
 
     def _build_asker(self, request: Request, caller: Caller, known: Caller) -> Asker:
@@ -294,7 +286,12 @@ class _Listening:
 
 
 class _Answer:
-    """What goes back to the client."""
+    """What goes back to the client.
+
+    Args:
+        send: sends a message of ASGI.
+        page: of a browser, that may read it; empty for none.
+    """
 
     def __init__(self, send: Send, page: str) -> None:
         self._send, self.page = send, page
@@ -368,10 +365,6 @@ def _yield_response_headers(found: httpx.Response, *, page: bool) -> Iterator[tu
         low = name.lower()
         if low not in HOP and not (page and low.startswith(_CORS)):
             yield low, value
-
-
-def _is_off(request: Request) -> bool:
-    return request.headers.get("x-kimi-memory", "").casefold() == "off"
 
 
 def _decode_header(header: str) -> str:

@@ -71,7 +71,10 @@ def chat_of(messages: Sequence[Any]) -> Chat:
     """Return what stands in a list of messages."""
     said = tuple(_yield_spoken_messages(messages))
     # What the user said before the last answer came with an earlier request.
-    answer = max((n for n, one in enumerate(messages) if _is_answer(one)), default=-1)
+    # Not of the user is an answer, a call, or what a tool returned.
+    asks = ("user", *OPENING)
+    answers = (n for n, one in enumerate(messages) if _message_role(one) not in asks)
+    answer = max(answers, default=-1)
     chain: dict[int, str] = {}
     link = ""
     for one in said:
@@ -145,11 +148,6 @@ def _yield_spoken_messages(messages: Sequence[Any]) -> Iterator[Said]:
 
 def _message_role(message: Any) -> str:
     return str(message.get("role", "")) if isinstance(message, dict) else ""
-
-
-def _is_answer(message: Any) -> bool:
-    """Whether a message is not of the user: an answer, a call, or what a tool returned."""
-    return _message_role(message) not in ("user", *OPENING)
 
 
 def _link_digest(before: str, who: str, text: str) -> str:

@@ -11,6 +11,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from itertools import count
 from typing import TypeVar
 
 from kimi_memory.lazy_dataclass import dataclass
@@ -104,10 +105,7 @@ def candidates(asker: Asker, opening: str) -> Iterator[str]:
     told = f"{asker.mark}\0{' '.join(opening.split())}".encode("utf-8", "surrogatepass")
     id = PREFIX + hashlib.sha256(told).hexdigest()[:12]
     yield id
-    number = 2
-    while True:
-        yield f"{id}-{number}"
-        number += 1
+    yield from (f"{id}-{number}" for number in count(2))
 
 
 def _get_cached(kept: OrderedDict[str, T], key: str) -> T | None:

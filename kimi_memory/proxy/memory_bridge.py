@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import dropwhile, takewhile
 from typing import Any, TypeVar
 
@@ -23,10 +24,11 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.proxy.chat import Chat, Said
 from kimi_memory.proxy.conversation import Asker, Conversations, Shown, candidates
-from kimi_memory.proxy.window import Cut, Fitting, limits_of, make_cut, next_try, outgrows
+from kimi_memory.proxy.window import TRY_AGAIN, Cut, Fitting, make_cut, outgrows
 from kimi_memory.server.auth import unauthorized
+from kimi_memory.server.chats import limits_of
 from kimi_memory.server.guard import Request
-from kimi_memory.server.principal import Scope, denied
+from kimi_memory.server.principal import Scope
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes import sessions
 
@@ -99,10 +101,8 @@ class Companion:
         session = session or self._known.session_of(asker, chat, after)
         shown = self._known.shown(session)
 
-        def query_memory(memory: Memory) -> _Found:
-            return self._query_memory(memory, asker, chat, session, shown)
-
-        found = await self._await_memory(self._desk.read(query_memory, asker.caller))
+        query = partial(self._query_memory, asker=asker, chat=chat, session=session, shown=shown)
+        found = await self._await_memory(self._desk.read(query, asker.caller))
         if found is None:
             found = _Found(session or next(_candidates(memory, asker, chat)), "", None)
         shown = self._known.show(found.session, found.standing)
@@ -152,7 +152,7 @@ class Companion:
             )
             if long:
                 # Before it is tried: what fails would fail with the next request, too.
-                fitting.hopeless = next_try(messages)
+                fitting.hopeless = len(messages) + TRY_AGAIN
                 if made := await self._desk.change(make, asker.caller):
                     fitting.cut, fitting.hopeless = made, 0
         finally:
@@ -210,7 +210,6 @@ class Companion:
         budget = self._budgets.start_tokens
         # Its session makes the marks of a block the same whenever a chat goes on.
         asked = {"purpose": "start", "budget": budget, "beside": session}
-        asked["project"] = asker.space.project
         return _fetch_context(memory, asker, asked).text if budget else ""
 
     def _build_prompt_context(
@@ -221,7 +220,6 @@ class Companion:
         if not question:
             return None
         asked = {"purpose": "task", "query": question, "budget": budget, "beside": session}
-        asked["project"] = asker.space.project
         found = _fetch_context(memory, asker, asked)
         return found if found.text else None
 
@@ -277,12 +275,8 @@ def _log_failure(done: asyncio.Future[Any]) -> bool:
 
 def _check_session_owner(memory: Memory, asker: Asker, session: str) -> None:
     """Raise ServerError for a session that lies outside of the caller's namespace."""
-    space = asker.caller.space.strict
-    if not space:
-        return
-    for place in sessions.parts(memory.store, session):
-        if not space.holds_path(memory, place.path):
-            raise denied("A session of that id belongs to somebody else. Choose another id.")
+    if asker.caller.space:
+        asker.caller.space.check_session(memory, session)
 
 
 def _whose(memory: Memory, asker: Asker) -> dict[str, str]:
@@ -294,6 +288,7 @@ def _whose(memory: Memory, asker: Asker) -> dict[str, str]:
 
 
 def _fetch_context(memory: Memory, asker: Asker, asked: Mapping[str, Any]) -> Context:
+    asked = {**asked, "project": asker.space.project}
     if asker.caller.space:
         return asker.caller.space.context(memory, asked)
     # A chat is no owner: it is shown what is shared, and what is of those that it names.
@@ -307,15 +302,13 @@ def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:
     known = list(takewhile(held.__contains__, numbered))
     begins = not any(said.role == "assistant" for said in chat.said)
     # Chats that began with the same words differ in what was said after the first answer.
-    plain = {chat.chain[said.place] for said in _after_opening(chat)}
+    answers = dropwhile(lambda said: said.role == "user", chat.said)
+    plain = {chat.chain[said.place] for said in answers}
     # Earlier versions kept them plain.
     links = plain | {keyed_mark(link, memory.store.journal.keyed) for link in plain}
     for id in known[-1:] if begins else known[: -LOOKS - 1 : -1]:
-        turns = [
-            turn
-            for part in sessions.parts(memory.store, id)
-            for turn in sessions.read(memory.store, part.path).turns
-        ]
+        parts = sessions.parts(memory.store, id)
+        turns = [turn for one in parts for turn in sessions.read(memory.store, one.path).turns]
         answered = any(turn.role is Role.ASSISTANT for turn in turns)
         if not answered or any(turn.ref in links for turn in turns):
             return id
@@ -325,8 +318,3 @@ def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:
 def _candidates(memory: Memory, asker: Asker, chat: Chat) -> Iterator[str]:
     """Yield the ids of chats with this opening; they are made of what of it may be stored."""
     return candidates(asker, memory.screen.mask(chat.opening)[0])
-
-
-def _after_opening(chat: Chat) -> tuple[Said, ...]:
-    """Return what was said from the first answer on."""
-    return tuple(dropwhile(lambda said: said.role == "user", chat.said))

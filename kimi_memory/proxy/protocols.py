@@ -22,7 +22,6 @@ _NAMES = ("session_id", "conversation_id", "thread_id", "chat_id")
 class Dialect:
     """One form of a chat over HTTP."""
 
-    name: str
     path: str
     """How the address of a chat ends."""
     listed: Callable[[Body], Sequence[Any]]
@@ -146,16 +145,7 @@ def _openai_error(code: str, why: str) -> Mapping[str, Any]:
     return {"error": {"message": why, "type": "kimi_memory_proxy", "param": None, "code": code}}
 
 
-def _anthropic_error(code: str, why: str) -> Mapping[str, Any]:
-    return {"type": "error", "error": {"type": code, "message": why}}
-
-
-def _ollama_error(code: str, why: str) -> Mapping[str, Any]:
-    return {"error": why}
-
-
 OPENAI = Dialect(
-    name="openai",
     path="/chat/completions",
     listed=_read_messages,
     stood=_in_messages,
@@ -163,7 +153,6 @@ OPENAI = Dialect(
     refused=_openai_error,
 )
 RESPONSES = Dialect(
-    name="responses",
     path="/responses",
     listed=_read_input,
     stood=_in_input,
@@ -173,20 +162,18 @@ RESPONSES = Dialect(
     compacts=False,
 )
 ANTHROPIC = Dialect(
-    name="anthropic",
     path="/messages",
     listed=_read_messages,
     stood=_in_system,
     heard=_of_blocks,
-    refused=_anthropic_error,
+    refused=lambda code, why: {"type": "error", "error": {"type": code, "message": why}},
 )
 OLLAMA = Dialect(
-    name="ollama",
     path="/api/chat",
     listed=_read_messages,
     stood=_in_messages,
     heard=_of_message,
-    refused=_ollama_error,
+    refused=lambda code, why: {"error": why},
 )
 DIALECTS = (OPENAI, RESPONSES, ANTHROPIC, OLLAMA)
 

@@ -8,10 +8,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.proxy.app import Proxy, Station
-from kimi_memory.proxy.memory_bridge import Budgets
+from kimi_memory.proxy.app import Proxy
+from kimi_memory.proxy.memory_bridge import Budgets, Companion
 from kimi_memory.proxy.upstream import Upstream
-from kimi_memory.server.auth import Tokens
+from kimi_memory.server.auth import Door, Tokens
 from kimi_memory.server.principal import Namespace
 from kimi_memory.server.server import Serving, serve_app
 
@@ -43,15 +43,8 @@ def proxy(
     upstream = Upstream(standing.upstream)
 
     def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
-        return Proxy(
-            Station(
-                desk=desk,
-                tokens=tokens,
-                names=standing.serving.names,
-                upstream=upstream,
-                budgets=standing.budgets,
-                space=standing.space,
-            )
-        )
+        names, companion = standing.serving.names, Companion(desk, standing.budgets)
+        door = Door(tokens, names, desk.issued)
+        return Proxy(desk, door, companion, upstream, names=names, space=standing.space)
 
     serve_app(standing.serving, made, ready)

@@ -88,23 +88,18 @@ class Upstream:
         try:
             return await self._client.send(request, stream=True)
         except httpx.HTTPError as error:
-            raise self._unreachable_error(error) from error
-
-    def _unreachable_error(self, error: Exception) -> ServerError:
-        late = isinstance(error, httpx.TimeoutException)
-        why = str(error) or type(error).__name__
-        return ServerError(
-            f"The model server {self.host} does not answer ({why}). Look at --upstream.",
-            status=504 if late else 502,
-            code="upstream_unreachable",
-        )
+            late = isinstance(error, httpx.TimeoutException)
+            why = str(error) or type(error).__name__
+            raise ServerError(
+                f"The model server {self.host} does not answer ({why}). Look at --upstream.",
+                status=504 if late else 502,
+                code="upstream_unreachable",
+            ) from error
 
 
 def _no_path_error(needed: str) -> ServerError:
     return ServerError(
-        f"A request to this proxy names a path. Send one that {needed}.",
-        status=400,
-        code="no_path",
+        f"A request to this proxy names a path. Send one that {needed}.", status=400, code="no_path"
     )
 
 

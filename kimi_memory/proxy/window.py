@@ -7,7 +7,6 @@ in another way with each request would be computed anew each time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kimi_memory.api.memory import Memory
@@ -15,8 +14,9 @@ from kimi_memory.domain.compaction import Limits, Spoken
 from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.proxy.chat import OPENING, Chat
+from kimi_memory.server.chats import limits_of
 
-_TRY_AGAIN = 10
+TRY_AGAIN = 10
 """After so many more messages a chat that could not be shortened is looked at again."""
 
 
@@ -54,15 +54,9 @@ class Fitting:
         return self.cut.put_into(chat, messages) if self.cut else None
 
 
-def limits_of(memory: Memory, window_tokens: int) -> Limits:
-    """Return how long a chat may be: the user's settings for a window."""
-    return replace(memory.compactor.limits, window_tokens=window_tokens)
-
-
 def outgrows(memory: Memory, messages: Sequence[Any], window_tokens: int) -> bool:
     """Whether messages cost more than a chat may."""
-    compactor = memory.compactor
-    return compactor.cost_of(messages) > limits_of(memory, window_tokens).budget
+    return memory.compactor.cost_of(messages) > limits_of(memory, window_tokens).budget
 
 
 def make_cut(
@@ -110,11 +104,6 @@ def make_cut(
         return None
     end = len(messages) - len(tail)
     return Cut(head, end, _link_before(chat, end), done.messages[head])
-
-
-def next_try(messages: Sequence[Any]) -> int:
-    """Return with how many messages a chat that cannot be shortened is tried again."""
-    return len(messages) + _TRY_AGAIN
 
 
 def _link_before(chat: Chat, end: int) -> str:

@@ -17,9 +17,8 @@ from kimi_memory.domain.search_types import COLD_BELOW, Hit, Query, Unit
 from kimi_memory.errors import UsageError
 from kimi_memory.index.columns import Bools, Floats, Ints
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import in_zone
-from kimi_memory.recall.filters import allowed, restrict_to_caller
-from kimi_memory.recall.redaction import redact_hits
+from kimi_memory.nlp.dates.vocabulary import in_zone
+from kimi_memory.recall.filters import allowed, redact_hits, restrict_to_caller
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher

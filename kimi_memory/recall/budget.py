@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.recall.render import Line, Section, alone, heading, shown, under
 
 SURE = 3.0

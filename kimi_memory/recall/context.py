@@ -19,7 +19,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats.body_layout import fold
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.page_lines import NOTES
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.recall.budget import choose
 from kimi_memory.recall.evidence import rests_on
 from kimi_memory.recall.filters import allowed

@@ -13,7 +13,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.formats.eval_case import Case, hits_of, is_id, read_cases
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone, start_of
+from kimi_memory.nlp.dates.vocabulary import Zone, start_of
 from kimi_memory.recall.context import build
 from kimi_memory.recall.engine import Recall
 from kimi_memory.recall.request import Request

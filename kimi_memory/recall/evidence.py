@@ -25,8 +25,7 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.units import served_note
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.recall.filters import allowed, standing
-from kimi_memory.recall.redaction import redact_hits
+from kimi_memory.recall.filters import allowed, redact_hits, standing
 
 if TYPE_CHECKING:
     from kimi_memory.domain.session import Session, Turn

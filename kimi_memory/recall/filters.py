@@ -1,31 +1,159 @@
-"""Filters of a query as masks over rows, phrases among them.
+"""What recall may show: filters of a query as masks over rows; nothing forgotten or expired.
 
 Postings only narrow the search for a phrase; what decides is the text itself, because the words
 of the index are stems and single characters. A beginning is looked up in the sorted words of
 the index, so what it costs depends on how many words begin so, not by the size of the files.
+
+Of a moment, a card counts from when it became true until it ceased to be, whatever became of it
+later; all else counts from when it was said or last written. What was forgotten or taken back
+stays away at every moment.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
 
-from kimi_memory.domain.note import Status
+from kimi_memory.domain.job import digest
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.pages import Event
-from kimi_memory.domain.search_types import Query, Unit
-from kimi_memory.domain.session import SHARED
+from kimi_memory.domain.search_types import Hit, Query, Unit
+from kimi_memory.domain.session import SHARED, is_private
+from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.formats.jsonl import parse_tombstones
 from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.recall.redaction import forgotten
-from kimi_memory.recall.valid_at import rows_held_at
+from kimi_memory.index.units import served_note
+from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.wal.journal import Journal
+
+_NOTES = frozenset({Card.kind, Event.kind})
+"""They have a status of their own, and forgetting sets it."""
+_NOTHING = Tombstones(())
+
+
+def redact_hits(files: Files, hits: Iterable[Hit], query: Query, now: datetime) -> list[Hit]:
+    """Return the hits that may be shown, without the sentences that were forgotten.
+
+    A transcript that was taken in again, or a page of one's own, may repeat what somebody
+    asked to forget. Who asks for archived notes sees everything.
+    """
+    if Status.ARCHIVED in query.status:
+        return list(hits)
+    stones = tombstones_of(files)
+    kept = (hit for hit in hits if not _has_expired(files, hit.unit, now))
+    return [shown for hit in kept if (shown := _redact_hit(hit, stones)) is not None]
+
+
+def forgotten(searcher: Searcher) -> Bools:
+    """Return the rows of turns that were forgotten: of barred sessions, or under barred notes.
+
+    A tombstone keeps a forgotten value from being distilled again; the words themselves stay
+    in their session, as files and history are never cut but by a purge.
+    """
+    mark = digest(_read_tombstones(searcher.files))
+    return searcher.once(f"forgotten {mark}", lambda: _forgotten_rows(searcher))
+
+
+def forgotten_ids(searcher: Searcher) -> list[str]:
+    """Return the ids of what was forgotten."""
+    ids = searcher.column("id")
+    return [ids[int(row)] for row in np.flatnonzero(forgotten(searcher))]
+
+
+def tombstones_of(files: Files) -> Tombstones:
+    """Return the tombstones that can be read; the gate of writing refuses the others."""
+    # Broken lines bar nothing here, as reading must go on.
+    with suppress(KimiMemoryError):
+        return _build_tombstones(_read_tombstones(files), files.journal)
+    return _NOTHING
+
+
+def _read_tombstones(files: Files) -> bytes:
+    # Nothing was ever forgotten here.
+    with suppress(OSError, KimiMemoryError):
+        return files.served(TOMBSTONES).content
+    return b""
+
+
+@lru_cache(maxsize=4)
+def _build_tombstones(content: bytes, journal: Journal) -> Tombstones:
+    # Not strict: one bad line must not bring back all that was forgotten.
+    return Tombstones(parse_tombstones(content), journal.keyed)
+
+
+def _redact_hit(hit: Hit, stones: Tombstones) -> Hit | None:
+    unit = hit.unit
+    # A candidate may say what was forgotten here: another copy brought it, and nobody settled it.
+    settled = unit.kind in _NOTES and unit.status != Status.CANDIDATE
+    if not stones or settled:
+        return hit
+    session = unit.id.partition("#")[0] if unit.kind == "turn" else ""
+    # The purge came by git from another machine.
+    if stones.names(unit.id) and PURGED not in unit.text:
+        return None  # Purged in another copy, and here not yet.
+    text = stones.redact(unit.text, {"memory", f"project:{unit.project}", session, unit.scope})
+    if text == unit.text:
+        return hit
+    return replace(hit, unit=replace(unit, text=text)) if text else None
+
+
+def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
+    """Whether the date on which a card expires has passed."""
+    if unit.kind != Card.kind or unit.valid_to is None or unit.valid_to >= now:
+        return False
+    card = served_note(files, unit.path)
+    return isinstance(card, Card) and card.expires is not None and card.expires < now
+
+
+def _forgotten_rows(searcher: Searcher) -> Bools:
+    stones = tombstones_of(searcher.files)
+    if not stones and not searcher.hidden:
+        return np.zeros(len(searcher), dtype=bool)
+    sessions = {stone.scope for stone in stones if not stone.value}
+    turns = set(_turns_under(searcher, stones)) | searcher.hidden
+    ids, kinds = searcher.column("id"), searcher.column("kind")
+    found = [
+        id in turns or id.rpartition("#")[0] in sessions
+        if kind == "turn"
+        else stones.names(id) or id in turns
+        for id, kind in zip(ids, kinds, strict=True)
+    ]
+    return np.asarray(found, dtype=bool)
+
+
+def _turns_under(searcher: Searcher, stones: Tombstones) -> Iterator[str]:
+    """Yield the turns quoted by archived notes whose words a tombstone bars."""
+    private, values = defaultdict[str, set[str]](set), set[str]()
+    for stone in stones:
+        if stone.value:
+            (private[stone.scope] if is_private(stone.scope) else values).add(stone.value)
+    for note in _yield_archived_notes(searcher):
+        barred = values | private.get(note.scope, set())
+        for quote in note.quotes:
+            if not barred.isdisjoint(stones.forms(quote.text)):
+                yield f"session:{quote.session}#{quote.n}"
+
+
+def _yield_archived_notes(searcher: Searcher) -> Iterator[Card | Event]:
+    statuses, kinds = searcher.column("status"), searcher.column("kind")
+    for row in searcher.living():
+        if statuses[row] == Status.ARCHIVED and kinds[row] in _NOTES:
+            note = served_note(searcher.files, searcher.path(row))
+            if isinstance(note, Card | Event):
+                yield note
+
 
 _LATIN = regex(r"(?<![^\W_])[a-z]+")
 _RUN = regex(r"[^\W_]+")
@@ -335,3 +463,83 @@ def _time_range_mask(searcher: Searcher, since: datetime | None, until: datetime
     if until is not None:
         mask &= at < until.timestamp()
     return mask
+
+
+_PAST = (str(Status.SUPERSEDED), str(Status.ARCHIVED))
+
+
+def rows_held_at(searcher: Searcher, moment: datetime) -> Bools:
+    """Return the rows of what was held to be true at a moment."""
+    at = moment.timestamp()
+    cards = searcher.once("cards", lambda: searcher.column("kind").among((Card.kind,)))
+    started, ended = searcher.once("validity", lambda: _compute_validity(searcher))
+    gone = searcher.column("status").among(_PAST)
+    stones = tombstones_of(searcher.files)
+    # The stones are kept beside the result: while they live, nothing else can have their `id`.
+    back = searcher.once(f"back {id(stones)}", lambda: (stones, _may_come_back(searcher, stones)))
+    # Written so that NaN, an end that is not known, counts as not yet ended.
+    found = (started <= at) & ~(ended <= at)
+    return found & (~gone | (cards & back[1])) & ~forgotten(searcher)
+
+
+def as_then(unit: Unit) -> Unit:
+    """Return a unit as it was weighed when it was held to be true: as one that is live."""
+    return replace(unit, status=str(Status.ACTIVE)) if unit.status in _PAST else unit
+
+
+def _compute_validity(searcher: Searcher) -> tuple[Floats, Floats]:
+    """Return when each row began to hold and when it ceased; NaN where that is not known."""
+    at, kinds = searcher.column("at").numbers(), searcher.column("kind")
+    started = searcher.column("valid_from").numbers()
+    started = np.where(np.isnan(started), at, started)
+    ended = searcher.column("valid_to").numbers().copy()
+    superseded = searcher.column("status").among((str(Status.SUPERSEDED),)) & searcher.alive
+    open_ended = np.flatnonzero(superseded & np.isnan(ended) & kinds.among((Card.kind,)))
+    if len(open_ended):
+        after = _succession_times(searcher)
+        ids = searcher.column("id")
+        for row in map(int, open_ended):
+            # Without a successor that names it, it ended when it was marked.
+            ended[row] = after.get(ids.value(row), at[row])
+    return started, ended
+
+
+def _succession_times(searcher: Searcher) -> dict[str, float]:
+    """Return by the id of a card when the first that supersedes it began to hold."""
+    found: dict[str, float] = {}
+    for card in _yield_cards(searcher, searcher.alive):
+        since = (card.valid_from or card.created).timestamp()
+        for id in card.supersedes:
+            # The first that took its place has ended it.
+            found[id] = min(since, found.get(id, since))
+    return found
+
+
+def _may_come_back(searcher: Searcher, stones: Tombstones) -> Bools:
+    """Return the cards that are live no more and yet may be shown as of when they were.
+
+    What was archived comes back only where its end is known: it ran out. Without an end
+    it was put away for another reason.
+    """
+    past = searcher.alive & searcher.column("status").among(_PAST)
+    ran_out = ~np.isnan(searcher.column("valid_to").numbers())
+    past &= ran_out | searcher.column("status").among((str(Status.SUPERSEDED),))
+    if not stones:
+        return past
+    ids = {card.id for card in _yield_cards(searcher, past) if not _is_barred(stones, card)}
+    return past & searcher.column("id").among(ids)
+
+
+def _is_barred(stones: Tombstones, card: Card) -> bool:
+    scopes = {"memory", f"project:{card.project}", card.scope}
+    quotes = [quote.text for quote in card.quotes]
+    return stones.bars(scopes, card.key, [card.value], quotes)
+
+
+def _yield_cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:
+    """Yield the cards among some rows, as their files have them; unreadable ones are left out."""
+    rows = np.flatnonzero(mask & searcher.column("kind").among((Card.kind,)))
+    for path in (searcher.path(int(row)) for row in rows):
+        note = served_note(searcher.files, path)
+        if isinstance(note, Card):
+            yield note

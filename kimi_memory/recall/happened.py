@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kimi_memory.domain.search_types import Hit, Query, Unit
-from kimi_memory.recall.filters import allowed, restrict_to_caller
-from kimi_memory.recall.redaction import redact_hits
+from kimi_memory.recall.filters import allowed, redact_hits, restrict_to_caller
 
 if TYPE_CHECKING:
     from kimi_memory.index.columns import Floats

@@ -12,7 +12,7 @@ from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.formats.page_lines import split_mark
 from kimi_memory.nlp.basic.sentences import snippet
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.nlp.rules.announcements import is_marker, only_announces, only_echoes
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.utterance import is_nod

@@ -10,10 +10,10 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.frontmatter import decode, read
-from kimi_memory.formats.scalar import lines_of
-from kimi_memory.formats.templates import source
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.formats.page_lines import source
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import lines_of
+from kimi_memory.nlp.basic.sentences import estimate
 
 _UNFILLED = regex(
     r"^\s*+(?:<!--.*|[*_](?![*_\s])[^*_]+[*_]|[-*+]?\s*+(?:\*\*)?[^*:：]{0,40}[:：]\s*+(?:\*\*)?\s*+|-{3,})$"

@@ -17,8 +17,7 @@ from typing import Any
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.basic.characters import HAN
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, regex
 from kimi_memory.nlp.dates.ranges import period
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term", "page")

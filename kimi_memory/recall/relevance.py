@@ -32,7 +32,7 @@ from kimi_memory.nlp.rules.framing import (
     read_framing,
 )
 from kimi_memory.recall.bm25 import NEARBY, WINDOW, notes_beside_talk
-from kimi_memory.recall.query_analysis import Question
+from kimi_memory.recall.conversation import Question
 
 SIZES = (150, 10_000)
 """A smaller memory counts as a part of one so large: that a word stands in it once or twice

@@ -7,8 +7,7 @@ from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
-from kimi_memory.nlp.basic.characters import HAN
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, regex
 from kimi_memory.nlp.basic.safe_text import fence
 
 _HAN = regex(f"[{HAN}]")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kimi_memory.domain.search_types import Purpose, Query
-    from kimi_memory.nlp.dates.zone import Zone
+    from kimi_memory.nlp.dates.vocabulary import Zone
 
 
 class Request(NamedTuple):
@@ -16,7 +16,7 @@ class Request(NamedTuple):
 
     purpose: Purpose
     budget: int
-    """Most tokens of the block, by `kimi_memory.nlp.basic.lengths.estimate`."""
+    """Most tokens of the block, by `kimi_memory.nlp.basic.sentences.estimate`."""
     nonce: str
     """8 to 64 random letters and digits, new for every block."""
     query: str = ""

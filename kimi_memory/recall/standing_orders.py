@@ -15,7 +15,7 @@ import numpy as np
 
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query, Unit
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.occasions import calls_for, signs_of_order, signs_of_prompt, suits
 from kimi_memory.recall.conversation import sides

@@ -16,9 +16,8 @@ from kimi_memory.domain.search_types import Context, Query
 from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.page_lines import BRIEF_TITLES
 from kimi_memory.index.files import CURRENT, INDEX, TABLE
-from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.safe_text import fence
-from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.basic.sentences import estimate, sentences
 from kimi_memory.recall.people_pages import people_lines
 from kimi_memory.recall.request import Request
 from kimi_memory.store.notes.known import Known, Whose

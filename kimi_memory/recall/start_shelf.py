@@ -19,8 +19,14 @@ from kimi_memory.formats.card_form import Head
 from kimi_memory.index.searcher import Bools, Ints, Searcher
 from kimi_memory.store.files.disk import UNKNOWN
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.file_cache import Catalog, Survey
-from kimi_memory.store.notes.note_index import Entry, may_be_note, read_entry, read_head
+from kimi_memory.store.notes.note_index import (
+    Catalog,
+    Entry,
+    Survey,
+    may_be_note,
+    read_entry,
+    read_head,
+)
 from kimi_memory.store.notes.notes import SESSIONS, Shelf, last_digests
 from kimi_memory.store.store import Store
 

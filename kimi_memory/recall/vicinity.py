@@ -17,8 +17,7 @@ from kimi_memory.domain.search_types import COLD_BELOW, Hit, Query, Unit
 from kimi_memory.index.columns import Floats
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.recall.browse import BANDS, HOT_FROM
-from kimi_memory.recall.filters import allowed
-from kimi_memory.recall.redaction import redact_hits
+from kimi_memory.recall.filters import allowed, redact_hits
 from kimi_memory.recall.related import find_note_rows, graph_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kimi_memory.domain.agent_run import Program, Task
-from kimi_memory.domain.change import RUN_VARIABLE
+from kimi_memory.domain.ids import RUN_VARIABLE
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.json_values import plain
 

@@ -117,16 +117,14 @@ class ExecNode:
         """Return what a call was answered before; note that a new one begins. The lock is held."""
         if call.method in _LOOKS[1:]:
             return None
-        known = self._state.find_result(grant.run, self._asked(call))
+        # The id is the key under which an answer is kept.
+        asked = _text(call.params, "call") if call.method == "exec.outcome" else call.id
+        known = self._state.find_result(grant.run, asked)
         if known == BEGUN or (known is None and call.method == "exec.outcome"):
             raise GrantError(UNKNOWN, "it is not known what became of that call")
         if known is None:
             self._state.keep_result(grant.run, call.id, BEGUN)
         return known
-
-    def _asked(self, call: _Call) -> str:
-        """Return which call is meant: the id is the key under which an answer is kept."""
-        return _text(call.params, "call") if call.method == "exec.outcome" else call.id
 
     def _check(self, call: _Call) -> Grant:
         """Return the grant of a call, once that is in the audit; so is a refusal."""

@@ -25,7 +25,8 @@ NO_GRANT, EXPIRED, STALE, NOT_GRANTED, LIMIT, NO_SANDBOX, UNKNOWN = range(-32001
 
 def sign_grant(grant: Grant, key: bytes) -> str:
     """Return a grant as a text that its node accepts."""
-    body = _encode(replace(grant, sig=""))
+    value = plain(replace(grant, sig=""))
+    body = json.dumps(value, ensure_ascii=False, sort_keys=True).encode()
     return f"{_to_text(body)}.{_to_text(_sign(body, key))}"
 
 
@@ -44,10 +45,6 @@ def read_grant(text: object, key: bytes) -> Grant:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise GrantError(NO_GRANT, "there is no grant") from error
     return replace(found, sig=tail)
-
-
-def _encode(grant: Grant) -> bytes:
-    return json.dumps(plain(grant), ensure_ascii=False, sort_keys=True).encode()
 
 
 def _sign(body: bytes, key: bytes) -> bytes:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
-from kimi_memory.domain.change import Update, digest
 from kimi_memory.domain.change_log import Lease, Unreachable
 from kimi_memory.domain.ids import stamp
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.domain.memory_identity import MemoryIdentity
 from kimi_memory.domain.pages import IDENTITY_PATH, Identity
 from kimi_memory.errors import FormatError, UsageError
@@ -48,7 +48,10 @@ def read_identity(memory: Memory) -> MemoryIdentity:
     table, page = memory.settings.memory, _read_page(memory)
     graph = memory.points.graph() if memory.history.head() else None
     # From the sessions, and not from a counter, which a copy of the memory would not have.
-    begun = sorted(_find_beginnings(memory))
+    begun = sorted(
+        stamp(sessions.read(memory.store, place.path).session.started)
+        for place in sessions.places(memory.store)
+    )
     relay = memory.store.relay
     state = _find_lease(relay) if relay else None
     return MemoryIdentity(
@@ -162,10 +165,3 @@ def _read_persona(page: Identity) -> dict[str, str]:
     role = _TRAIT.sub("", page.who).strip()
     own = {"role": role, "mission": page.mission.strip()}
     return {**{name: value for name, value in own.items() if value}, **traits}
-
-
-def _find_beginnings(memory: Memory) -> list[str]:
-    return [
-        stamp(sessions.read(memory.store, place.path).session.started)
-        for place in sessions.places(memory.store)
-    ]

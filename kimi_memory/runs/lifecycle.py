@@ -271,22 +271,19 @@ class Runs:
         if end.outcome != "fenced":
             try:
                 record_run(self._memory, run)
-                self._notice(run)
-                report = self._memory.end(run.session)
-                if report.failed:
-                    run = replace(run, why=f"{run.why}; not distilled: {report.failed}".strip("; "))
+                name = self._memory.settings.memory.name
+                metered = replace(usage_of_run(self._memory, run), memory=name)
+                self._memory.host.notice("metered", usage=metered)
+                left = self._memory.end(run.session).failed
             except KimiMemoryError as error:
                 # What was said is stored; the session waits for a later distillation.
-                run = replace(run, why=f"{run.why}; not distilled: {error}".strip("; "))
+                left = str(error)
+            if left:
+                run = replace(run, why=f"{run.why}; not distilled: {left}".strip("; "))
         self._tidy_logs(place)
         run = screen_run(self._memory, run)
         place.save(run)
         return run
-
-    def _notice(self, run: AgentRun) -> None:
-        memory = self._memory
-        used = replace(usage_of_run(memory, run), memory=memory.settings.memory.name)
-        memory.host.notice("metered", usage=used)
 
     def _tidy_logs(self, place: RunFolder) -> None:
         """Keep the end of the output, without secrets; and nothing of what the agent was given."""

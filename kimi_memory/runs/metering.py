@@ -15,7 +15,7 @@ from kimi_memory.domain.agent_run import AgentRun, Usage
 from kimi_memory.domain.ids import moment
 from kimi_memory.domain.job import Job
 from kimi_memory.jobs.job_usage import usage_of
-from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.dates.vocabulary import day_in
 from kimi_memory.operations.usage_records import read_jobs, read_receipts
 from kimi_memory.runs.run_records import read_runs
 from kimi_memory.store.files.disk import UNKNOWN, state_of
@@ -46,15 +46,21 @@ def list_usage(
         counted: what was counted in other folders, such as copies and what a fork was made of; it
             does not count again, and what counts here is added.
     """
-    table = memory.settings.memory
-    name = table.name or memory.root.name
+    name = memory.settings.memory.name or memory.root.name
     counted = set() if counted is None else counted
+    jobs, runs = read_jobs(memory) if jobs is None else jobs, read_runs(memory)
     records = (
-        *_list_jobs(memory, read_jobs(memory) if jobs is None else jobs),
-        *_list_runs(memory),
+        # The same was asked of the same at another time, where a job was undone and run again.
+        *((f"{job.id} {job.at}", usage_of(job, memory.zone)) for job in jobs),
+        # Of one that was recorded again after a crash, the last record counts.
+        *((run.id, usage_of_run(memory, run)) for run in reversed(runs)),
         *_list_log(memory),
     )
-    rows = (*_list_new(records, counted), *_list_reads(memory))
+    reads = (
+        Usage(day=f"{day_in(receipt.at, memory.zone)}", agent=receipt.to, reads=1)
+        for receipt in read_receipts(memory)
+    )
+    rows = (*_list_new(records, counted), *reads)
     found = [replace(one, memory=name) for one in rows if since is None or one.day >= f"{since}"]
     return [*found, replace(_measure(memory), memory=name)]
 
@@ -82,28 +88,11 @@ def _list_new(records: Iterable[_Record], counted: set[str]) -> Iterator[Usage]:
             yield row
 
 
-def _list_jobs(memory: Memory, jobs: Iterable[Job]) -> Iterator[_Record]:
-    for job in jobs:
-        # The same was asked of the same at another time, where a job was undone and run again.
-        yield f"{job.id} {job.at}", usage_of(job, memory.zone)
-
-
-def _list_runs(memory: Memory) -> Iterator[_Record]:
-    # Of one that was recorded again after a crash, the last record counts.
-    for run in reversed(read_runs(memory)):
-        yield run.id, usage_of_run(memory, run)
-
-
 def usage_of_run(memory: Memory, run: AgentRun) -> Usage:
     """Return what a run used, with the machine that carried it out."""
     day = f"{day_in(moment(run.started), memory.zone)}"
     node = run.execution_node or run.reasoning_node
     return replace(run.usage, day=day, node=node, agent=run.agent, job="run")
-
-
-def _list_reads(memory: Memory) -> Iterator[Usage]:
-    for receipt in read_receipts(memory):
-        yield Usage(day=f"{day_in(receipt.at, memory.zone)}", agent=receipt.to, reads=1)
 
 
 def _measure(memory: Memory) -> Usage:

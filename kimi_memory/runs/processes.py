@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from kimi_memory.domain.agent_run import Limits, RunSpec, Started
-from kimi_memory.domain.change import RUN_VARIABLE
+from kimi_memory.domain.ids import RUN_VARIABLE
 from kimi_memory.errors import UsageError
 
 _PDEATHSIG = 1

@@ -61,11 +61,12 @@ def publish_offer(cluster: Cluster, offer: Offer, *, dry_run: bool = False) -> N
     if cluster.node not in {one.name for one in cluster.nodes()}:
         raise UsageError(f"{cluster.node} has not joined. Run 'kimi-memory node join' first.")
     body = {
-        name: value._asdict() if hasattr(value, "_asdict") else _plain(value)
+        name: value._asdict() if hasattr(value, "_asdict") else value
         for name, value in offer._asdict().items()
     }
     if not dry_run:
-        cluster.log.put_row(_PROFILES, cluster.node, json.dumps(body, sort_keys=True).encode())
+        text = json.dumps(body, sort_keys=True, default=dict)
+        cluster.log.put_row(_PROFILES, cluster.node, text.encode())
 
 
 def measure_resources() -> Resources:
@@ -113,10 +114,8 @@ def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> S
         )
         for one in cluster.nodes()
     ]  # fmt: skip
-    # A newer node may write fields that this version does not know.
-    known = Latency._fields
     latencies = [
-        Latency(**{name: value for name, value in json.loads(row.body).items() if name in known})
+        Latency(**_pick(Latency._fields, json.loads(row.body)))
         for row in cluster.log.rows(_LATENCIES)
     ]
     deployed = {one.node: one.role for one in cluster.deployments(memory)} if memory else {}
@@ -124,21 +123,16 @@ def read_surroundings(cluster: Cluster, memory: str = "", ttl: float = 6.0) -> S
 
 
 def _build_profile(node: NodeProfile, offer: dict[str, Any]) -> NodeProfile:
-    capabilities = _pick(Capabilities._fields, offer.get("capabilities", {}))
-    resources = _pick(Resources._fields, offer.get("resources", {}))
-    permissions = _pick(Permissions._fields, offer.get("permissions", {}))
-    plain = {
-        name: offer[name] for name in ("use_case", "status", "endpoint", "labels") if name in offer
+    kinds: dict[str, Any] = {
+        "capabilities": Capabilities, "resources": Resources, "permissions": Permissions
+    }  # fmt: skip
+    made: dict[str, Any] = {
+        name: kind(**_pick(kind._fields, offer.get(name, {}))) for name, kind in kinds.items()
     }
+    plain = ("use_case", "status", "endpoint", "labels")
+    made |= {name: offer[name] for name in plain if name in offer}
     # What a person says of a machine counts where it is more than was measured.
-    load = max(node.load, offer.get("load", 0))
-    return node._replace(
-        capabilities=Capabilities(**capabilities),
-        resources=Resources(**resources),
-        permissions=Permissions(**permissions),
-        load=load,
-        **plain,
-    )
+    return node._replace(load=max(node.load, offer.get("load", 0)), **made)
 
 
 def status_of(node: NodeProfile, ttl: float) -> str:
@@ -161,12 +155,11 @@ def check_room(cluster: Cluster) -> None:
         )
 
 
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else value
-
-
 def _pick(fields: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of known names; JSON has lists where we have tuples."""
+    """Return the values of known names; JSON has lists where we have tuples.
+
+    A newer node may write others.
+    """
     return {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()

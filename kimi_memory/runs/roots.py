@@ -18,8 +18,7 @@ NOBODY = 65534
 
 def split_root(text: str) -> tuple[Path, bool]:
     """Return the folder of a grant and whether it may be changed: ``rw:`` stands in front then."""
-    writable = text.startswith("rw:")
-    return Path(text.removeprefix("rw:")), writable
+    return Path(text.removeprefix("rw:")), text.startswith("rw:")
 
 
 def check_root(path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
@@ -49,15 +49,10 @@ def record_run(memory: Memory, run: AgentRun) -> None:
 
 def read_runs(memory: Memory) -> list[AgentRun]:
     """Return the runs that ended, in order; a torn line is left out."""
-    return list(_read_lines(memory))
-
-
-def _read_lines(memory: Memory) -> Iterator[AgentRun]:
     if not memory.store.exists(RUNS):
-        return
-    for line in memory.store.read(RUNS).splitlines(keepends=True):
-        if is_whole(line):
-            yield revive(AgentRun, json.loads(line))
+        return []
+    lines = memory.store.read(RUNS).splitlines(keepends=True)
+    return [revive(AgentRun, json.loads(line)) for line in lines if is_whole(line)]
 
 
 def count_skills(runs: Sequence[AgentRun], first_day: str = "") -> list[Skill]:

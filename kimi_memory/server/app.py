@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -23,58 +24,52 @@ from starlette.routing import Route as Way
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from kimi_memory.domain.change import read_run
+from kimi_memory.domain.ids import read_run
 from kimi_memory.errors import KimiMemoryError, NotPrimaryError, ServerError, UsageError
 from kimi_memory.formats.json_values import plain
-from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server import errors, events
-from kimi_memory.server.auth import Door, Names, Tokens, headers_of
+from kimi_memory.server.auth import Door, Tokens, headers_of
+from kimi_memory.server.events import Streams
 from kimi_memory.server.guard import Request as Asked
 from kimi_memory.server.metrics import Metrics, measure_log
 from kimi_memory.server.openapi import document
 from kimi_memory.server.principal import Caller, Scope
-from kimi_memory.server.rate_limit import BODY_SECONDS, Limits, Pace, busy, too_large, too_slow
+from kimi_memory.server.rate_limit import BODY_SECONDS, Pace, too_large, too_slow
 from kimi_memory.server.responses import Event
 from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route, Special
+from kimi_memory.server.server import Serving
 from kimi_memory.server.workers import Desk
 
 # Nobody notices so small a delay.
 POLL_SECONDS = 0.25
-QUIET_SECONDS = 15.0
-"""After so long a silence a stream says that it is still there."""
 # Nothing of a memory stays in caches, and no browser takes an answer for a page.
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 Answer = Callable[[Request], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Office:
-    """What the application is made of."""
-
-    desk: Desk
-    tokens: Tokens
-    names: Names
-    limits: Limits
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the server is asked to end."""
-    pages: Sequence[BaseRoute] = ()
-    """Ways to pages for a browser, beside those of the API."""
-    landings: Collection[str] = ()
-    """Paths to which pages of others may lead a browser."""
-
-
 class App:
-    """The ASGI application of one memory."""
+    """The ASGI application of one memory.
 
-    def __init__(self, office: Office) -> None:
-        self._desk, self._limits, self._stop = office.desk, office.limits, office.stop
-        self._door = Door(office.tokens, office.names, office.desk.issued)
-        self._landings = office.landings
-        self._pace, self._metrics = Pace(office.limits.per_second), Metrics()
-        self._root, self._streams = str(office.desk.root), 0
-        self._name = f"/m/{office.desk.root.name}"
+    Args:
+        desk: of the memory.
+        tokens: of the memory.
+        serving: by which names, within which limits.
+        stop: set when the server is asked to end.
+        pages: ways to pages for a browser, beside those of the API.
+        landings: paths to which pages of others may lead a browser.
+    """
+
+    def __init__(
+        self, desk: Desk, tokens: Tokens, serving: Serving, stop: asyncio.Event, *,
+        pages: Sequence[BaseRoute] = (), landings: Collection[str] = (),
+    ) -> None:  # fmt: skip
+        self._desk, self._limits, self._landings = desk, serving.limits, landings
+        self._door = Door(tokens, serving.names, desk.issued)
+        self._pace, self._metrics = Pace(serving.limits.per_second), Metrics()
+        self._streams = Streams(stop, serving.limits.streams, POLL_SECONDS)
+        self._root, self._name = str(desk.root), f"/m/{desk.root.name}"
         self._document = document(ROUTES)
         self._inner: ASGIApp = Starlette(
             routes=[  # nothing but what these tables have a rule for
@@ -83,7 +78,7 @@ class App:
                     Way(one.path, self._make_special_handler(one), methods=["GET"])
                     for one in SPECIAL
                 ),
-                *office.pages,
+                *pages,
             ],
             exception_handlers={
                 KimiMemoryError: self._handle_memory_error,
@@ -92,10 +87,10 @@ class App:
                 Exception: self._handle_fault,
             },
         )
-        if office.names.origins:
+        if serving.names.origins:
             self._inner = CORSMiddleware(
                 self._inner,
-                allow_origins=list(office.names.origins),
+                allow_origins=list(serving.names.origins),
                 allow_methods=["GET", "POST"],
                 allow_headers=["authorization", "content-type", "last-event-id"],
             )
@@ -120,7 +115,8 @@ class App:
             await self._error_response(error)(scope, receive, noting)
         else:
             await self._inner(scope, receive, noting)
-        self._metrics.add(_route_of(scope), status, time.perf_counter() - began)
+        route = getattr(scope.get("endpoint"), "__name__", "none").lstrip("_")
+        self._metrics.add(route, status, time.perf_counter() - began)
 
     def _make_handler(self, route: Route) -> Answer:
         async def answer(request: Request) -> Response:
@@ -206,11 +202,8 @@ class App:
         # A form of a foreign page can send JSON as plain text without asking us first; a JSON
         # request has to ask.
         if kind != "application/json":
-            raise ServerError(
-                "The body must be JSON. Send 'Content-Type: application/json'.",
-                status=415,
-                code="not_json",
-            )
+            why = "The body must be JSON. Send 'Content-Type: application/json'."
+            raise ServerError(why, status=415, code="not_json")
         try:
             found = json.loads(raw)
         # Ten thousand brackets end the parser of Python by its depth, not by an error of the form.
@@ -231,7 +224,7 @@ class App:
             "index_pending": index.pending,
             "journal_records": await asyncio.to_thread(events.head, self._desk.memory),
             "http_waiting": self._desk.waiting,
-            "http_streams": self._streams,
+            "http_streams": self._streams.open,
         }
         if relay := self._desk.memory.store.relay:
             gauges |= measure_log(relay)
@@ -240,39 +233,20 @@ class App:
         return PlainTextResponse(text, media_type=kind, headers=_HEADERS)
 
     async def _serve_events(self, request: Request, caller: Caller) -> Response:
-        if self._streams >= self._limits.streams:
-            raise busy()
+        self._streams.check_room()
         last = request.headers.get("last-event-id", "")
         # `isdigit` alone takes digits of all scripts, and `²`, which is no number.
         if last and not (last.isascii() and last.isdigit() and len(last) < 16):
             raise UsageError("'Last-Event-ID' is no number. Send one of an event.")
         start = await asyncio.to_thread(events.head, self._desk.memory)
-        lines = self._yield_events(request, caller, min(int(last), start) if last else start)
+        seq = min(int(last), start) if last else start
+        lines = self._streams.follow(
+            self._desk, seq, caller.space,
+            # A client that loses the stream comes back after a second, with this number.
+            first=f"id: {seq}\nretry: 1000\n\n", render=_format_event,
+            stays=partial(self._is_still_admitted, request, caller),
+        )  # fmt: skip
         return StreamingResponse(lines, media_type="text/event-stream", headers=_HEADERS)
-
-    async def _yield_events(self, request: Request, caller: Caller, seq: int) -> AsyncIterator[str]:
-        """Yield events from a number on; each client is at its own place in the journal."""
-        self._streams += 1
-        silent = time.monotonic()
-        # A client that loses the stream comes back after a second, with this number.
-        yield f"id: {seq}\nretry: 1000\n\n"
-        try:
-            while not self._stop.is_set():
-                memory = self._desk.memory
-                seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
-                # A token that was taken back ends the streams it opened, too: asked before each
-                # part, which is sent at once.
-                if not await self._is_still_admitted(request, caller):
-                    return
-                if found:
-                    yield "".join(map(_format_event, found))
-                    silent = time.monotonic()
-                elif time.monotonic() - silent > QUIET_SECONDS:
-                    silent = time.monotonic()
-                    yield ": still here\n\n"
-                await self._wait_for_poll()
-        finally:
-            self._streams -= 1
 
     async def _is_still_admitted(self, request: Request, caller: Caller) -> bool:
         """Whether what a client has shown lets the same caller in now, to see the same."""
@@ -282,14 +256,6 @@ class App:
             # The token was taken back, or the space lets nobody in: the stream ends.
             return False
         return shown == request.state.caller and self._desk.still_admits(shown, caller)
-
-    async def _wait_for_poll(self) -> None:
-        try:
-            # Waits for the stop itself, so that the server can end at once.
-            async with asyncio.timeout(POLL_SECONDS):
-                await self._stop.wait()
-        except TimeoutError:
-            return
 
     def _error_response(self, error: KimiMemoryError) -> JSONResponse:
         status = errors.status_of(error)
@@ -351,11 +317,6 @@ async def read_body(request: Request, most: int) -> bytes:
     except TimeoutError:
         raise too_slow() from None
     return bytes(raw)
-
-
-def _route_of(scope: Connection) -> str:
-    """Return the name of the route that answered, for the figures."""
-    return getattr(scope.get("endpoint"), "__name__", "none").lstrip("_")
 
 
 def _without_name(scope: Connection, name: str) -> Connection:

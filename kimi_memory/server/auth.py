@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kimi_memory.agent_hooks.user_files import put, text_at
@@ -28,6 +28,9 @@ from kimi_memory.formats.json_values import plain, revive
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.store.files.disk import Stat, signature
+
+if TYPE_CHECKING:
+    from kimi_memory.server.guard import GuardPost
 
 LOCAL = Caller("local")
 _PROXIED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
@@ -232,16 +235,6 @@ def _is_address(host: str) -> bool:
     return True
 
 
-class Issued(Protocol):
-    """Identifies callers by tokens that an issuer made, not we."""
-
-    def known(self) -> bool:
-        """Whether there is anybody whose tokens count."""
-
-    def caller(self, token: str) -> Caller | None:
-        """Return the principal of a token; this may ask over the network."""
-
-
 class Door:
     """Decides who may come in.
 
@@ -251,7 +244,7 @@ class Door:
         issued: who knows tokens that are not ours.
     """
 
-    def __init__(self, tokens: Tokens, names: Names, issued: Issued | None = None) -> None:
+    def __init__(self, tokens: Tokens, names: Names, issued: GuardPost | None = None) -> None:
         self._tokens, self._names, self._issued = tokens, names, issued
         self._guarded = not names.local or bool(tokens.all())
 
@@ -288,17 +281,11 @@ class Door:
                 code="wrong_host",
             )
         if not self.guarded and any(name in headers for name in _PROXIED):
-            raise ServerError(
-                "A server without tokens answers no proxy. Add a token to it.",
-                status=403,
-                code="wrong_origin",
-            )
+            why = "A server without tokens answers no proxy. Add a token to it."
+            raise ServerError(why, status=403, code="wrong_origin")
         if not (self._is_own_page(headers, host) or (landing and _is_visit(headers))):
-            raise ServerError(
-                "This page may not call the memory. Its owner can add it with --allow-origin.",
-                status=403,
-                code="wrong_origin",
-            )
+            why = "This page may not call the memory. Its owner can add it with --allow-origin."
+            raise ServerError(why, status=403, code="wrong_origin")
 
     def _is_own_page(self, headers: Mapping[str, str], host: str) -> bool:
         origin = headers.get("origin")

@@ -9,7 +9,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.compaction import Compaction, Flushed, Limits, Message
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.server.principal import Caller, Namespace, denied
+from kimi_memory.server.principal import Caller, Namespace
 from kimi_memory.server.responses import History
 from kimi_memory.server.schema import Given
 from kimi_memory.server.writing import validate_session_id
@@ -42,8 +42,16 @@ def flush(memory: Memory, caller: Caller, given: Given) -> Flushed:
 
 
 def window(memory: Memory, caller: Caller, given: Given) -> History:
-    """Return the history to resume a session with; see `Memory.window`."""
-    return read_history(memory, caller.space, given["id"], given["budget"], given["keep"])
+    """Return the history to resume a session with; see `Memory.window`.
+
+    Raises:
+        NotFoundError: there is none, or it lies outside of the caller's namespace.
+    """
+    root = sessions.split_part(given["id"])[0]
+    places = sessions.parts(memory.store, root)
+    if not places or not all(caller.space.holds_path(memory, place.path) for place in places):
+        raise NotFoundError("session", given["id"])
+    return History(root, tuple(memory.window(root, given["budget"], keep=given["keep"])))
 
 
 def limits_of(memory: Memory, window_tokens: int = 0, share: float = 0, keep: int = 0) -> Limits:
@@ -77,29 +85,10 @@ def find_owner(
     id = validate_session_id(memory, asked.get("session", ""))
     project, agent, user = (asked.get(name, "") for name in _WHOSE)
     mine = space.within(project, agent, user, id)
-    whose = {"project": mine.project, "agent": mine.agent, "user": mine.user}
-    whose["area"] = space.area(memory, asked.get("area", ""))
+    whose = mine.whose | {"area": space.area(memory, asked.get("area", ""))}
     id = id or mine.session or memory.compactor.session_of(messages, **whose)
-    places = sessions.parts(memory.store, id)
-    if not all(space.strict.holds_path(memory, place.path) for place in places):
-        raise denied("A session of that id belongs to somebody else. Choose another id.")
-    if places:
+    if places := space.check_session(memory, id):
         # What is said on is said by those who began it.
         header = sessions.read(memory.store, places[-1].path).session
         whose = {name: getattr(header, name) for name in (*_WHOSE, "host", "title")}
     return ChatOwner(id, whose)
-
-
-def read_history(
-    memory: Memory, space: Namespace, id: str, budget_tokens: int, keep: int
-) -> History:
-    """Return the history of a session that lies in a namespace.
-
-    Raises:
-        NotFoundError: there is none, or it lies outside.
-    """
-    root = sessions.split_part(id)[0]
-    places = sessions.parts(memory.store, root)
-    if not places or not all(space.holds_path(memory, place.path) for place in places):
-        raise NotFoundError("session", id)
-    return History(root, tuple(memory.window(root, budget_tokens, keep=keep)))

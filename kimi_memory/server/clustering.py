@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 
@@ -19,14 +20,7 @@ from kimi_memory.runs.metering import KEYS, list_usage, sum_usage
 from kimi_memory.runs.profiles import place as place_task
 from kimi_memory.runs.profiles import read_surroundings, status_of
 from kimi_memory.server.principal import Caller
-from kimi_memory.server.responses import (
-    ClusterNode,
-    ClusterState,
-    Deployed,
-    Led,
-    Placed,
-    Refused,
-)
+from kimi_memory.server.responses import ClusterNode, ClusterState, Deployed, Led, Placed, Refused
 from kimi_memory.server.schema import Given
 from kimi_memory.spaces.placing import PlacePolicies
 from kimi_memory.store.relay import Relay
@@ -36,18 +30,15 @@ def state(memory: Memory, caller: Caller, given: Given) -> ClusterState:
     """Say who leads, and how far this node got."""
     relay = _find_relay(memory)
     why = ""
-    try:
+    with _open_cluster(memory) as cluster:
         try:
             relay.follow()
         except DivergedError as error:
             why = str(error)
         place = relay.position.place
-        with _open_cluster(memory) as cluster:
-            lease = cluster.state(place.memory)
-            leader = lease.holder if lease.held else ""
-            address = cluster.registry.address(place.memory, leader) if leader else ""
-    except Unreachable as error:
-        raise _silent(error) from error
+        lease = cluster.state(place.memory)
+        leader = lease.holder if lease.held else ""
+        address = cluster.registry.address(place.memory, leader) if leader else ""
     return ClusterState(
         place.memory, place.node, leader, address, lease.epoch,
         round(max(0.0, lease.left_seconds), 2), place.seq, relay.position.lag_ms, place.may_lead,
@@ -59,11 +50,8 @@ def nodes(memory: Memory, caller: Caller, given: Given) -> list[ClusterNode]:
     """List the machines of the cluster."""
     _find_relay(memory)
     names = [field.name for field in fields(ClusterNode)]
-    try:
-        with _open_cluster(memory) as cluster:
-            found = read_surroundings(cluster).nodes
-    except Unreachable as error:
-        raise _silent(error) from error
+    with _open_cluster(memory) as cluster:
+        found = read_surroundings(cluster).nodes
     ttl = memory.home.settings().cluster.ttl
     shown = ({name: getattr(one, name) for name in names} for one in found)
     states = (status_of(one, ttl) for one in found)
@@ -74,17 +62,14 @@ def deployments(memory: Memory, caller: Caller, given: Given) -> list[Deployed]:
     """List the machines that have this memory."""
     id = _find_relay(memory).position.place.memory
     names = [field.name for field in fields(Deployed) if field.name != "address"]
-    try:
-        with _open_cluster(memory) as cluster:
-            return [
-                Deployed(
-                    **{name: getattr(one, name) for name in names},
-                    address=cluster.registry.address(id, one.node),
-                )
-                for one in cluster.deployments(id)
-            ]
-    except Unreachable as error:
-        raise _silent(error) from error
+    with _open_cluster(memory) as cluster:
+        return [
+            Deployed(
+                **{name: getattr(one, name) for name in names},
+                address=cluster.registry.address(id, one.node),
+            )
+            for one in cluster.deployments(id)
+        ]
 
 
 def agents(memory: Memory, caller: Caller, given: Given) -> list[AgentRun]:
@@ -103,22 +88,15 @@ def usage(memory: Memory, caller: Caller, given: Given) -> list[Usage]:
 def place(memory: Memory, caller: Caller, given: Given) -> Placed:
     """Say where a task would run, and why."""
     id = _find_relay(memory).position.place.memory
-    needs = Needs(
-        given["cpu"], given["ram"], given["disk"], given["gpu"], given["permissions"],
-        given["needs"],
-    )  # fmt: skip
-    task = Task(
-        new_id("task", datetime.now(UTC)), id, given["task"], realtime=given["realtime"],
-        security=given["security"], needs=needs, region=given["region"],
-        expected_s=given["expected_s"],
-    )  # fmt: skip
-    try:
-        with _open_cluster(memory) as cluster:
-            policies = PlacePolicies(memory.home, id, memory.root, "http")
-            ttl = memory.home.settings().cluster.ttl
-            found = place_task(cluster, task, ttl, policies.refuse)
-    except Unreachable as error:
-        raise _silent(error) from error
+    needed = ("cpu", "ram", "disk", "gpu", "permissions", "needs")
+    needs = Needs(*(given[name] for name in needed))
+    named = ("realtime", "security", "region", "expected_s")
+    more = {name: given[name] for name in named}
+    task = Task(new_id("task", datetime.now(UTC)), id, given["task"], needs=needs, **more)
+    with _open_cluster(memory) as cluster:
+        policies = PlacePolicies(memory.home, id, memory.root, "http")
+        ttl = memory.home.settings().cluster.ttl
+        found = place_task(cluster, task, ttl, policies.refuse)
     refused = tuple(Refused(one.node, one.why) for one in found.refused)
     return Placed(found.mode, found.reasoning, found.execution, found.score, found.why, refused)
 
@@ -126,23 +104,17 @@ def place(memory: Memory, caller: Caller, given: Given) -> Placed:
 def promote(memory: Memory, caller: Caller, given: Given) -> Led:
     """Have a machine take the writes; the one that leads finishes what it has begun."""
     id = _find_relay(memory).position.place.memory
-    try:
-        with _open_cluster(memory) as cluster:
-            lease = cluster.promote(id, given["node"], given["wait_seconds"])
-    except Unreachable as error:
-        raise _silent(error) from error
+    with _open_cluster(memory) as cluster:
+        lease = cluster.promote(id, given["node"], given["wait_seconds"])
     return Led(lease.holder, lease.epoch)
 
 
 def demote(memory: Memory, caller: Caller, given: Given) -> Led:
     """Have this machine take no writes any more, so that another can begin."""
     id = _find_relay(memory).position.place.memory
-    try:
-        with _open_cluster(memory) as cluster:
-            cluster.demote(id)
-            lease = cluster.state(id)
-    except Unreachable as error:
-        raise _silent(error) from error
+    with _open_cluster(memory) as cluster:
+        cluster.demote(id)
+        lease = cluster.state(id)
     return Led(lease.holder if lease.held else "", lease.epoch)
 
 
@@ -165,13 +137,13 @@ def _find_relay(memory: Memory) -> Relay:
     return memory.store.relay
 
 
-def _open_cluster(memory: Memory) -> AbstractContextManager[Cluster]:
+@contextmanager
+def _open_cluster(memory: Memory) -> Iterator[Cluster]:
     # A connection of its own: a memory that is read or written uses the other one meanwhile.
     opening = Opening(home=memory.home, host=memory.host, actor=memory.actor, background=False)
-    return Cluster.open(opening=opening)
-
-
-def _silent(error: Unreachable) -> ServerError:
-    return ServerError(
-        f"The change log does not answer: {error}. Ask again later.", status=503, code="no_log"
-    )
+    try:
+        with Cluster.open(opening=opening) as cluster:
+            yield cluster
+    except Unreachable as error:
+        why = f"The change log does not answer: {error}. Ask again later."
+        raise ServerError(why, status=503, code="no_log") from error

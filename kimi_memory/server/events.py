@@ -6,18 +6,85 @@ knows of the readers, so a slow one holds up nothing, and one that comes back mi
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.formats.job_file import FOLDER as JOBS
 from kimi_memory.server.principal import Namespace
+from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.responses import Event
+from kimi_memory.server.workers import Desk
 from kimi_memory.store.wal.records import EXTERNAL
 
+QUIET_SECONDS = 15.0
+"""After so long a silence a stream says that it is still there."""
 _SESSION = re.compile(r"(?:.+/)?session_(?P<id>[^/]+)\.jsonl")
 _JOB = re.compile(rf"{JOBS}/(?P<id>[^/]+)\.json")
+
+
+class Streams:
+    """Streams of what happens; each client is at its own place in the journal.
+
+    Args:
+        stop: set when the server is asked to end.
+        most: so many are open at a time.
+        poll_seconds: so often the journal is looked at.
+    """
+
+    def __init__(self, stop: asyncio.Event, most: int, poll_seconds: float) -> None:
+        self._stop, self._most, self._poll_seconds = stop, most, poll_seconds
+        self.open = 0
+
+    def check_room(self) -> None:
+        """Raise ServerError where too many are open."""
+        if self.open >= self._most:
+            raise busy()
+
+    async def follow(
+        self, desk: Desk, seq: int, space: Namespace, *, first: str,
+        render: Callable[[Event], str], stays: Callable[[], Awaitable[bool]],
+    ) -> AsyncGenerator[str, None]:  # fmt: skip
+        """Yield what happens after a number.
+
+        Args:
+            desk: of the memory.
+            seq: the number.
+            space: what the client may learn of.
+            first: what the stream begins with.
+            render: returns an event as the client gets it.
+            stays: whether the client may still learn of it; else the stream ends.
+        """
+        self.open += 1
+        silent = time.monotonic()
+        try:
+            yield first
+            while not self._stop.is_set():
+                seq, found = await asyncio.to_thread(since, desk.memory, seq, space)
+                # Asked before each part, which is sent at once: who has left, or whose token was
+                # taken back, learns of nothing more.
+                if not await stays():
+                    return
+                if found:
+                    yield "".join(map(render, found))
+                    silent = time.monotonic()
+                elif time.monotonic() - silent > QUIET_SECONDS:
+                    silent = time.monotonic()
+                    yield ": still here\n\n"
+                await self._wait()
+        finally:
+            self.open -= 1
+
+    async def _wait(self) -> None:
+        try:
+            # Waits for the stop itself, so that the server can end at once.
+            async with asyncio.timeout(self._poll_seconds):
+                await self._stop.wait()
+        except TimeoutError:
+            return
 
 
 def head(memory: Memory) -> int:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Home, user_host
-from kimi_memory.capture.screen import Screen
+from kimi_memory.api.options import user_host
+from kimi_memory.capture.log import Screen
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.search_types import Answer, Context
 from kimi_memory.domain.space_types import Decision, Member
@@ -97,11 +97,8 @@ class Guard:
         self, space: SpaceFolder, memory: str, find_epoch: Callable[[], int] = lambda: 0
     ) -> None:
         self._space, self._memory, self._find_epoch = space, memory, find_epoch
-        self._people = People(space)
-
-    def believes(self) -> bool:
-        """Whether tokens of an issuer count."""
-        return self._people.known()
+        self.people = People(space)
+        """Those whom an issuer vouches for."""
 
     def identify(self, token: str) -> Caller | None:
         """Return the principal of an issuer's token; None where the token is not valid.
@@ -109,20 +106,9 @@ class Guard:
         Raises:
             ServerError: the issuer does not answer.
         """
-        person = self._people.identify(token)
-        if person is None:
-            return None
+        person = self.people.identify(token)
         # What it may do is for the policies alone; it sits down at no page.
-        return _caller_of(person)
-
-    @property
-    def signer(self) -> Signer | None:
-        """Who signs people in at the pages; None where nobody does."""
-        return self._people.signer
-
-    def begin_sign_in(self, back: str) -> Begun:
-        """Return where to send a browser; see `People.begin`."""
-        return self._people.begin(back)
+        return _caller_of(person) if person else None
 
     def finish_sign_in(self, begun: Begun, answered: str) -> Caller | None:
         """Return who came back as a person at the pages, once it is noted; None for nobody.
@@ -131,7 +117,7 @@ class Guard:
             DeniedError: it is somebody whom the policies let see nothing.
             UsageError, ServerError: the issuer signs nobody in any more, or does not answer.
         """
-        person = self._people.finish(begun, answered)
+        person = self.people.finish(begun, answered)
         if person is None:
             return None
         caller = replace(_caller_of(person), scopes=frozenset({Scope.PERSON}), person=True)
@@ -236,20 +222,11 @@ class Guard:
 
 
 class GuardPost:
-    """Finds the guard of a memory, and again when the spaces of this machine change.
+    """Finds the guard of an open memory, and again when the spaces of this machine change."""
 
-    Args:
-        home: where the user's spaces are listed.
-        memory: the id of the memory.
-        root: its folder.
-        find_epoch: returns the leadership of the memory which is known here; 0 for none.
-    """
-
-    def __init__(
-        self, home: Home, memory: str, root: Path, find_epoch: Callable[[], int] = lambda: 0
-    ) -> None:
-        self._home, self._memory, self._root = home, memory, root
-        self._find_epoch = find_epoch
+    def __init__(self, memory: Memory) -> None:
+        self._home, self._memory, self._root = memory.home, memory.settings.memory.id, memory.root
+        self._find_epoch = partial(epoch_of, memory)
         self._mark: Stat | None = None
         self._guard: Guard | None = None
 
@@ -270,7 +247,7 @@ class GuardPost:
         """Whether the memory belongs to a space that believes an issuer."""
         try:
             guard = self.find()
-            return guard is not None and guard.believes()
+            return guard is not None and guard.people.known()
         except (FormatError, OSError):
             # While the space cannot be read nobody gets in, so nothing needs to be offered either.
             return False
@@ -280,7 +257,7 @@ class GuardPost:
         """Who signs people in at the pages; None where nobody does, or nobody knows."""
         try:
             guard = self.find()
-            return guard.signer if guard else None
+            return guard.people.signer if guard else None
         except (FormatError, OSError):
             # The page then offers no sign-in, rather than one that must fail.
             return None

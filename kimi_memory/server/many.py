@@ -7,14 +7,14 @@ asked for; of those that nobody uses, the eldest is closed where too many are op
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kimi_memory.config import MARKER
-from kimi_memory.server.app import App, Office
+from kimi_memory.server.app import App
 from kimi_memory.server.server import Serving
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.files.paths import is_plain
@@ -25,28 +25,6 @@ _PREFIX = "/m/"
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 Connection = MutableMapping[str, Any]
-
-
-class _Opened:
-    """A memory that is open."""
-
-    def __init__(self, app: App, desk: Desk) -> None:
-        self.app, self.desk = app, desk
-        self.busy = 0
-        """So many requests and streams are under way."""
-
-
-class Folder(NamedTuple):
-    """A folder whose memories are served by their names."""
-
-    path: Path
-
-    def find(self, name: str) -> Path | None:
-        """Return the memory of a name; None where there is none."""
-        place = self.path / name
-        # A link could lead to a memory that nobody wanted to have served.
-        sound = is_plain(name) and "/" not in name and not place.is_symlink()
-        return place if sound and (place / MARKER).is_file() else None
 
 
 class Many:
@@ -64,60 +42,58 @@ class Many:
         self,
         first: Application,
         serving: Serving,
-        folder: Folder,
+        folder: Path,
         stop: asyncio.Event,
         most: int = MOST,
     ) -> None:
         self._first, self._serving, self._folder = first, serving, folder
         self._stop, self._most = stop, most
-        self._opened: OrderedDict[str, _Opened] = OrderedDict()
+        self._opened: OrderedDict[str, tuple[App, Desk]] = OrderedDict()
+        self._busy: Counter[str] = Counter()
+        """How many requests and streams of each are under way."""
         self._opening = asyncio.Lock()
 
     async def __call__(self, scope: Connection, receive: Any, send: Any) -> None:
         """Answer one request."""
         name, path = _split(str(scope.get("path", "")))
-        opened = await self._open(name) if name else None
-        if opened is None:
+        app = await self._open(name) if name else None
+        if app is None:
             await self._first(scope, receive, send)
             return
         inner = dict(scope) | {"path": path, "raw_path": path.encode(), "state": {}}
-        opened.busy += 1
+        self._busy[name] += 1
         try:
-            await opened.app(inner, receive, send)
+            await app(inner, receive, send)
         finally:
-            opened.busy -= 1
+            self._busy[name] -= 1
 
-    async def _open(self, name: str) -> _Opened | None:
+    async def _open(self, name: str) -> App | None:
         async with self._opening:
-            found = self._opened.get(name)
-            if found is None:
-                root = self._folder.find(name)
-                if root is None:
+            if name not in self._opened:
+                root = self._folder / name
+                # A link could lead to a memory that nobody wanted to have served.
+                sound = is_plain(name) and "/" not in name and not root.is_symlink()
+                if not (sound and (root / MARKER).is_file()):
                     return None
-                found = self._opened[name] = await asyncio.to_thread(self._make, root)
+                self._opened[name] = await asyncio.to_thread(self._make, root)
             self._opened.move_to_end(name)
-            idle = [one for one, opened in self._opened.items() if not opened.busy and one != name]
+            idle = [one for one in self._opened if not self._busy[one] and one != name]
             for one in idle[: max(0, len(self._opened) - self._most)]:
-                await asyncio.to_thread(self._opened.pop(one).desk.close)
-            return found
+                await asyncio.to_thread(self._opened.pop(one)[1].close)
+            return self._opened[name][0]
 
-    def _make(self, root: Path) -> _Opened:
-        limits = self._serving.limits
-        desk = Desk(root, self._serving.home, limits.waiting)
+    def _make(self, root: Path) -> tuple[App, Desk]:
+        desk = Desk(root, self._serving.home, self._serving.limits.waiting)
         with ExitStack() as otherwise:
             otherwise.callback(desk.close)
-            office = Office(
-                desk=desk, tokens=desk.tokens(), names=self._serving.names, limits=limits,
-                stop=self._stop,
-            )  # fmt: skip
-            found = _Opened(App(office), desk)
+            app = App(desk, desk.tokens(), self._serving, self._stop)
             otherwise.pop_all()
-        return found
+        return app, desk
 
     def close(self) -> None:
         """Close all memories."""
         while self._opened:
-            self._opened.popitem()[1].desk.close()
+            self._opened.popitem()[1][1].close()
 
 
 def _split(path: str) -> tuple[str, str]:

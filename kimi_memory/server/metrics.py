@@ -46,16 +46,14 @@ class Metrics:
             yield from self._yield_durations(route)
 
     def _yield_durations(self, route: str) -> Iterator[str]:
-        name, whole = "kimi_memory_http_request_seconds", self._count_requests(route)
+        name = "kimi_memory_http_request_seconds"
+        whole = sum(count for (known, _), count in self._requests.items() if known == route)
         for bound in BOUNDS:
             labels = f'route="{route}",le="{bound:g}"'
             yield f"{name}_bucket{{{labels}}} {self._classes[route, bound]}"
         yield f'{name}_bucket{{route="{route}",le="+Inf"}} {whole}'
         yield f'{name}_sum{{route="{route}"}} {self._seconds[route]:.6f}'
         yield f'{name}_count{{route="{route}"}} {whole}'
-
-    def _count_requests(self, route: str) -> int:
-        return sum(count for (known, _), count in self._requests.items() if known == route)
 
 
 def measure_log(relay: Relay) -> dict[str, float]:

@@ -11,20 +11,19 @@ from kimi_memory.server.principal import Scope
 from kimi_memory.server.responses import Event
 from kimi_memory.server.schema import Field, Route
 
-_TOLD = {400: "A mistake in the request.", 500: "A fault of the server."}
-_GUARDED = {
+_FAILURES = {
+    400: "A mistake in the request.",
     401: "No valid token.",
     403: "The token, or the page, may not do this.",
-    429: "Too many requests.",
-}
-_STORE = {
     404: "There is no such thing, or not for this token.",
+    408: "The body came too slowly.",
     409: "It cannot be done as things are.",
     413: "The request is too large.",
     415: "The body is not JSON.",
-    422: "A file of the memory cannot be understood.",
     421: "The server is not known by that name.",
-    408: "The body came too slowly.",
+    422: "A file of the memory cannot be understood.",
+    429: "Too many requests.",
+    500: "A fault of the server.",
     502: "A model server failed.",
     503: "Not now; retry.",
     507: "The disk is full.",
@@ -56,19 +55,25 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
 
 
 def _build_operation(route: Route, named: dict[str, Any]) -> dict[str, Any]:
-    answer = schema(route.gives, named)
-    content = {"application/json": {"schema": answer}}
+    content = {"application/json": {"schema": schema(route.gives, named)}}
     made: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
         "security": _build_security(route.scope),
         "responses": {"200": {"description": "Done.", "content": content}, **_build_failures()},
     }
-    parameters = [_build_parameter(field) for field in route.fields if field.place != "body"]
-    body = [field for field in route.fields if field.place == "body"]
-    if parameters:
+    if parameters := [
+        {
+            "name": field.name,
+            "in": field.place,
+            "required": field.required or field.place == "path",
+            "schema": field.schema,
+        }
+        for field in route.fields
+        if field.place != "body"
+    ]:
         made["parameters"] = parameters
-    if body:
+    if body := [field for field in route.fields if field.place == "body"]:
         made["requestBody"] = _build_request_body(body)
     return made
 
@@ -77,15 +82,6 @@ def _build_security(scope: Scope | None) -> list[dict[str, list[str]]]:
     """Return what a route needs; a server without tokens needs nothing."""
     # The empty one says that a server without tokens needs none.
     return [{}] if scope is None else [{"token": [str(scope)]}, {}]
-
-
-def _build_parameter(field: Field) -> dict[str, Any]:
-    return {
-        "name": field.name,
-        "in": field.place,
-        "required": field.required or field.place == "path",
-        "schema": field.schema,
-    }
 
 
 def _build_request_body(fields: list[Field]) -> dict[str, Any]:
@@ -104,10 +100,8 @@ def _build_request_body(fields: list[Field]) -> dict[str, Any]:
 # generated from this.
 def _build_failures() -> dict[str, Any]:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    told = {**_TOLD, **_GUARDED, **_STORE}
     return {
-        str(status): {"description": why, "content": content}
-        for status, why in sorted(told.items())
+        str(status): {"description": why, "content": content} for status, why in _FAILURES.items()
     }
 
 

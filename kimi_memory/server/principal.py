@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Note, Origin
 from kimi_memory.domain.search_types import Context, Hit, Query
 from kimi_memory.domain.session import (
@@ -28,7 +28,6 @@ from kimi_memory.domain.session import (
 from kimi_memory.errors import FormatError, NotFoundError, ServerError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Filed, Shelf
 
 _TOLD = ("project", "agent", "user", "session", "scope")
@@ -77,6 +76,11 @@ class Namespace:
         """The private scopes that may be seen."""
         areas = (("agent", self.agent), ("user", self.user), ("session", self.session))
         return tuple(named(area, name) for area, name in areas if name.strip())
+
+    @property
+    def whose(self) -> dict[str, str]:
+        """Project, agent and user, as a session or a statement gets them."""
+        return {"project": self.project, "agent": self.agent, "user": self.user}
 
     @property
     def strict(self) -> Namespace:
@@ -207,6 +211,13 @@ class Namespace:
             outside = {p for row, p in rows if not self.covers(*(c[row] for c in columns))}
             return {path for _, path in rows} - outside
 
+    def check_session(self, memory: Memory, id: str) -> list[sessions.Place]:
+        """Return the parts of a session; raise ServerError where it is somebody else's."""
+        places = sessions.parts(memory.store, id)
+        if not all(self.strict.holds_path(memory, place.path) for place in places):
+            raise denied("A session of that id belongs to somebody else. Choose another id.")
+        return places
+
     def check_path(self, memory: Memory, path: str, asked: str) -> None:
         """Raise NotFoundError for what lies outside, as for what is not there."""
         if not self.holds_path(memory, path):
@@ -234,7 +245,8 @@ class Namespace:
         # What lies outside must not change the answer, or ids could be guessed letter by letter.
         shelf = Shelf(memory.store)
         entries = shelf.entries()
-        near = [entries[id]] if id in entries else _beginning_with(id, entries)
+        begun = [entry for known, entry in entries.items() if id and known.startswith(id)]
+        near = [entries[id]] if id in entries else begun
         held = self._filter_paths_inside(memory, {entry.path for entry in near})
         # None or several: a bound client gets the same answer, and learns nothing of the others.
         if len(held) != 1:
@@ -243,10 +255,6 @@ class Namespace:
             return shelf.file(held.pop())
         except FormatError as error:
             raise NotFoundError("note or file", id) from error
-
-
-def _beginning_with(id: str, entries: Mapping[str, Entry]) -> list[Entry]:
-    return [entry for known, entry in entries.items() if id and known.startswith(id)]
 
 
 @dataclass(frozen=True, slots=True)

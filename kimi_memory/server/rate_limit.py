@@ -113,29 +113,21 @@ class Pace:
             self._left.clear()
         self._left[key] = (left - 1.0 if left >= 1.0 else left, now)
         if left < 1.0:
-            raise ServerError(
-                f"More than {self._rate:g} requests a second. Wait a moment, then retry.",
-                status=429,
-                code="too_many_requests",
-            )
+            why = f"More than {self._rate:g} requests a second. Wait a moment, then retry."
+            raise ServerError(why, status=429, code="too_many_requests")
 
 
 def too_large(most: int) -> ServerError:
     """Return the error for a body above the limit."""
     return ServerError(
-        f"The request is larger than {most} bytes. Send less at once.",
-        status=413,
-        code="too_large",
+        f"The request is larger than {most} bytes. Send less at once.", status=413, code="too_large"
     )
 
 
 def too_slow() -> ServerError:
     """Return the error for a request that does not arrive in time."""
-    return ServerError(
-        "The request did not arrive in time. Send it faster, or in parts.",
-        status=408,
-        code="too_slow",
-    )
+    why = "The request did not arrive in time. Send it faster, or in parts."
+    return ServerError(why, status=408, code="too_slow")
 
 
 def busy() -> ServerError:

@@ -8,6 +8,7 @@ from typing import Any
 
 from kimi_memory import __version__
 from kimi_memory.api.memory import Memory
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.operation_types import Commit, Waiting
 from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Query
@@ -161,7 +162,12 @@ def review(memory: Memory, caller: Caller, given: Given) -> list[Waiting]:
 def conflicts(memory: Memory, caller: Caller, given: Given) -> list[Quarrel]:
     """Return what contradicts what."""
     found = disputed(memory)
-    return [Quarrel(one.key, one.path, tuple(map(Side.from_card, one.sides))) for one in found]
+    return [Quarrel(one.key, one.path, tuple(map(_side_of, one.sides))) for one in found]
+
+
+def _side_of(card: Card) -> Side:
+    since, quotes = card.valid_from or card.created, tuple(quote.text for quote in card.quotes)
+    return Side(card.id, card.value, card.confidence, str(card.trust), since, quotes)
 
 
 def status(memory: Memory, caller: Caller, given: Given) -> State:

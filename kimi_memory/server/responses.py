@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.lazy_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.note import Card
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +128,6 @@ class Side:
     trust: str
     since: datetime
     quotes: tuple[str, ...] = ()
-
-    @classmethod
-    def from_card(cls, card: Card) -> Side:
-        """Return what one card says."""
-        since = card.valid_from or card.created
-        quotes = tuple(quote.text for quote in card.quotes)
-        return cls(card.id, card.value, card.confidence, str(card.trust), since, quotes)
 
 
 @dataclass(frozen=True, slots=True)

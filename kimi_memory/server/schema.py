@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.errors import UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone, from_clocks
+from kimi_memory.nlp.dates.vocabulary import Zone, from_clocks
 from kimi_memory.server.principal import Caller, Scope
 
 Given = Mapping[str, Any]
@@ -45,9 +45,10 @@ class Field:
             UsageError: it is not what the field holds.
         """
         try:
-            value = _TAKERS[self.kind](raw)
+            value = _HOLDS[self.kind].parse(raw)
         except (ValueError, TypeError, OverflowError) as error:
-            raise UsageError(f"{self.name!r} must be {_WANTED[self.kind]}. {self.help}.") from error
+            wanted = _HOLDS[self.kind].wanted
+            raise UsageError(f"{self.name!r} must be {wanted}. {self.help}.") from error
         if self.choices and value not in self.choices:
             raise UsageError(f"{self.name!r} must be one of {', '.join(self.choices)}.")
         if self.required and value in ("", ()):
@@ -61,7 +62,7 @@ class Field:
     @property
     def schema(self) -> dict[str, Any]:
         """What it holds, as a JSON schema."""
-        made: dict[str, Any] = {**_SCHEMAS[self.kind], "description": f"{self.help}."}
+        made: dict[str, Any] = {**_HOLDS[self.kind].schema, "description": f"{self.help}."}
         if self.choices:
             made["enum"] = list(self.choices)
         if self.required and self.kind == "text":
@@ -112,7 +113,8 @@ class Route:
             elif field.required:
                 raise UsageError(f"{field.name!r} is missing. {field.help}.")
             else:
-                given[field.name] = _ABSENT[field.kind] if field.default is None else field.default
+                absent = _HOLDS[field.kind].absent
+                given[field.name] = absent if field.default is None else field.default
         return given
 
 
@@ -179,10 +181,6 @@ def on_clocks(given: Given, zone: Zone) -> Given:
     }
 
 
-def _parse_day(raw: Any) -> date:
-    return date.fromisoformat(_parse_text(raw))
-
-
 def _parse_object(raw: Any) -> Mapping[str, Any]:
     if not isinstance(raw, dict):
         raise TypeError
@@ -198,51 +196,40 @@ def _parse_objects(raw: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-_TAKERS: Mapping[Kind, Callable[[Any], Any]] = {
-    "text": _parse_text,
-    "texts": _parse_texts,
-    "int": _parse_int,
-    "float": _parse_float,
-    "flag": _parse_flag,
-    "moment": _parse_moment,
-    "day": _parse_day,
-    "object": _parse_object,
-    "objects": _parse_objects,
-}
-_WANTED: Mapping[Kind, str] = {
-    "text": "text",
-    "texts": "a list of at most 100 texts",
-    "int": "a whole number",
-    "float": "a number",
-    "flag": "true or false",
-    "moment": "a moment such as 2026-02-27T09:30:00Z",
-    "day": "a day such as 2026-02-27",
-    "object": "an object",
-    "objects": f"a list of at most {MOST_OBJECTS} objects",
-}
-_SCHEMAS: Mapping[Kind, dict[str, Any]] = {
-    "text": {"type": "string"},
-    "texts": {"type": "array", "items": {"type": "string"}, "maxItems": 100},
-    "int": {"type": "integer"},
-    "float": {"type": "number"},
-    "flag": {"type": "boolean"},
-    "moment": {"type": "string", "format": "date-time"},
-    "day": {"type": "string", "format": "date"},
-    "object": {"type": "object", "additionalProperties": True},
-    "objects": {
-        "type": "array",
-        "items": {"type": "object", "additionalProperties": True},
-        "maxItems": MOST_OBJECTS,
-    },
-}
-_ABSENT: Mapping[Kind, Any] = {
-    "text": "",
-    "texts": (),
-    "int": 0,
-    "float": 0.0,
-    "flag": False,
-    "moment": None,
-    "day": None,
-    "object": None,
-    "objects": (),
-}
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_OBJECT: Mapping[str, Any] = {"type": "object", "additionalProperties": True}
+
+
+class _Holds(NamedTuple):
+    """What a field of a kind holds."""
+
+    parse: Callable[[Any], Any]
+    wanted: str
+    """The same in words."""
+    schema: Mapping[str, Any]
+    absent: Any = None
+    """What is meant where nothing is said."""
+
+
+_HOLDS: Mapping[Kind, _Holds] = {
+    "text": _Holds(_parse_text, "text", _TEXT, ""),
+    "texts": _Holds(
+        _parse_texts, "a list of at most 100 texts",
+        {"type": "array", "items": _TEXT, "maxItems": 100}, (),
+    ),
+    "int": _Holds(_parse_int, "a whole number", {"type": "integer"}, 0),
+    "float": _Holds(_parse_float, "a number", {"type": "number"}, 0.0),
+    "flag": _Holds(_parse_flag, "true or false", {"type": "boolean"}, False),
+    "moment": _Holds(
+        _parse_moment, "a moment such as 2026-02-27T09:30:00Z", {**_TEXT, "format": "date-time"}
+    ),
+    "day": _Holds(
+        lambda raw: date.fromisoformat(_parse_text(raw)), "a day such as 2026-02-27",
+        {**_TEXT, "format": "date"},
+    ),
+    "object": _Holds(_parse_object, "an object", _OBJECT),
+    "objects": _Holds(
+        _parse_objects, f"a list of at most {MOST_OBJECTS} objects",
+        {"type": "array", "items": _OBJECT, "maxItems": MOST_OBJECTS}, (),
+    ),
+}  # fmt: skip

@@ -67,39 +67,35 @@ def serve_app(
     desk = Desk(serving.root, serving.home, serving.limits.waiting)
     try:
         tokens, stop = desk.tokens(), asyncio.Event()
-        _require_token(serving.names, tokens, desk)
-        with _open_listener(serving.names.bound, serving.port) as listener:
+        names = serving.names
+        if not names.local and not tokens.all() and not desk.issued.known():
+            raise UsageError(
+                f"{names.bound} can be reached from outside, and there is no token to ask for. "
+                "Make one with 'kimi-memory serve token add NAME', or use 127.0.0.1."
+            )
+        with _open_listener(names.bound, serving.port) as listener:
             app = made(desk, tokens, stop)
             # A page on this machine is served without a token until there is one, or a space.
-            asks = not serving.names.local or bool(tokens.all()) or desk.guard is not None
-            ready(_listener_url(listener), asks)
+            asks = not names.local or bool(tokens.all()) or desk.guard is not None
+            host, port = listener.getsockname()[:2]
+            ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}", asks)
             with keep_index_informed(desk.memory):
                 _run_server(uvicorn, app, listener, stop)
     finally:
         desk.close()
 
 
-def _require_token(names: Names, tokens: Tokens, desk: Desk) -> None:
-    if not names.local and not tokens.all() and not desk.issued.known():
-        raise UsageError(
-            f"{names.bound} can be reached from outside, and there is no token to ask for. "
-            "Make one with 'kimi-memory serve token add NAME', or use 127.0.0.1."
-        )
-
-
 def _import_uvicorn() -> Any:
     """Return the library of the server, where that of the application is there too."""
     try:
         import uvicorn
+
+        if find_spec("starlette") is None:
+            raise ImportError("starlette")
     except ImportError as error:
-        raise _missing_library_error() from error
-    if find_spec("starlette") is None:
-        raise _missing_library_error()
+        why = "The HTTP server needs starlette and uvicorn. Install kimi-memory[http]."
+        raise UsageError(why) from error
     return uvicorn
-
-
-def _missing_library_error() -> UsageError:
-    return UsageError("The HTTP server needs starlette and uvicorn. Install kimi-memory[http].")
 
 
 def _open_listener(host: str, port: int) -> socket.socket:
@@ -116,11 +112,6 @@ def _open_listener(host: str, port: int) -> socket.socket:
         listener.close()
         raise UsageError(f"{host}:{port} cannot be listened on: {error}. Use another.") from error
     return listener
-
-
-def _listener_url(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _run_server(uvicorn: Any, app: Any, listener: socket.socket, stop: asyncio.Event) -> None:

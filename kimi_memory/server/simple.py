@@ -16,8 +16,7 @@ from dataclasses import replace
 from datetime import date
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import Create, Update, digest
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import Create, Op, Update, digest
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.errors import ChangedOnDiskError, NotFoundError, UsageError, WaitingError
 from kimi_memory.formats.frontmatter import decode
@@ -100,12 +99,7 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
     if before and (why := memory.store.served(path).why):
         raise WaitingError(path, why)
     report = memory.remember(
-        content,
-        project=space.project,
-        agent=space.agent,
-        user=space.user,
-        area=space.area(memory, ""),
-        session=space.session,
+        content, area=space.area(memory, ""), session=space.session, **space.whose
     )
     # What was new comes first: a statement that contradicts a card names that card, too.
     done = sorted(report.operations, key=lambda operation: operation.op is not Op.ADD)
@@ -149,14 +143,7 @@ def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kep
     # A line for a past day, as an import sends it, ends no diary that is still written.
     if day >= memory.now().date():
         _end_earlier(memory, space, day)
-    handle = memory.session(
-        id,
-        agent=space.agent,
-        user=space.user,
-        project=space.project,
-        host="http",
-        title=f"{day}",
-    )
+    handle = memory.session(id, host="http", title=f"{day}", **space.whose)
     turn = handle.turn("assistant", given["content"], ref=given["ref"])
     path = f"memory/{day}.md"
     if turn is None:

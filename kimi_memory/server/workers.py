@@ -9,14 +9,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import Unreachable
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import BehindError, FormatError, NotPrimaryError
 from kimi_memory.formats.json_values import plain
@@ -28,7 +27,6 @@ from kimi_memory.server.guard import (
     Guard,
     GuardPost,
     Request,
-    epoch_of,
     without_words,
 )
 from kimi_memory.server.principal import Caller, Scope
@@ -53,16 +51,21 @@ class Queue:
         self._thread = ThreadPoolExecutor(1)
         self.waiting = 0
 
-    async def serve(self, work: Callable[[Memory], T]) -> T:
-        """Do some work when it is its turn.
+    async def serve(self, work: Callable[[Memory], T], caller: Caller) -> T:
+        """Do some work when it is its turn, as that of a caller; the journal names who it was.
 
         Raises:
             ServerError: too many wait already.
         """
+
+        def carry_out() -> T:
+            self.memory.actor = caller.actor
+            return work(self.memory)
+
         if self.waiting >= self._most:
             raise busy()
         self.waiting += 1
-        done = asyncio.get_running_loop().run_in_executor(self._thread, work, self.memory)
+        done = asyncio.get_running_loop().run_in_executor(self._thread, carry_out)
         done.add_done_callback(self._finish_request)
         # A client that goes away must not stop a write that has begun.
         return await asyncio.shield(done)
@@ -95,9 +98,8 @@ class Desk:
         reading = Opening(home=home, actor=actor, background=False)
         # It writes nothing, so it needs no thread that commits to git.
         self._readers = Queue(Memory.open(root, reading), waiting)
-        self._post = GuardPost(
-            home, self.memory.settings.memory.id, self.root, partial(epoch_of, self.memory)
-        )
+        self.issued = GuardPost(self.memory)
+        """Who knows tokens of an issuer."""
 
     @property
     def guard(self) -> Guard | None:
@@ -106,12 +108,7 @@ class Desk:
         Raises:
             FormatError: nobody knows whether it does.
         """
-        return self._post.find()
-
-    @property
-    def issued(self) -> GuardPost:
-        """Who knows tokens of an issuer."""
-        return self._post
+        return self.issued.find()
 
     def tokens(self) -> Tokens:
         """Return the tokens of the memory."""
@@ -189,17 +186,17 @@ class Desk:
 
     async def read(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
         """Return what can be read, in turn with other readers."""
-        return await self._readers.serve(_bind_caller(caller, work))
+        return await self._readers.serve(work, caller)
 
     async def change(self, work: Callable[[Memory], T], caller: Caller) -> T:
         """Write something, in turn with other writers."""
-        return await self._writers.serve(_bind_caller(caller, work))
+        return await self._writers.serve(work, caller)
 
     def close(self) -> None:
         """Finish what waits, commit, and let go of the folder."""
         self._writers.close()
         self._readers.close()
-        self._post.close()
+        self.issued.close()
 
 
 def _check_leading(memory: Memory) -> None:
@@ -241,13 +238,3 @@ def _carry_out_guarded(
         if not route.writes:
             guard.note(ruling, request, value)
     return without_words(value) if route.name in WHOLE else value
-
-
-def _bind_caller(caller: Caller, work: Callable[[Memory], T]) -> Callable[[Memory], T]:
-    """Return some work as that of a caller; the journal names who it was."""
-
-    def done(memory: Memory) -> T:
-        memory.actor = caller.actor
-        return work(memory)
-
-    return done

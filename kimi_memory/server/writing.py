@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from kimi_memory.api.memory import Memory
@@ -12,7 +13,7 @@ from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.session import STATEMENTS, Session
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.forget import forget as archive
-from kimi_memory.server.principal import Caller, Scope, denied
+from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.responses import Stored
 from kimi_memory.server.schema import Given
 from kimi_memory.store.notes import sessions
@@ -28,11 +29,9 @@ def remember(memory: Memory, caller: Caller, given: Given) -> JobReport:
         given["text"],
         key=given["key"],
         type=given["type"],
-        project=space.project,
-        agent=space.agent,
-        user=space.user,
         area=caller.space.area(memory, given["area"]),
         session=caller.space.session,
+        **space.whose,
     )
 
 
@@ -42,17 +41,14 @@ def start(memory: Memory, caller: Caller, given: Given) -> Session:
     space = caller.space.within(given["project"], given["agent"], given["user"], id)
     # A client bound to a session need not name it, and can start no other.
     id = id or space.session
-    places = sessions.parts(memory.store, id) if id else []
-    if not all(caller.space.strict.holds_path(memory, place.path) for place in places):
-        raise denied("A session of that id belongs to somebody else. Choose another id.")
+    if id:
+        caller.space.check_session(memory, id)
     handle = memory.session(
         id,
-        agent=space.agent,
-        user=space.user,
-        project=space.project,
         host=given["host"] or "http",
         title=given["title"],
         area=caller.space.area(memory, given["area"]),
+        **space.whose,
     )
     return handle.header
 
@@ -67,14 +63,8 @@ def validate_session_id(memory: Memory, id: str) -> str:
 def turn(memory: Memory, caller: Caller, given: Given) -> Stored:
     """Store one turn; it is durable when this is answered."""
     handle = _going_on(memory, caller, given["id"])
-    stored = handle.turn(
-        given["role"],
-        given["text"],
-        speaker=given["speaker"],
-        at=given["at"],
-        ref=given["ref"],
-        origin=given["origin"] or None,
-    )
+    said = {name: given[name] for name in ("speaker", "at", "ref")}
+    stored = handle.turn(given["role"], given["text"], origin=given["origin"] or None, **said)
     # 0 is the number of no turn: nothing was new, which is no error to a client that repeats
     # itself.
     if stored is None:
@@ -107,14 +97,8 @@ def _find_own_session(memory: Memory, caller: Caller, id: str) -> tuple[sessions
 
 def _going_on(memory: Memory, caller: Caller, id: str) -> SessionHandle:
     place, header = _find_own_session(memory, caller, id)
-    return memory.session(
-        place.root,
-        agent=header.agent,
-        user=header.user,
-        project=header.project,
-        host=header.host,
-        title=header.title,
-    )
+    names = ("agent", "user", "project", "host", "title")
+    return memory.session(place.root, **{name: getattr(header, name) for name in names})
 
 
 def distil(memory: Memory, caller: Caller, given: Given) -> list[JobReport]:
@@ -137,16 +121,7 @@ def undo(memory: Memory, caller: Caller, given: Given) -> Job:
 
 def forget(memory: Memory, caller: Caller, given: Given) -> JobReport:
     """Archive notes so that they do not come back; what may be much needs admin."""
-    wanted = Wanted(
-        note=given["note"],
-        key=given["key"],
-        session=given["session"],
-        query=given["query"],
-        since=given["since"],
-        until=given["until"],
-        why=given["why"],
-        hashed=given["hashed"],
-    )
+    wanted = Wanted(**{field.name: given[field.name] for field in fields(Wanted)})
     # A key, a query or a span of days may mean any number of notes.
     if wanted.broad:
         caller.need(Scope.ADMIN, whole=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import hmac
 import json
 import os
@@ -22,6 +21,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from kimi_memory.domain.ids import utcnow
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.space_types import Audit, Decision
 from kimi_memory.errors import DiskError
 from kimi_memory.formats.json_values import revive
@@ -129,7 +129,8 @@ class AuditLog:
                 if self._is_linked():
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                 size = _append_line(path, line, end, sync=sync)
-                self._end = _end_at(path, size, seq, _hash(line))
+                mark = digest(line)
+                self._end = _End(path, size, seq, mark, f"{seq:020} {mark}\n".encode())
                 # In place, and always as long: a file that is renamed for each line costs more.
                 os.pwrite(head, self._end.head, 0)
             except OSError as error:
@@ -179,11 +180,11 @@ class AuditLog:
                 # thousands.
                 if record is None:
                     faults.append(Fault(place, "it is no record"))
-                    prev = _hash(line)
+                    prev = digest(line)
                     continue
                 if why := self._find_fault(record, seq + 1, prev):
                     faults.append(Fault(place, why))
-                prev, seq = _hash(line), record.seq
+                prev, seq = digest(line), record.seq
                 hashes[seq] = prev
         known = self._read_checkpoints()
         faults += [
@@ -249,7 +250,7 @@ class AuditLog:
             return _End("", 0, seq, _FIRST)
         lines = _read_last_lines(files[-1])
         last = next((r.seq for line in reversed(lines) if (r := _parse_line(line))), 0)
-        prev = _hash(lines[-1]) if lines else _FIRST
+        prev = digest(lines[-1]) if lines else _FIRST
         # Where lines are missing at the end, the number goes on and the gap stays visible.
         return _End(str(files[-1]), -1, max(seq, last), prev)
 
@@ -279,19 +280,12 @@ class AuditLog:
     @contextmanager
     def lock(self) -> Iterator[int]:
         """Hold off others that write to this space; gives the open file that knows the end."""
-        descriptor = self._open_head()
+        descriptor = _open_made(self._head_path, os.O_RDWR | os.O_CREAT, 0o600, parent=0o700)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield descriptor
         finally:
             os.close(descriptor)
-
-    def _open_head(self) -> int:
-        try:
-            return os.open(self._head_path, os.O_RDWR | os.O_CREAT, 0o600)
-        except FileNotFoundError:
-            Path(self._head_path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return os.open(self._head_path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def decision_record(
@@ -320,10 +314,6 @@ def _parse_head(told: bytes) -> Checkpoint:
     return (int(number), hash.strip()) if number.isdecimal() else (0, "")
 
 
-def _end_at(path: str, size: int, seq: int, hash: str) -> _End:
-    return _End(path, size, seq, hash, f"{seq:020} {hash}\n".encode())
-
-
 def _check_end(head: int, hashes: dict[int, str]) -> Iterator[Fault]:
     at, hash = _parse_head(os.pread(head, _HEAD_BYTES, 0))
     if hashes and not at:
@@ -344,18 +334,19 @@ def _is_day(path: Path) -> bool:
     return bool(_DAY.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
 
 
-def _open_day(path: str) -> int:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+def _open_made(path: str, flags: int, mode: int, *, parent: int) -> int:
+    """Open a file, whose folder is made where there is none."""
     try:
-        return os.open(path, flags, 0o666)
+        return os.open(path, flags, mode)
     except FileNotFoundError:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, flags, 0o666)
+        Path(path).parent.mkdir(parents=True, exist_ok=True, mode=parent)
+        return os.open(path, flags, mode)
 
 
 def _append_line(path: str, line: bytes, end: _End, *, sync: bool) -> int:
     """Add a line to a file, and return how long it is then."""
-    file = _open_day(path)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    file = _open_made(path, flags, 0o666, parent=0o777)
     try:
         size = os.lseek(file, 0, os.SEEK_END)
         line += b"\n"
@@ -386,15 +377,10 @@ def _line_of(record: Audit, chain: Mapping[str, object] = MappingProxyType({})) 
 
 def _parse_line(line: bytes) -> Audit | None:
     try:
-        found = json.loads(line)
-        record: Audit = revive(Audit, found)
+        record: Audit = revive(Audit, json.loads(line))
     except (ValueError, TypeError, KeyError):
         return None
     # Members that we do not know would not be sealed.
     # Nor would a number that has no room where the end of the log is kept.
     sound = type(record.seq) is int and 0 < record.seq < _MOST
     return record if sound and _line_of(record) == line else None
-
-
-def _hash(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import date, datetime, tzinfo
+from datetime import datetime
 from pathlib import Path
 
 from kimi_memory.domain.job import TokenBound
@@ -50,7 +50,7 @@ class SpaceBudgets:
             tokens
             for path in (root / FOLDER).glob("*.json")
             for at, tokens in self._read(path)
-            if _day_of(at, zone) == today
+            if at.astimezone(zone).date() == today
         )
 
     def _read(self, path: Path) -> list[tuple[datetime, int]]:
@@ -60,7 +60,3 @@ class SpaceBudgets:
                 job = job_of(path.read_bytes())
                 self._known[path] = job.at, job.spent.tokens_in + job.spent.tokens_out
         return [self._known[path]] if path in self._known else []
-
-
-def _day_of(at: datetime, zone: tzinfo | None) -> date:
-    return at.astimezone(zone).date()

@@ -15,14 +15,7 @@ from typing import Any, NamedTuple
 
 from kimi_memory.domain.space_types import Claims
 from kimi_memory.errors import ServerError, UsageError
-from kimi_memory.spaces.issuers import (
-    KEEP_SECONDS,
-    Asking,
-    Issuer,
-    check_address,
-    discover,
-    fetch,
-)
+from kimi_memory.spaces.issuers import KEEP_SECONDS, Asking, Issuer, check_address, discover, fetch
 
 
 class Begun(NamedTuple):
@@ -52,7 +45,7 @@ class CodeFlow:
     def __init__(
         self, asking: Asking, client: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._oauth = load_library()
+        self._core, self._pkce, self._error = load_library()
         self._asking, self._client, self._clock = replace(asking, audience=client), client, clock
         self._issuer = Issuer(self._asking, clock)
         self._about: tuple[float, Mapping[str, Any]] = (float("-inf"), {})
@@ -67,11 +60,11 @@ class CodeFlow:
             ServerError: the issuer does not answer, or lets nobody in this way.
         """
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        url: str = self._oauth.prepare_grant_uri(
+        url: str = self._core.prepare_grant_uri(
             self._find("authorization_endpoint"), self._client, "code", back,
             "openid email profile" if self._asking.claim == "email" else "openid profile",
             state, nonce=nonce, code_challenge_method="S256",
-            code_challenge=self._oauth.create_s256_code_challenge(verifier),
+            code_challenge=self._pkce.create_s256_code_challenge(verifier),
         )  # fmt: skip
         return Begun(url, back, state, nonce, verifier)
 
@@ -86,8 +79,8 @@ class CodeFlow:
             ServerError: the issuer does not answer.
         """
         try:
-            given = self._oauth.parse_authorization_code_response(answered, begun.state)
-        except self._oauth.OAuth2Error:
+            given = self._core.parse_authorization_code_response(answered, begun.state)
+        except self._error:
             return None  # The person said no, or somebody else began this.
         # An answer that names its sender must be of the one that was asked (RFC 9207).
         if given.get("iss", self._asking.issuer) != self._asking.issuer:
@@ -136,17 +129,8 @@ class CodeFlow:
         return str(where)
 
 
-class _OAuth(NamedTuple):
-    """What we need of the library."""
-
-    prepare_grant_uri: Callable[..., str]
-    parse_authorization_code_response: Callable[[str, str], Mapping[str, Any]]
-    create_s256_code_challenge: Callable[[str], str]
-    OAuth2Error: type[Exception]
-
-
-def load_library() -> _OAuth:
-    """Return what the library has of the protocol.
+def load_library() -> tuple[Any, Any, type[Exception]]:
+    """Return what the library has of the protocol, of proofs of who began, and its error.
 
     Raises:
         UsageError: it is not installed.
@@ -160,7 +144,4 @@ def load_library() -> _OAuth:
             "To sign in with an issuer, the pages need the library Authlib. Install it with "
             "'pip install kimi-memory[team]'."
         ) from error
-    return _OAuth(
-        core.prepare_grant_uri, core.parse_authorization_code_response,
-        pkce.create_s256_code_challenge, errors.OAuth2Error,
-    )  # fmt: skip
+    return core, pkce, errors.OAuth2Error

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from kimi_memory.domain.addresses import is_local_url
 from kimi_memory.domain.space_types import Claims
 from kimi_memory.errors import ServerError, UsageError
-from kimi_memory.formats.scalar import one_line
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import one_line
 
 if TYPE_CHECKING:
     import httpx

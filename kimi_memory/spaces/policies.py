@@ -92,12 +92,14 @@ class Policies:
             return Decision(True, (), f"{SCHEMA} of this space says nothing of places")
         if action not in ALL_ACTIONS and not question.place:
             raise UsageError(f"{action!r} is no action. Use one of {', '.join(ALL_ACTIONS)}.")
+        place = question.place
+        more = {"task": place.task, "security": place.security} if place else {}
         requests = [
             {
                 "principal": f"{_type_of(member)}::{json.dumps(member.sub, ensure_ascii=False)}",
                 "action": f'Action::"{action}"',
                 "resource": f"Area::{json.dumps(scope, ensure_ascii=False)}",
-                "context": _context_of(question),
+                "context": {"own": [member.area], **more},
             }
             for scope in question.scopes
         ]
@@ -177,12 +179,6 @@ def _entity(kind: str, id: str, *parents: Sequence[str] | str | None) -> dict[st
 
 def _type_of(member: Member) -> str:
     return {"agent": "Agent", "node": "Node"}.get(member.kind, "User")
-
-
-def _context_of(question: Question) -> dict[str, Any]:
-    place = question.place
-    more = {"task": place.task, "security": place.security} if place else {}
-    return {"own": [question.member.area], **more}
 
 
 def _yield_first_lines(text: str) -> Iterator[int]:

@@ -15,7 +15,7 @@ from kimi_memory.api.options import Home
 from kimi_memory.domain.space_types import KINDS, ROLES, Member, Space
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.json_values import plain, revive
-from kimi_memory.formats.scalar import one_line
+from kimi_memory.nlp.basic.safe_text import one_line
 
 ABOUT = "space.toml"
 MEMBERS = "members.jsonl"

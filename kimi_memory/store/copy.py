@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import HistoryError, KimiMemoryError
-from kimi_memory.store.files.cache_files import put
-from kimi_memory.store.files.ownership import COPY, is_here, origin_of, place_of
+from kimi_memory.store.files.disk import put
+from kimi_memory.store.files.locks import COPY, is_here, origin_of, place_of
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.errors import DivergedError
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.files.paths import DEPLOYED
 from kimi_memory.store.wal.journal import Extent
 

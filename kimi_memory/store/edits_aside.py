@@ -12,10 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.wal.append_log import LOST
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import LOST, Entry
 
 FOLDER = f"{PRIVATE}/edits"
 

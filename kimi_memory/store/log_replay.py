@@ -12,20 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Actor, digest
 from kimi_memory.domain.change_log import LoggedCommit, LoggedStep, LogRecord
 from kimi_memory.domain.ids import new_session_id
+from kimi_memory.domain.job import Actor, digest
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.edits_aside import note_aside
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.files.locks import owner
 from kimi_memory.store.files.paths import is_plain
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
-from kimi_memory.store.wal.append_log import is_mark, keep_lost, mark_of
-from kimi_memory.store.wal.commit_files import append_bytes, entry_of
+from kimi_memory.store.wal.commit_files import Step, append_bytes, entry_of
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import Step
-from kimi_memory.store.wal.records import Entry, Provenance
+from kimi_memory.store.wal.records import Entry, Provenance, is_mark, keep_lost, mark_of
 from kimi_memory.store.wal.transaction import Intent, Transactions
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kimi_memory.errors import SignatureError, UsageError
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 
 KEY_FILE, NODES_FILE, MARKS_FILE = "node_ed25519", "cluster_nodes", "cluster_marks.json"
 _NONCE = 12

@@ -9,20 +9,26 @@ from datetime import datetime
 from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from kimi_memory.domain.change import Change, digest
+from kimi_memory.domain.job import Change, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.jsonl import seal, unseal
-from kimi_memory.merge.line_merges import has_marks
+from kimi_memory.formats.jsonl import has_marks, seal, unseal
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.git.head import State, brought_nothing, read_state
-from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.folder_scan import FolderScan
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, may_hold_unseen
+from kimi_memory.store.wal.records import (
+    EXTERNAL,
+    Entry,
+    Provenance,
+    Record,
+    is_mark,
+    mark_of,
+    may_hold_unseen,
+)
 
 WHY = "a merge left its marks in it"
 SETTINGS = "memory.toml"

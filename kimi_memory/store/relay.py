@@ -15,7 +15,6 @@ from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
 
-from kimi_memory.domain.change import Actor
 from kimi_memory.domain.change_log import (
     ChangeLog,
     Draft,
@@ -28,6 +27,7 @@ from kimi_memory.domain.change_log import (
     Unreachable,
 )
 from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.job import Actor
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DivergedError,
@@ -47,8 +47,7 @@ from kimi_memory.store.unshipped import (
     is_shipped,
     logged_steps,
 )
-from kimi_memory.store.wal.append_log import mark
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, mark
 from kimi_memory.store.wal.transaction import Intent
 
 T = TypeVar("T")

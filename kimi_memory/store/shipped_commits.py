@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import LoggedCommit
+from kimi_memory.domain.job import digest
 from kimi_memory.errors import HistoryError, NotPrimaryError
 from kimi_memory.store.files.paths import is_kept
-from kimi_memory.store.git.autocommit import BATCH
 from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.head import BATCH
 from kimi_memory.store.git.tree import Difference, blob_name
 from kimi_memory.store.relay import Relay
 from kimi_memory.store.store import Store
 from kimi_memory.store.unshipped import is_shipped
-from kimi_memory.store.wal.append_log import is_mark, mark_of
-from kimi_memory.store.wal.plan import CONFLICTS
+from kimi_memory.store.wal.commit_files import CONFLICTS
+from kimi_memory.store.wal.records import is_mark, mark_of
 
 
 class CommitShipping:

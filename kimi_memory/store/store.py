@@ -11,17 +11,17 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
 from kimi_memory.domain.ids import new_id, utcnow
+from kimi_memory.domain.job import Actor, Append, Change, Effect, digest
 from kimi_memory.errors import ChangedOnDiskError, MovedError, ReadOnlyError
 from kimi_memory.store.files.disk import Disk, refusal, translate_refusals
 from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import DEPLOYED, paths_of
 from kimi_memory.store.files.tree import Place, Tree, check_view
 from kimi_memory.store.shipping import Shipping
-from kimi_memory.store.wal import append_log, transaction
+from kimi_memory.store.wal import records, transaction
+from kimi_memory.store.wal.commit_files import DELETED_SECONDS, GRACE_SECONDS, plan
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, plan
 from kimi_memory.store.wal.reconcile import External, Progress, Reconciler
 from kimi_memory.store.wal.records import Entry, Provenance
 from kimi_memory.store.wal.transaction import NO_WAITING, Intent, Transactions
@@ -161,7 +161,7 @@ class Store(Shipping):
             ReadOnlyError: the store takes no writes.
         """
         paths = paths_of([Append(path, tuple(lines))])
-        if not append_log.check_lines(lines):
+        if not records.check_lines(lines):
             return
         self._check_writable()
         with self._translate_errors(path), self._locks.writing(paths, op="append"):
@@ -373,15 +373,15 @@ class Store(Shipping):
         size = -1
         try:
             size, line = (0, b"") if new else self._find_sound_end(fd, path)
-            append_log.append_whole(disk, fd, added, size, sync=sync)
+            records.append_whole(disk, fd, added, size, sync=sync)
             if new:
                 disk.fsync(place.folder)
-            marks = append_log.mark(line, size), append_log.mark(lines[-1], size + len(added))
+            marks = records.mark(line, size), records.mark(lines[-1], size + len(added))
             self.journal.add([Entry("append", path, *marks)], actor, txn=txn, sync=False)
         except OSError:
             if size >= 0:
                 # Half a line must not stay: the next append would join it.
-                append_log.cut_back(disk, fd, size)
+                records.cut_back(disk, fd, size)
             if new:
                 self._tree.discard(place)
             raise
@@ -390,5 +390,5 @@ class Store(Shipping):
 
     def _find_sound_end(self, fd: int, path: str) -> tuple[int, bytes]:
         # The stamp costs as much as the look, and is needed once in a crash.
-        found = append_log.sound_end(self._disk, fd, path)
-        return found or append_log.repair_tail(self._tree, fd, path, self._time_stamp())
+        found = records.sound_end(self._disk, fd, path)
+        return found or records.repair_tail(self._tree, fd, path, self._time_stamp())

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.change_log import LoggedStep
+from kimi_memory.domain.job import digest
 from kimi_memory.store.files.paths import is_own
-from kimi_memory.store.wal.append_log import is_mark, mark_of
+from kimi_memory.store.wal.commit_files import Step
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import Step
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, is_mark, mark_of
 from kimi_memory.store.wal.transaction import Intent
 
 

@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.store.copy import renew_copy
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.git.rewrite import Wash
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.plan import UNDO
+from kimi_memory.store.wal.commit_files import UNDO
 from kimi_memory.store.wal.records import Entry
 
 JOURNAL = f"{PRIVATE}/journal"

@@ -25,6 +25,7 @@ class Desk:
     def __init__(self, memory: Memory, lang: str) -> None:
         self.memory = memory
         self.say: Mapping[str, str] = phrases(lang)
+        """The panel's own words, by name."""
         self.tell: Callable[[str], str] = translate_message if lang == "zh" else str
         """Says a message of the library in the language of the panel …"""
         self.tell_finding: Callable[[str], str] = translate_finding if lang == "zh" else str

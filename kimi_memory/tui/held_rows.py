@@ -11,12 +11,13 @@ from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.domain.session import speaker_of
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.jobs.trace import Evidence
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.key_states import list_states
 from kimi_memory.recall.browse import ListQuery
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.store.notes import sessions
-from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, one_line
+from kimi_memory.tui.desk import Desk
+from kimi_memory.tui.rows import Cell, Page, Part, Row, one_line
 
 # A terminal shows half of it; the next page is asked for on the way down.
 PAGE = 100
@@ -29,14 +30,14 @@ _SURE, _NAME = 5, 22
 class Held:
     """Every card that holds, by words and filters."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self.with_old = False
         """Whether what was replaced or archived is listed as well."""
 
     def page(self, words: str, after: str) -> Page:
         """Return a hundred cards from a cursor on."""
-        memory = self._reading.memory
+        memory = self._desk.memory
         query = parse(words, memory.now())
         filters = replace(
             query,
@@ -50,7 +51,7 @@ class Held:
 
     def detail(self, row: Row) -> Iterator[Part]:
         """Yield a card with what proves it and what it replaced."""
-        return show_note(self._reading, row.id)
+        return show_note(self._desk, row.id)
 
 
 def _row_of(unit: Unit) -> Row:
@@ -64,13 +65,13 @@ def _row_of(unit: Unit) -> Row:
 class Found:
     """What a question finds, best first."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._why: dict[str, list[Part]] = {}
 
     def page(self, words: str, after: str) -> Page:
         """Return the hits of a question; none without one."""
-        memory = self._reading.memory
+        memory = self._desk.memory
         if not words.strip():
             return Page((), 0)
         query = parse(words, memory.now(), limit=HITS)
@@ -92,18 +93,18 @@ class Found:
         yield from self._why.get(row.id, ())
         if row.kind in (Card.kind, Event.kind):
             yield "", ""
-            yield from show_note(self._reading, row.id)
+            yield from show_note(self._desk, row.id)
 
     def _explain(self, hit: Hit) -> list[Part]:
         parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-        score = self._reading.say["score"].format(score=f"{hit.score:.2f}")
+        score = self._desk.say["score"].format(score=f"{hit.score:.2f}")
         why = (f"{score}  ({parts})", "dim")
         return [(hit.snippet, ""), ("", ""), why, (hit.citation, "dim")]
 
 
-def show_note(reading: Reading, id: str) -> Iterator[Part]:
+def show_note(desk: Desk, id: str) -> Iterator[Part]:
     """Yield a note as a person reads it: what, whose, how sure, proof, what was before."""
-    memory, say = reading.memory, reading.say
+    memory, say = desk.memory, desk.say
     found = memory.trace(id)
     note = found.note
     yield str(getattr(note, "value", "") or getattr(note, "title", "") or note.id), "bold"
@@ -115,7 +116,7 @@ def show_note(reading: Reading, id: str) -> Iterator[Part]:
         yield say["since"].format(day=f"{since:%Y-%m-%d}"), "dim"
     yield "", ""
     for proof in found.evidence:
-        yield from _show_proof(reading, proof)
+        yield from _show_proof(desk, proof)
     states = list_states(memory, note)
     if states:
         yield say["states"], "bold"
@@ -129,8 +130,8 @@ def show_note(reading: Reading, id: str) -> Iterator[Part]:
     yield note.id, "dim"
 
 
-def _show_proof(reading: Reading, proof: Evidence) -> Iterator[Part]:
-    memory, say = reading.memory, reading.say
+def _show_proof(desk: Desk, proof: Evidence) -> Iterator[Part]:
+    memory, say = desk.memory, desk.say
     where = f"{proof.source.session} #{proof.source.first}"
     if not proof.path:
         yield f"{where}: {say['gone']}", "yellow"
@@ -139,7 +140,7 @@ def _show_proof(reading: Reading, proof: Evidence) -> Iterator[Part]:
     try:
         session = sessions.read(memory.store, proof.path).session
     except KimiMemoryError as error:
-        yield f"{where}: {reading.tell(str(error))}", "yellow"
+        yield f"{where}: {desk.tell(str(error))}", "yellow"
         return
     for turn in proof.turns:
         at = f"{in_zone(turn.at, memory.zone):%Y-%m-%d %H:%M}"

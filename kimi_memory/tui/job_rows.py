@@ -7,12 +7,13 @@ from itertools import islice
 
 from kimi_memory.domain.health import Finding
 from kimi_memory.domain.job import Job
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.doctor import doctor
 from kimi_memory.operations.id_names import split_ids, title_of
 from kimi_memory.operations.job_list import diff_of_job
 from kimi_memory.operations.undo_many import newest_jobs
-from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, one_line, show_diff
+from kimi_memory.tui.desk import Desk
+from kimi_memory.tui.rows import Cell, Page, Part, Row, one_line, show_diff
 
 # Older jobs are found with `kimi-memory log`.
 SHOWN = 200
@@ -21,19 +22,19 @@ SHOWN = 200
 class Work:
     """What the checks found, if they ran, then jobs, newest first."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._jobs: dict[str, Job] = {}
         self._findings: list[Finding] | None = None
 
     def check(self) -> None:
         """Run every check of ``doctor``."""
-        self._findings = list(doctor(self._reading.memory))
+        self._findings = list(doctor(self._desk.memory))
 
     def page(self, words: str, after: str) -> Page:
         """Return the findings and the last jobs."""
-        memory, say = self._reading.memory, self._reading.say
-        tell = self._reading.tell_finding
+        memory, say = self._desk.memory, self._desk.say
+        tell = self._desk.tell_finding
         self._jobs = {job.id: job for job in islice(newest_jobs(memory), SHOWN)}
         rows = [
             Row(str(at), (Cell(one.severity, "yellow", 8), Cell(tell(one.message))), "finding")
@@ -49,11 +50,11 @@ class Work:
 
     def detail(self, row: Row) -> Iterator[Part]:
         """Yield what a job decided and changed, or what to do about a finding."""
-        reading, say = self._reading, self._reading.say
+        desk, say = self._desk, self._desk.say
         if row.kind == "finding":
             if self._findings and row.id:
                 one = self._findings[int(row.id)]
-                tell = reading.tell_finding
+                tell = desk.tell_finding
                 texts = (tell(one.message), one.path, tell(one.remedy))
                 yield from ((text, "") for text in texts if text)
             return
@@ -64,18 +65,18 @@ class Work:
         for operation in job.operations[:SHOWN]:
             about = operation.key or self._name_ids(operation.target)
             op = say.get(f"op_{operation.op}", operation.op)
-            yield f"{op} {about}  {self._name_ids(reading.tell(operation.why))}", ""
+            yield f"{op} {about}  {self._name_ids(desk.tell(operation.why))}", ""
         yield "", ""
-        yield from show_diff(diff_of_job(self._reading.memory, job), say)
+        yield from show_diff(diff_of_job(self._desk.memory, job), say)
 
     def _name(self, job: Job) -> str:
         """Return what a job did and what it was about, in words."""
-        kind = self._reading.say.get(f"job_{job.kind}", job.kind)
+        kind = self._desk.say.get(f"job_{job.kind}", job.kind)
         return f"{kind} {self._name_ids(job.subject)}"
 
     def _name_ids(self, text: str) -> str:
         """Return a text with the names of notes in the place of their ids."""
-        memory = self._reading.memory
+        memory = self._desk.memory
         return "".join(
             one_line(title_of(memory, id)) if id else said for said, id in split_ids(text)
         )

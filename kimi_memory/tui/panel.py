@@ -23,7 +23,7 @@ from kimi_memory.tui.confirm import Confirm
 from kimi_memory.tui.desk import Desk
 from kimi_memory.tui.held_rows import Found, Held
 from kimi_memory.tui.job_rows import Work
-from kimi_memory.tui.rows import Part, Reading, Row, Source, show_diff
+from kimi_memory.tui.rows import Part, Row, Source, show_diff
 from kimi_memory.tui.session_rows import Sessions
 from kimi_memory.tui.two_panes import Rows, TwoPanes
 from kimi_memory.tui.waiting_rows import Waits
@@ -69,21 +69,13 @@ class Panel(App[None]):
         self.animation_level = "none"
         self.title = memory.settings.memory.name or memory.root.name
         self._desk, self._edit = Desk(memory, lang), edit
-        reading = Reading(memory, self._desk.say, self._desk.tell, self._desk.tell_finding)
-        self._held, self._waits, self._work = Held(reading), Waits(reading), Work(reading)
-        self._sessions = Sessions(reading)
-        say = self._desk.say
-        sources: tuple[Source, ...] = (
-            self._held,
-            Found(reading),
-            self._waits,
-            self._sessions,
-            self._work,
-        )
-        hints = (say["filter"], say["ask"], "", "", "")
+        desk, say = self._desk, self._desk.say
+        self._held, self._waits, self._work = Held(desk), Waits(desk), Work(desk)
+        self._sessions, hints = Sessions(desk), {"held": say["filter"], "search": say["ask"]}
+        sources: list[Source] = [self._held, Found(desk), self._waits, self._sessions, self._work]
         self._panes = {
-            name: TwoPanes(name, source, self._desk, hint)
-            for name, source, hint in zip(TABS, sources, hints, strict=True)
+            name: TwoPanes(name, source, desk, hints.get(name, ""))
+            for name, source in zip(TABS, sources, strict=True)
         }
         self._done: list[str] = []
         self._tail = ("", 0)
@@ -179,9 +171,7 @@ class Panel(App[None]):
         """Open a tab; in a contradiction choose a side."""
         row = self._row("dispute") if self._tab == "review" else None
         if row is not None:
-            self._propose(
-                "would_settle", lambda dry: [self._waits.settle(row, number, dry_run=dry)]
-            )
+            self._settle(row, number)
         elif number <= len(TABS):
             self.query_one(TabbedContent).active = TABS[number - 1]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from kimi_memory.api.memory import Memory
 from kimi_memory.formats.diff_text import split_diff
 
 _ANCHOR = re.compile(r" \^[a-z]+-[0-9a-z]{20,}$")
@@ -54,18 +53,6 @@ class Source(Protocol):
     def detail(self, row: Row) -> Iterator[Part]:
         """Yield the lines that stand beside a row."""
         ...
-
-
-class Reading(NamedTuple):
-    """What every source needs."""
-
-    memory: Memory
-    say: Mapping[str, str]
-    """The panel's own words, by name."""
-    tell: Callable[[str], str] = str
-    """Says a message of the library in the language of the panel …"""
-    tell_finding: Callable[[str], str] = str
-    """… and what a check found."""
 
 
 def one_line(text: str) -> str:

@@ -7,10 +7,11 @@ from contextlib import suppress
 
 from kimi_memory.domain.session import speaker_of
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.session_list import list_sessions
 from kimi_memory.store.notes import sessions
-from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row
+from kimi_memory.tui.desk import Desk
+from kimi_memory.tui.rows import Cell, Page, Part, Row
 
 PAGE = 100
 TAIL = 200
@@ -20,13 +21,13 @@ TAIL = 200
 class Sessions:
     """Open sessions first, then ended ones, newest first."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._paths: dict[str, str] = {}
 
     def page(self, words: str, after: str) -> Page:
         """Return a hundred sessions; the place of the next is a number."""
-        memory, say = self._reading.memory, self._reading.say
+        memory, say = self._desk.memory, self._desk.say
         places = list_sessions(memory)
         first = int(after or 0)
         rows = []
@@ -42,18 +43,18 @@ class Sessions:
         """Return how many bytes a session has; it changed where that did."""
         # Its file moves when the session ends; the next look finds it there.
         with suppress(OSError):
-            return (self._reading.memory.store.root / self._paths[row.id]).stat().st_size
+            return (self._desk.memory.store.root / self._paths[row.id]).stat().st_size
         return 0  # It was archived meanwhile.
 
     def detail(self, row: Row) -> Iterator[Part]:
         """Yield the last turns of a session."""
-        memory, say = self._reading.memory, self._reading.say
+        memory, say = self._desk.memory, self._desk.say
         place = sessions.find(memory.store, row.id)
         self._paths[row.id] = place.path
         try:
             found = sessions.read(memory.store, place.path)
         except KimiMemoryError as error:
-            yield self._reading.tell(str(error)), "yellow"
+            yield self._desk.tell(str(error)), "yellow"
             return
         head = found.session
         facts = (head.title, head.project, head.agent, head.host)

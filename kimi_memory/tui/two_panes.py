@@ -17,8 +17,8 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.nlp.basic.lengths import cut, pad, wrap
 from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.sentences import cut, pad, wrap
 from kimi_memory.tui.desk import Desk
 from kimi_memory.tui.rows import Page, Part, Row, Source
 
@@ -163,14 +163,10 @@ def _draw_row(row: Row) -> Text:
     drawn = Text(no_wrap=True, overflow="ellipsis")
     for cell in row.cells:
         text = printable(cell.text).replace("\n", " ")
+        width = cell.width - 1
         # A blank after each piece, whatever its script.
-        drawn.append(f"{_fit(text, cell.width - 1)} " if cell.width else text, cell.style)
+        drawn.append(f"{pad(cut(text, width), width)} " if cell.width else text, cell.style)
     return drawn
-
-
-def _fit(text: str, width: int) -> str:
-    """Return a text of so many columns; one that is longer ends in dots."""
-    return pad(cut(text, width), width)
 
 
 class Parts:

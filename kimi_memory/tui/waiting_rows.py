@@ -9,22 +9,23 @@ from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import NotFoundError
 from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.review_queue import Answer, answer, review
-from kimi_memory.tui.rows import Cell, Page, Part, Reading, Row, one_line, show_diff
+from kimi_memory.tui.desk import Desk
+from kimi_memory.tui.rows import Cell, Page, Part, Row, one_line, show_diff
 
 
 class Waits:
     """Proposals first, then contradictions."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._waiting: dict[str, Waiting] = {}
         self._disputes: dict[str, Dispute] = {}
 
     def page(self, words: str, after: str) -> Page:
         """Return all that waits."""
-        memory, say = self._reading.memory, self._reading.say
+        memory, say = self._desk.memory, self._desk.say
         self._waiting = {one.id: one for one in review(memory)}
         self._disputes = {one.sides[0].id: one for one in conflicts(memory)}
         rows = [
@@ -53,9 +54,7 @@ class Waits:
     def answer(self, row: Row, *, accept: bool, text: str = "") -> JobReport:
         """Accept or reject what waits, as it was shown."""
         return answer(
-            self._reading.memory,
-            row.id,
-            Answer(accept, text, shown=self._waiting[row.id].fingerprint),
+            self._desk.memory, row.id, Answer(accept, text, shown=self._waiting[row.id].fingerprint)
         )
 
     def settle(
@@ -66,7 +65,7 @@ class Waits:
         if side > len(sides):
             raise NotFoundError("side", str(side))
         choice = Choice(keep=sides[side - 1].id if side else "", value=value, both=both)
-        memory = self._reading.memory
+        memory = self._desk.memory
         return memory.run(Resolve(memory, row.id, choice), dry_run=dry_run)
 
     def _find_dispute(self, id: str) -> Dispute:
@@ -75,22 +74,22 @@ class Waits:
         return self._disputes[id]
 
     def _show_waiting(self, one: Waiting) -> Iterator[Part]:
-        say = self._reading.say
+        say = self._desk.say
         yield one.title or one.path, "bold"
         section = say.get(one.section, one.section)
         yield f"{say['to']} {one.target}{f' ({section})' if section else ''}", "dim"
         if one.reason:
-            yield f"{say['because']} {self._reading.tell(one.reason)}", "dim"
+            yield f"{say['because']} {self._desk.tell(one.reason)}", "dim"
         for said in one.evidence:
             yield f"✓ {said.speaker}  {said.session} #{said.n}", "green"
             yield f"  {one_line(said.text)}", ""
         yield "", ""
         if one.problem:
-            yield say["problem"].format(why=self._reading.tell(one.problem)), "yellow"
+            yield say["problem"].format(why=self._desk.tell(one.problem)), "yellow"
         yield from show_diff(one.diff, say)
 
     def _show_dispute(self, one: Dispute) -> Iterator[Part]:
-        say, zone = self._reading.say, self._reading.memory.zone
+        say, zone = self._desk.say, self._desk.memory.zone
         yield one.key, "bold"
         for number, card in enumerate(one.sides, 1):
             since = in_zone(card.valid_from or card.created, zone)

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
-from kimi_memory.domain.job import JobReport, Op
+from kimi_memory.domain.job import JobReport, Op, digest
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.operation_types import Waiting, Wanted
 from kimi_memory.errors import NotFoundError, UsageError

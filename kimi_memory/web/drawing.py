@@ -41,13 +41,13 @@ class Mark(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Bars, one for each day, with the kinds they are made of."""
+    """Bars, one for each day, with the kinds they are made of; or squares."""
 
     width: int
     height: int
     boxes: tuple[Box, ...]
     marks: tuple[Mark, ...]
-    names: tuple[tuple[str, str, int], ...]
+    names: tuple[tuple[str, str, int], ...] = ()
     """Name, class and sum of each kind, the most frequent first."""
 
 
@@ -89,17 +89,8 @@ def _short(number: int) -> str:
     return str(number)
 
 
-class Heat(NamedTuple):
-    """A year, one square a day, one column a week."""
-
-    width: int
-    height: int
-    boxes: tuple[Box, ...]
-    marks: tuple[Mark, ...]
-
-
-def heat(last: date, counts: Sequence[int]) -> Heat:
-    """Draw how much each day holds; the last of them is `last`."""
+def heat(last: date, counts: Sequence[int]) -> Chart:
+    """Draw how much each day holds, one column a week; the last of them is `last`."""
     most = max([*counts, 1])
     first = last - timedelta(days=len(counts) - 1)
     lead = first.weekday()
@@ -112,7 +103,8 @@ def heat(last: date, counts: Sequence[int]) -> Heat:
         boxes.append(Box(x, y, _CELL - 2, _CELL - 2, f"h{level}", f"{day} · {count}", to))
         if day.day == 1:
             marks.append(Mark(x, 10, f"{day:%m}".lstrip("0")))
-    return Heat((len(counts) + lead + 6) // 7 * _CELL, 7 * _CELL + 14, tuple(boxes), tuple(marks))
+    width = (len(counts) + lead + 6) // 7 * _CELL
+    return Chart(width, 7 * _CELL + 14, tuple(boxes), tuple(marks))
 
 
 class Knot(NamedTuple):

@@ -6,15 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TypeVar
 
 from kimi_memory.domain.note import Card, CardType, Status
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.correct import EDITABLE, CardFields
-from kimi_memory.nlp.dates.zone import Zone, day_in, start_of
+from kimi_memory.nlp.dates.vocabulary import Zone, day_in, start_of
 from kimi_memory.web.page_types import Asked
-
-T = TypeVar("T")
 
 _NAMES = (
     "value", "type", "key", "project", "scope", "tags", "confidence", "status", "valid_from",
@@ -25,15 +22,11 @@ _COMMAS = re.compile(r"[,，、]")
 
 def fill_form(card: Card, zone: Zone) -> Mapping[str, object]:
     """Return what the form holds before anything is typed: each field as text, and the choices."""
+    plain = ("value", "type", "key", "project", "scope", "status")
     return {
-        "value": card.value,
-        "type": str(card.type),
-        "key": card.key,
-        "project": card.project,
-        "scope": card.scope,
+        **{name: str(getattr(card, name)) for name in plain},
         "tags": ", ".join(card.tags),
         "confidence": f"{card.confidence:.2f}",
-        "status": str(card.status),
         "valid_from": _day_of(card.valid_from, zone),
         "valid_to": _day_of(card.valid_to, zone),
         "types": [str(one) for one in CardType],
@@ -57,12 +50,9 @@ def read_form(form: Mapping[str, object], card: Card, zone: Zone) -> CardFields:
     changed = [name for name in _NAMES if name != "value" and text[name] != was[name]]
     typed: dict[str, object] = {name: text[name] for name in ("key", "project", "scope")}
     typed["tags"] = tuple(filter(None, map(_tag, _COMMAS.split(text["tags"]))))
-    if "type" in changed:
-        typed["type"] = _parse(CardType, text["type"])
-    if "status" in changed:
-        typed["status"] = _parse(Status, text["status"])
-    if "confidence" in changed:
-        typed["confidence"] = _parse(float, text["confidence"])
+    kinds: Mapping[str, Callable[[str], object]]
+    kinds = {"type": CardType, "status": Status, "confidence": float}
+    typed |= {name: _parse(kind, text[name]) for name, kind in kinds.items() if name in changed}
     for name in ("valid_from", "valid_to"):
         # A day says less than the moment that is kept, so one that stays is not written anew.
         if name in changed:
@@ -82,7 +72,7 @@ def parse_day(text: str, zone: Zone) -> datetime:
         raise UsageError(f"{text[:40]!r} is no date. Write one as 2026-02-27.") from error
 
 
-def _parse(kind: Callable[[str], T], text: str) -> T:
+def _parse(kind: Callable[[str], object], text: str) -> object:
     try:
         return kind(text)
     except ValueError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import LinkRel, Status
@@ -20,40 +20,28 @@ STARTS = 20
 def show_graph(memory: Memory, asked: Asked) -> View:
     """Show what a note hangs together with; without one, notes to begin with."""
     id, hops = asked.get("id"), min(max(asked.number("hops", 2), 1), HOPS)
-    chosen = {"rels": asked.all("rel"), "bands": asked.all("band")}
-    found = _find(memory, asked, id, hops, chosen) if id else Vicinity((), (), 0)
-    starts = () if found.spots else _starts(memory, asked)
+    rels, bands, found = asked.all("rel"), asked.all("band"), Vicinity((), (), 0)
+    if id:
+        there = Query(text="", status=tuple(one for one in Status if one is not Status.ARCHIVED))
+        filters = asked.caller.space.narrowed(there)
+        around = Around(id=id, filters=filters, hops=hops, rels=rels, bands=bands)
+        with memory.index.guard:
+            found = find_vicinity(memory.index.searcher(), around, memory.now())
+    starts: Sequence[object] = ()
+    if not found.spots:
+        cards = asked.caller.space.narrowed(Query(text="", kind=("card",)))
+        query = ListQuery(filters=cards, sort="importance", limit=STARTS, facets=())
+        starts = memory.browse(query).units
     values = {
         "id": id,
         "hops": hops,
         "choices": tuple(range(1, HOPS + 1)),
         "rels": RELS,
         "bands": BANDS,
-        "chosen_rels": chosen["rels"] or RELS,
-        "chosen_bands": chosen["bands"] or BANDS,
+        "chosen_rels": rels or RELS,
+        "chosen_bands": bands or BANDS,
         "found": found,
         "net": net(found),
         "starts": starts,
     }
     return View("graph", "graph", values)
-
-
-def _find(
-    memory: Memory, asked: Asked, id: str, hops: int, chosen: Mapping[str, tuple[str, ...]]
-) -> Vicinity:
-    there = Query(text="", status=tuple(one for one in Status if one is not Status.ARCHIVED))
-    around = Around(
-        id=id,
-        filters=asked.caller.space.narrowed(there),
-        hops=hops,
-        rels=chosen["rels"],
-        bands=chosen["bands"],
-    )
-    with memory.index.guard:
-        return find_vicinity(memory.index.searcher(), around, memory.now())
-
-
-def _starts(memory: Memory, asked: Asked) -> tuple[object, ...]:
-    filters = asked.caller.space.narrowed(Query(text="", kind=("card",)))
-    query = ListQuery(filters=filters, sort="importance", limit=STARTS, facets=())
-    return memory.browse(query).units

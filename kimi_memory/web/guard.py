@@ -45,8 +45,5 @@ def check_sender(headers: Mapping[str, str]) -> None:
         scheme, _, host = headers.get("origin", "").partition("://")
         ours = scheme in ("http", "https") and bool(host) and host == headers.get("host", "")
     if not ours:
-        raise ServerError(
-            "This decision does not come from a page of this memory. Make it on the page.",
-            status=403,
-            code="wrong_origin",
-        )
+        why = "This decision does not come from a page of this memory. Make it on the page."
+        raise ServerError(why, status=403, code="wrong_origin")

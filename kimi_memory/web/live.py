@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncGenerator, Callable
 
 from kimi_memory.server import events
 from kimi_memory.server.principal import Namespace
-from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.responses import Event
 from kimi_memory.server.workers import Desk
 
 # Nobody notices so small a delay, and each look asks for all files.
 POLL_SECONDS = 0.5
-QUIET_SECONDS = 15.0
-"""After so long a silence a stream says that it is still there."""
 MOST = 32
 """So many pages are told at a time; a browser opens a stream for the tab that is seen alone."""
 
@@ -29,7 +25,7 @@ class Live:
     """
 
     def __init__(self, stop: asyncio.Event) -> None:
-        self._stop, self._open = stop, 0
+        self._streams = events.Streams(stop, MOST, POLL_SECONDS)
 
     async def follow(
         self, desk: Desk, space: Namespace, seated: Callable[[], bool]
@@ -44,40 +40,14 @@ class Live:
         Raises:
             ServerError: too many are open.
         """
-        if self._open >= MOST:
-            raise busy()
+        self._streams.check_room()
         seq = await asyncio.to_thread(events.head, desk.memory)
-        return self._yield_lines(desk, space, seated, seq)
 
-    async def _yield_lines(
-        self, desk: Desk, space: Namespace, seated: Callable[[], bool], seq: int
-    ) -> AsyncGenerator[str, None]:
-        self._open += 1
-        said = time.monotonic()
-        try:
-            yield "retry: 2000\n\n"
-            while not self._stop.is_set():
-                seq, found = await asyncio.to_thread(events.since, desk.memory, seq, space)
-                # Before each part, which is sent at once: who has left learns of nothing more.
-                if not seated():
-                    return
-                if found:
-                    yield "".join(map(_format_news, found))
-                    said = time.monotonic()
-                elif time.monotonic() - said > QUIET_SECONDS:
-                    said = time.monotonic()
-                    yield ": still here\n\n"
-                await self._wait()
-        finally:
-            self._open -= 1
+        async def stays() -> bool:
+            return seated()
 
-    async def _wait(self) -> None:
-        try:
-            # Waits for the stop itself, so that the server can end at once.
-            async with asyncio.timeout(POLL_SECONDS):
-                await self._stop.wait()
-        except TimeoutError:
-            return
+        first = "retry: 2000\n\n"
+        return self._streams.follow(desk, seq, space, first=first, render=_format_news, stays=stays)
 
 
 def _format_news(event: Event) -> str:

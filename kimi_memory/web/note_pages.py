@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.graph import links_of
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Query, Unit
@@ -18,7 +18,7 @@ from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError
 from kimi_memory.formats.frontmatter import read as read_head
 from kimi_memory.jobs.correct import EDITABLE
 from kimi_memory.jobs.trace import Evidence
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.operations.key_states import list_states
 from kimi_memory.operations.session_list import list_sessions
 from kimi_memory.recall.evidence import find_outcome
@@ -72,9 +72,11 @@ def show_note(memory: Memory, asked: Asked) -> View:
     note = filed.note
     found = memory.trace(note.id)
     proofs = [_proof(memory, asked, one) for one in found.evidence]
+    support = (one for one in proofs if one.evidence.source.rel == "supports")
+    said = (line.who for one in support for line in one.lines if line.cited)
     values = {
         "note": note,
-        "people": _list_people(proofs),
+        "people": [*dict.fromkeys(said)],
         "was": digest(filed.text.encode()),
         "path": filed.path,
         "body": read_head(filed.text, filed.path).body,
@@ -86,18 +88,6 @@ def show_note(memory: Memory, asked: Asked) -> View:
     }
     kind = "note" if isinstance(note, Card | Event) else "file"
     return View(kind, str(getattr(note, "title", "")) or filed.path, values)
-
-
-def _list_people(proofs: Sequence[Proof]) -> list[str]:
-    """Return who said what supports a note, each once."""
-    said = (
-        line.who
-        for proof in proofs
-        if proof.evidence.source.rel == "supports"
-        for line in proof.lines
-        if line.cited
-    )
-    return [*dict.fromkeys(said)]
 
 
 def _form_of(memory: Memory, asked: Asked, note: Note) -> Mapping[str, object]:
@@ -115,11 +105,8 @@ def _proof(memory: Memory, asked: Asked, one: Evidence) -> Proof:
     # The session may be purged or elsewhere; the quote itself is still shown.
     with suppress(KimiMemoryError):
         transcript = sessions.read(memory.store, one.path)
-        near = [
-            turn
-            for turn in transcript.turns
-            if source.first - AROUND <= turn.n <= source.last + AROUND
-        ]
+        first, last = source.first - AROUND, source.last + AROUND
+        near = [turn for turn in transcript.turns if first <= turn.n <= last]
         lines = (
             _line(turn, transcript.session, memory.zone, one.quote, (source.first, source.last))
             for turn in near

@@ -12,9 +12,9 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.past import BlameLine, Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.job_file import counts_of, job_path
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.id_names import title_of
-from kimi_memory.operations.usage_records import read_receipts
+from kimi_memory.operations.usage_records import Receipt, read_receipts
 from kimi_memory.server.looking_back import blame_of, timeline_of
 from kimi_memory.web.page_types import Asked, View
 
@@ -78,27 +78,22 @@ class Given(NamedTuple):
 
 def show_receipts(memory: Memory, asked: Asked) -> View:
     """Show what was destroyed, and what agents were shown last."""
+    zone, read = memory.zone, memory.store.read
     purges = [
-        Purge(
-            job.id,
-            in_zone(job.at, memory.zone),
-            job.subject,
-            counts_of(memory.store.read(job_path(job.id))),
-        )
+        Purge(job.id, in_zone(job.at, zone), job.subject, counts_of(read(job_path(job.id))))
         for job in memory.jobs.records("purge")
     ]
     last = islice(reversed([*read_receipts(memory)]), RECEIPTS)
     names: dict[str, str] = {}
-    given = [_give(memory, one.at, one.to, one.hits, names) for one in last]
+    given = [_give(memory, one, names) for one in last]
     newest = sorted(purges, key=lambda one: one.at, reverse=True)
     return View("receipts", "receipts", {"purges": newest, "given": given})
 
 
-def _give(
-    memory: Memory, at: datetime, to: str, hits: Sequence[str], names: dict[str, str]
-) -> Given:
-    notes = [id for id in hits if id.startswith(("card-", "event-"))]
+def _give(memory: Memory, receipt: Receipt, names: dict[str, str]) -> Given:
+    notes = [id for id in receipt.hits if id.startswith(("card-", "event-"))]
     for id in notes:
         names.setdefault(id, title_of(memory, id))
     shown = tuple((id, names[id]) for id in notes)
-    return Given(in_zone(at, memory.zone), to, shown, len(hits) - len(notes))
+    others = len(receipt.hits) - len(notes)
+    return Given(in_zone(receipt.at, memory.zone), receipt.to, shown, others)

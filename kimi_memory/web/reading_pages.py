@@ -14,7 +14,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Context, Hit, Query, Unit
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.memory_overview import overview
 from kimi_memory.recall.browse import BANDS, SORTS, ListQuery
 from kimi_memory.recall.engine import SUMMANDS
@@ -59,16 +59,14 @@ def show_overview(memory: Memory, asked: Asked) -> View | Redirect:
     schedule = [one for one in list_schedule(memory) if one.ran or one.failed]
     values = {"found": found, "year": year, "schedule": schedule, "steps": []}
     if not found.statuses and not found.units.get("turn"):
-        values["steps"] = [*_first_steps(memory)]
+        # What fills an empty memory: the caption of a command, and the command.
+        place = shlex.quote(str(memory.root))
+        values["steps"] = [
+            ("step_hook", f"kimi-memory hook install --memory {place}"),
+            ("step_ingest", f"kimi-memory ingest FILE --memory {place}"),
+            ("step_remember", f'kimi-memory remember "…" --memory {place}'),
+        ]
     return View("overview", "overview", values)
-
-
-def _first_steps(memory: Memory) -> Iterator[tuple[str, str]]:
-    """Yield what fills an empty memory: the caption of a command, and the command."""
-    place = shlex.quote(str(memory.root))
-    yield "step_hook", f"kimi-memory hook install --memory {place}"
-    yield "step_ingest", f"kimi-memory ingest FILE --memory {place}"
-    yield "step_remember", f'kimi-memory remember "…" --memory {place}'
 
 
 def show_held(memory: Memory, asked: Asked) -> View:
@@ -206,11 +204,13 @@ def show_timeline(memory: Memory, asked: Asked) -> View:
         month = _month(asked.get("month"), find_last_happened(searcher, filters, now) or now)
         after = (month.replace(day=28) + timedelta(days=4)).replace(day=1)
         found = find_happened(searcher, filters, (month, after), now, MOST_HAPPENED)
+    dated = [(one.at.date(), one) for one in found.units if one.at]
+    by_day = groupby(dated, key=lambda pair: pair[0])
     values = {
         "month": month,
         "project": project,
         "projects": [one for one in named.facets["project"] if one],
-        "days": list(_by_day(found.units)),
+        "days": [Day(day, tuple(unit for _, unit in pairs)) for day, pairs in by_day],
         "left": found.left,
         "before": link("/timeline", month=f"{month - timedelta(days=1):%Y-%m}", project=project),
         "after": link("/timeline", month=f"{after:%Y-%m}", project=project),
@@ -227,12 +227,6 @@ def _month(text: str, now: datetime) -> datetime:
             # The address was typed by hand, and has a month 13.
             pass
     return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-
-
-def _by_day(units: Sequence[Unit]) -> Iterator[Day]:
-    dated = [(unit.at.date(), unit) for unit in units if unit.at]
-    for day, pairs in groupby(dated, key=lambda pair: pair[0]):
-        yield Day(day, tuple(unit for _, unit in pairs))
 
 
 def show_told(memory: Memory, asked: Asked) -> View:

@@ -11,14 +11,21 @@ from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from kimi_memory.formats.chinese import translate_check, translate_finding, translate_message
-from kimi_memory.formats.templates import fill_page, fill_source
+from kimi_memory.formats.page_lines import fill_page, fill_source
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.web.captions import captions
 from kimi_memory.web.page_table import EVERYBODY, NAVIGATION
 from kimi_memory.web.page_types import MOST_FIELDS, ROOT, View
 from kimi_memory.web.seats import Seat
 from kimi_memory.web.telling import NOTHING
+
+_TELLERS: Mapping[str, Callable[[str], str]] = {
+    "tell": translate_message,
+    "tell_finding": translate_finding,
+    "tell_check": translate_check,
+}
+"""What says English messages of the library in Chinese."""
 
 
 class Lead(NamedTuple):
@@ -109,24 +116,13 @@ class Frame:
             "memory_name": place.memory,
             "on_clocks": partial(in_zone, zone=place.zone),
             "flash": flash,
-            **_tellers(lang),
+            **(_TELLERS if lang == "zh" else dict.fromkeys(_TELLERS, str)),
             "asset": self._links,
         }
         if view.source:
             words = {name: both[lang == "zh"] for name, both in view.labels.items()}
             values["body"] = fill_source(view.source, **values, t={**own, **words})
         return fill_page(view.template, **values, t=own)
-
-
-def _tellers(lang: str) -> Mapping[str, Callable[[str], str]]:
-    """Return what says English messages of the library in the language of a page."""
-    if lang == "zh":
-        return {
-            "tell": translate_message,
-            "tell_finding": translate_finding,
-            "tell_check": translate_check,
-        }
-    return dict.fromkeys(("tell", "tell_finding", "tell_check"), str)
 
 
 def _parse_query(query: str) -> Mapping[str, Sequence[str]]:

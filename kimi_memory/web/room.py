@@ -17,8 +17,8 @@ from kimi_memory.recall.browse import ListQuery
 from kimi_memory.server.guard import Request as Guarded
 from kimi_memory.server.principal import Caller, denied
 from kimi_memory.server.workers import Desk
-from kimi_memory.store.files.cache_files import uncollected
-from kimi_memory.store.notes.file_cache import Catalog
+from kimi_memory.store.files.disk import uncollected
+from kimi_memory.store.notes.note_index import Catalog
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.web.page_table import PAGES
 from kimi_memory.web.page_types import ROOT, Asked, Download, Page, Redirect, View
@@ -176,13 +176,10 @@ def make_rooms(desks: Sequence[Desk]) -> list[Room]:
     made: dict[str, Room] = {}
     for desk in desks:
         name = slug(desk.root.name, 30)
-        number = next(n for n in range(1, len(desks) + 1) if _numbered(name, n) not in made)
-        made[_numbered(name, number)] = Room(desk, _numbered(name, number))
+        names = (name, *(f"{name}-{number}" for number in range(2, len(desks) + 1)))
+        free = next(one for one in names if one not in made)
+        made[free] = Room(desk, free)
     return [*made.values()]
-
-
-def _numbered(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}-{number}"
 
 
 def _look_at_files(memory: Memory) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 
 
 class Timed(NamedTuple):

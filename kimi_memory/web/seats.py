@@ -128,24 +128,18 @@ class Seats:
 
 def make_code(home: Home, root: Path, now: float) -> str:
     """Return a code that opens one seat at a server of a memory within a minute."""
-    folder = _code_folder(home)
-    if folder.is_dir():
-        for old in folder.iterdir():
-            drop(old)  # Only the newest one holds.
     code = secrets.token_urlsafe(16)
     place = _code_path(home, root, code)
+    for old in place.parent.iterdir() if place.parent.is_dir() else ():
+        drop(old)  # Only the newest one holds.
     put(place, f"{now + CODE_SECONDS:.0f}")
     place.chmod(0o600)
     return code
 
 
-def _code_folder(home: Home) -> Path:
-    return home.state / "ui-codes"
-
-
 def _code_path(home: Home, root: Path, code: str) -> Path:
     # The name is a hash: who reads the folder learns no code, and it opens this memory alone.
-    return _code_folder(home) / _hash(f"{root.resolve()}\0{code}")
+    return home.state / "ui-codes" / _hash(f"{root.resolve()}\0{code}")
 
 
 def _hash(secret: str) -> str:

@@ -25,15 +25,7 @@ from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.web.captions import LANGUAGES
 from kimi_memory.web.guard import ASSET, PAGE, check_sender
 from kimi_memory.web.live import Live
-from kimi_memory.web.page_types import (
-    MOST_FIELDS,
-    ROOT,
-    Asked,
-    Download,
-    Page,
-    Redirect,
-    View,
-)
+from kimi_memory.web.page_types import MOST_FIELDS, ROOT, Asked, Download, Page, Redirect, View
 from kimi_memory.web.rendering import Frame
 from kimi_memory.web.room import Room
 from kimi_memory.web.seats import SEAT_SECONDS, Seat, Seats
@@ -120,7 +112,9 @@ class Site:
                 raise ServerError(
                     "Nobody sits here. Open the pages anew.", status=401, code="no_seat"
                 )
-            given, shown = _given(request, form), seat.caller
+            given = dict(form or _parse_fields(request.url.query))
+            given |= {name: (str(value),) for name, value in request.path_params.items()}
+            shown = seat.caller
             guarded = _guarded(page, given)
             seat = replace(seat, caller=await room.admit(shown, guarded))
             if page.whole and seat.caller.space:
@@ -178,10 +172,10 @@ class Site:
     async def _send_away(self, room: Room, request: Request) -> Response:
         """Send a browser to the issuer of a memory's space."""
         guard = room.desk.guard
-        if guard is None or guard.signer is None:
+        if guard is None or guard.people.signer is None:
             raise HTTPException(404)
         back = back_of(request.url.netloc)
-        begun = await asyncio.to_thread(guard.begin_sign_in, back)
+        begun = await asyncio.to_thread(guard.people.begin, back)
         made = _lead(begun.url)
         # "Strict" would not be shown by a browser that another site sends back.
         made.set_cookie(
@@ -196,7 +190,7 @@ class Site:
         if kept is None or (guard := kept[0].desk.guard) is None:
             return self._page(request, None, self._door(refused=True), status=401)
         room, begun = kept
-        signer = guard.signer
+        signer = guard.people.signer
         caller = await asyncio.to_thread(guard.finish_sign_in, begun, str(request.url))
         if caller is None:
             return self._page(request, None, self._door(refused=True), status=401)
@@ -288,8 +282,7 @@ class Site:
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, KimiMemoryError)
-        root = str(self._room_of(request).desk.root)
-        said = errors.body_of(error, root)["error"]
+        said = errors.body_of(error, str(self._room_of(request).desk.root))["error"]
         return self._refusal(request, errors.status_of(error), said["message"], said["remedy"])
 
     async def _refuse_http(self, request: Request, error: Exception) -> Response:
@@ -322,11 +315,6 @@ def _respond(room: Room, found: str | Redirect | Download) -> Response:
 
 def _lead(to: str) -> RedirectResponse:
     return RedirectResponse(to, 303, headers=dict(PAGE))
-
-
-def _given(request: Request, form: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-    place = {name: (str(value),) for name, value in request.path_params.items()}
-    return {**(form or _parse_fields(request.url.query)), **place}
 
 
 def _parse_fields(text: str) -> Mapping[str, tuple[str, ...]]:

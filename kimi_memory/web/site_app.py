@@ -7,9 +7,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from kimi_memory.server.app import App, Office
+from kimi_memory.server.app import App
 from kimi_memory.server.auth import Tokens
-from kimi_memory.server.many import Folder, Many
+from kimi_memory.server.many import Many
 from kimi_memory.server.server import Serving
 from kimi_memory.server.workers import Desk
 from kimi_memory.web.live import Live
@@ -27,14 +27,9 @@ def make_app(
     doors |= {other.root: other.tokens() for other in beside}
     seats = Seats(serving.home, doors, time.time)
     pages = Site(make_rooms([desk, *beside]), seats, Live(stop)).routes()
-    names, limits = serving.names, serving.limits
-    office = Office(
-        desk=desk, tokens=tokens, names=names, limits=limits, stop=stop, pages=pages,
-        landings=(BACK,),
-    )  # fmt: skip
-    return App(office)
+    return App(desk, tokens, serving, stop, pages=pages, landings=(BACK,))
 
 
 def make_many(app: App, serving: Serving, below: Path, stop: asyncio.Event) -> Many:
     """Return the application that answers for the memories of a folder as well."""
-    return Many(app, serving, Folder(below), stop)
+    return Many(app, serving, below, stop)

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.agent_run import AgentRun
-from kimi_memory.domain.change import digest
 from kimi_memory.domain.ids import moment
-from kimi_memory.domain.job import Job, JobReport
+from kimi_memory.domain.job import Job, JobReport, digest
 from kimi_memory.formats.diff_text import split_diff
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.vocabulary import in_zone
 from kimi_memory.operations.id_names import title_of
 from kimi_memory.operations.job_list import diff_of_job, run_kind
 from kimi_memory.operations.undo_many import newest_jobs, undo_jobs
@@ -49,13 +48,12 @@ def show_jobs(memory: Memory, asked: Asked) -> View:
         "jobs": [_ran(memory, job) for job in islice(newest_jobs(memory), SHOWN)],
         "schedule": [*list_schedule(memory)],
         "waiting": memory.waiting(),
-        "runs": [_run(memory, one) for one in reversed(Runs(memory).list_runs()[-RUNS:])],
+        "runs": [
+            Run(one, in_zone(moment(one.started), memory.zone), one.usage.wall_s)
+            for one in reversed(Runs(memory).list_runs()[-RUNS:])
+        ],
     }
     return View("jobs", "jobs", values)
-
-
-def _run(memory: Memory, run: AgentRun) -> Run:
-    return Run(run, in_zone(moment(run.started), memory.zone), run.usage.wall_s)
 
 
 def _ran(memory: Memory, job: Job) -> Ran:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from kimi_memory.domain.draft import ORDER, Draft, category_of, said_in
 from kimi_memory.domain.note import CardType, EventType, Lang, Quote, Role
 from kimi_memory.domain.session import Session, Turn
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.rules.closing_offers import action_offered, agrees, line_named
 from kimi_memory.nlp.rules.offers import leaves_choice, offers_in, picked, question_in
 from kimi_memory.nlp.rules.salience import specific_words, traits_of

@@ -11,7 +11,13 @@ from pathlib import Path
 
 from kimi_memory import Memory
 from kimi_memory.api.options import Home
-from kimi_memory.cli.shared import open_memory, say, show_result, translate, user_plugins
+from kimi_memory.cli.shared import (
+    open_memory,
+    say,
+    show_result,
+    translate,
+    user_plugins,
+)
 from kimi_memory.cluster.reaching import name_silent_engine
 from kimi_memory.domain.agent_run import Grant, Limits
 from kimi_memory.domain.ids import new_id, stamp

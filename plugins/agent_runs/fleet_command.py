@@ -11,7 +11,14 @@ from pathlib import Path
 
 from kimi_memory import Opening
 from kimi_memory.api.options import Home, user_host
-from kimi_memory.cli.shared import find_person, on_terminal, say, show_note, show_result, translate
+from kimi_memory.cli.shared import (
+    find_person,
+    on_terminal,
+    say,
+    show_note,
+    show_result,
+    translate,
+)
 from kimi_memory.cluster.fleet import consolidate_unit, find_memories, run_fleet
 from kimi_memory.cluster.membership import Cluster
 from kimi_memory.cluster.reaching import name_silent_engine

@@ -10,7 +10,13 @@ from importlib import import_module
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.cli.shared import count_columns, find_memory, pad, say, show_result
+from kimi_memory.cli.shared import (
+    count_columns,
+    find_memory,
+    pad,
+    say,
+    show_result,
+)
 from kimi_memory.cluster.fleet import find_memories
 from kimi_memory.domain.agent_run import Usage
 from kimi_memory.errors import UsageError

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.log import Screen
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.nlp.basic.safe_text import injected
 from kimi_memory.operations.foreign_stores import Skipped, Stored, read_store
 

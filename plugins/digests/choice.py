@@ -77,7 +77,7 @@ def _fill_lines(bits: list[Bit], sort: str, room: int) -> Iterable[list[Bit]]:
     texts = set[str]()
     for bit in _rank_errands(ranked) if sort == "work" else ranked:
         line = kept.get(bit.exchange, [])
-        # Joining two texts changes the estimate by three tokens at most (nlp/basic/lengths.py).
+        # Joining two texts changes the estimate by three tokens at most (nlp/basic/sentences.py).
         cost = estimate(bit.text) + 3
         # A heading stands once above all that is below it, so it is paid for once.
         if bit.is_account and (bit.text in texts or any(_says_same(bit, one) for one in line)):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Card
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

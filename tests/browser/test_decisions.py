@@ -15,7 +15,7 @@ from fakes.browsing import follow, opening, sit_down, stop_clock
 from fakes.served import Served, serving
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Create
+from kimi_memory.domain.job import Create
 from kimi_memory.domain.note import Card, CardType, Note, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.formats import codec

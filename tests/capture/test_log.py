@@ -13,8 +13,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.log import Said, SessionLog, Views, fits_window
-from kimi_memory.config import MARKER
-from kimi_memory.domain.memory_tables import CaptureTable
+from kimi_memory.config import MARKER, CaptureTable
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions

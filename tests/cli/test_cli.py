@@ -19,7 +19,7 @@ from kimi_memory import __version__
 from kimi_memory.cli import COMMANDS, _from_plugins, parser, run
 from kimi_memory.cli.command_table import GROUPS
 from kimi_memory.cli.command_tree import build_tree
-from kimi_memory.cli.terminal import count_columns as columns
+from kimi_memory.cli.shared import count_columns as columns
 from kimi_memory.formats.chinese import read_chinese
 from tests.cli.answers import answer
 

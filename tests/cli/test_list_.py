@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
-from kimi_memory.cli.terminal import count_columns
+from kimi_memory.cli.shared import count_columns
 from tests.cli.answers import answer
 
 

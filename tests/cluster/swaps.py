@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from kimi_memory import Memory
 from kimi_memory.cluster import Cluster
-from kimi_memory.domain.change import Actor, Create, Update, digest
+from kimi_memory.domain.job import Actor, Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, NotPrimaryError, ReadOnlyError
 from tests.cluster.nodes import Node, die_at_a_step, opening_of
 

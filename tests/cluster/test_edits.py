@@ -11,7 +11,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.cluster.proposals import Proposer, take_proposals
 from kimi_memory.cluster.registry import Registry
-from kimi_memory.domain.change import Actor, Create, Update, digest
+from kimi_memory.domain.job import Actor, Create, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.store.edits_aside import find_aside
 from tests.cluster.test_kept import exchange

@@ -11,7 +11,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.cli import run
 from kimi_memory.cluster import Cluster
-from kimi_memory.domain.change import Actor, Create, Delete, Move, Update, digest
+from kimi_memory.domain.job import Actor, Create, Delete, Move, Update, digest
 from kimi_memory.errors import NotPrimaryError, UsageError
 from kimi_memory.store.files.paths import TIERS, is_own
 from kimi_memory.store.partial import is_in_part

@@ -12,8 +12,8 @@ from kimi_memory.plugins.log_folder import FolderLog
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cluster.checking import check_log
-from kimi_memory.domain.change import Actor, Create
 from kimi_memory.domain.change_log import Fenced
+from kimi_memory.domain.job import Actor, Create
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, NotPrimaryError
 from kimi_memory.hooks.host import Host

@@ -6,7 +6,7 @@ import pytest
 
 from kimi_memory.domain.brief import Point, Section, choose, rank_of, section_of
 from kimi_memory.domain.note import CardType
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 
 LONG = "It has seven doors, and the key of each of them hangs behind the next one"
 

@@ -63,7 +63,7 @@ TIDY = '''"""Tidying: notes in the inbox are dropped."""
 
 from __future__ import annotations
 
-from kimi_memory.domain.change import Delete, digest
+from kimi_memory.domain.job import Delete, digest
 from kimi_memory.domain.job import Plan, digest_of
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.store.notes.notes import Shelf

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory.domain.tombstone import Tombstone, Tombstones, hash_of
-from kimi_memory.nlp.basic.characters import bare, normalise
+from kimi_memory.nlp.basic.patterns import bare, normalise
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
 ZH, EN = "我的牙医是奥斯陆的陈医生。", "My dentist is Doctor Abernathy in Oslo."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.job import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.store import Store
 

@@ -70,7 +70,7 @@ MUTANTS = {
         "tests/operations/test_sync_remotes.py::test_a_history_that_was_replaced_is_not_taken",
     ),
     "copy id ignored": Mutant(
-        "kimi_memory.api.services.Parts", "copy_id", lambda _: "",
+        "kimi_memory.api.options.Parts", "copy_id", lambda _: "",
         "tests/test_copies.py::"
         "test_two_copies_that_remembered_on_one_day_are_joined_by_a_plain_pull",
     ),

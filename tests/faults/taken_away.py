@@ -7,7 +7,7 @@ import os
 import pytest
 
 from kimi_memory.capture import ingest, log
-from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.log import Screen
 from kimi_memory.domain.note import Quote
 from kimi_memory.formats import job_file
 from kimi_memory.index import manifest
@@ -21,7 +21,7 @@ GUARDS = {
     "jobs run once": lambda patch: patch.setattr(job_file, "job_id", lambda *_: "none"),
     "secrets are masked": lambda patch: patch.setattr(Screen, "mask", lambda _, text: (text, 0)),
     "recalled blocks are removed": lambda patch: patch.setattr(
-        "kimi_memory.capture.screen.strip_injected", lambda text: text
+        "kimi_memory.capture.log.strip_injected", lambda text: text
     ),
     "turns are stored once": lambda patch: patch.setattr(
         ingest, "_turn_identity", lambda *_: object.__new__(object)

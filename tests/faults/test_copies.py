@@ -15,8 +15,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.formats.jsonl import has_marks
 from kimi_memory.jobs.forget import Forget
-from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Create
+from kimi_memory.domain.job import Create
 from kimi_memory.errors import DiskError, KimiMemoryError, ReadOnlyError
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Create, Update, digest
+from kimi_memory.domain.job import Create, Update, digest
 from kimi_memory.formats.jsonl import is_whole, seal, unseal
 from kimi_memory.store.store import Store
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, files, leftovers, prepare

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Create, Update, digest
+from kimi_memory.domain.job import Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, KimiMemoryError, StoreError, UnsafePathError
 from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.store.files import locks, paths
 from kimi_memory.store.files import tree as trees
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal import append_log, commit_files, journal, plan
+from kimi_memory.store.wal import commit_files, journal, records
 from kimi_memory.store.wal import transaction as txns
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, NEW, OLD, files, leftovers, prepare
 from tests.faults.disks import EndingDisk, FailingDisk, Gone, MeddlingDisk
@@ -280,14 +280,14 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     "no O_EXCL": (race_create, Disk, "rename_noreplace", Disk.rename),
     "no exchange": (race_update, Disk, "exchange", Disk.rename),
     "no exchange verify": (race_place, commit_files.Placer, "_swap_until_expected", _swap_once),
-    "no CAS check": (stale_update, plan, "_expect_content", lambda *_: 0o600),
+    "no CAS check": (stale_update, commit_files, "_expect_content", lambda *_: 0o600),
     "no undo re-hash": (
         late_editor,
-        plan.Keeper,
+        commit_files.Keeper,
         "_drop_preimage",
         lambda self, place: self._tree.disk.unlink(place.name, place.folder) or [],
     ),
-    "no torn-tail cut": (torn_tail, append_log, "is_torn", lambda *_: False),
+    "no torn-tail cut": (torn_tail, records, "is_torn", lambda *_: False),
     "no lock": (counting, Disk, "perform", _no_flock),
     "no nlink check": (
         second_name,

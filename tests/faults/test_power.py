@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Create
+from kimi_memory.domain.job import Create
 from kimi_memory.store.store import Store
 from tests.faults.acts import ACTS, BEFORE, KEY, ME, files, leftovers, prepare
 from tests.faults.disks import ForgettingDisk

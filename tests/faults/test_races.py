@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor, Create, Update, digest
+from kimi_memory.domain.job import Actor, Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, NotFoundError
 from kimi_memory.formats.jsonl import is_whole, seal, unseal
 from kimi_memory.store.files.disk import Disk

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
-from kimi_memory.domain.change import Create, Update, digest
+from kimi_memory.domain.job import Create, Update, digest
 from kimi_memory.errors import DiskError, KimiMemoryError, ReadOnlyError
 from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import Disk

@@ -10,9 +10,8 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.change import Effect
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Job, Op, Operation, Spent
+from kimi_memory.domain.job import Effect, Job, Op, Operation, Spent
 from kimi_memory.domain.note import Card, Link, LinkRel, Note, Quote, Rel, Source
 from kimi_memory.domain.pages import (
     Agent,
@@ -173,7 +172,7 @@ def _notes(kind: type[N], **known: st.SearchStrategy) -> st.SearchStrategy[N]:
     """
     start = datetime(2026, 2, 27, tzinfo=UTC)
     known["id"] = words().map(lambda seed: derived_id(kind.kind, start, repr(seed)))
-    return st.builds(kind, **_fields(kind, known)).map(codec.clean)
+    return st.builds(kind, **_fields(kind, known)).map(codec.clean_note)
 
 
 def scopes() -> st.SearchStrategy[str]:

@@ -46,7 +46,7 @@ def test_any_new_value_is_taken_and_words_of_a_person_stay(kind, newline):
     @examples(6)
     @given(KINDS[kind], st.sampled_from([{}, {"tags": ("a",)}]))
     def law(new, more):
-        new = codec.clean(replace(new, id=old.id, **more))
+        new = codec.clean_note(replace(new, id=old.id, **more))
         result = codec.patch(text, old, new, "x.md")
         assert codec.parse(result, "x.md") == new
         assert result.count("KEEP") >= text.count("KEEP")

@@ -250,4 +250,4 @@ def test_a_key_of_a_card_is_cleaned_to_one_line(name: str) -> None:
     card = Card(
         id="card-1", created=AT, updated=AT, title="T", type=CardType.FACT, key="k", value="v"
     )
-    assert "\n" not in getattr(codec.clean(replace(card, **{name: "one\n two"})), name)
+    assert "\n" not in getattr(codec.clean_note(replace(card, **{name: "one\n two"})), name)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec, frontmatter, frontmatter_yaml
 from kimi_memory.formats.frontmatter import decode, read
-from kimi_memory.formats.scalar import entry, one_line, same
+from kimi_memory.nlp.basic.safe_text import entry, one_line, same
 from tests.formats.strategies import cards, examples, words
 
 _NAMES = st.sampled_from(["a", "b", "c", "键", "d-e", "a b", "1", "?", "- x", "~"])

@@ -10,7 +10,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import read
 from kimi_memory.formats.frontmatter_patch import patch_values
-from kimi_memory.formats.scalar import one_line
+from kimi_memory.nlp.basic.safe_text import one_line
 from tests.formats.strategies import cards, examples, words
 
 PAGE = """---

@@ -11,8 +11,7 @@ from typing import Any, get_args
 
 import pytest
 
-from kimi_memory.domain.change import Effect
-from kimi_memory.domain.job import Job, JobReport, Op, Operation, Spent
+from kimi_memory.domain.job import Effect, Job, JobReport, Op, Operation, Spent
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.formats.json_values import _field_types, plain, revive, schema

@@ -14,8 +14,7 @@ from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import jsonl
-from kimi_memory.formats.jsonl import is_whole, seal, unseal
-from kimi_memory.formats.session_page import view_json
+from kimi_memory.formats.jsonl import is_whole, seal, unseal, view_json
 from tests.formats.strategies import examples, tombstones, transcripts, turns
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)

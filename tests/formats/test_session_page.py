@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats.frontmatter import read
-from kimi_memory.formats.scalar import clean
 from kimi_memory.formats.session_page import transcript_markdown
+from kimi_memory.nlp.basic.safe_text import clean
 from tests.formats.strategies import examples, transcripts
 
 

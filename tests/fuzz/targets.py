@@ -18,7 +18,7 @@ from types import ModuleType
 from kimi_memory.plugins import NAMES as BUNDLED
 
 from kimi_memory.capture.ingest import from_bytes
-from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.log import Screen
 from kimi_memory.config import parse_settings, parse_user
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin, Role
@@ -37,10 +37,11 @@ from kimi_memory.formats.jsonl import (
     tombstone_of,
     turn_line,
     unseal,
+    view_json,
 )
-from kimi_memory.formats.session_page import transcript_markdown, view_json
+from kimi_memory.formats.session_page import transcript_markdown
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 from kimi_memory.nlp.basic.safe_text import PREFIX, fence, strip_injected
 from kimi_memory.nlp.basic.sentences import sentences, snippet
 from kimi_memory.nlp.dates.date_terms import date_words
@@ -97,7 +98,7 @@ def note(content: bytes) -> None:
     text = decode(content, "x.md")
     found = codec.parse(text, "x.md")
     assert codec.patch(text, found, found, "x.md") == text
-    tidy = codec.clean(found)
+    tidy = codec.clean_note(found)
     assert codec.parse(codec.render(tidy), "x.md") == tidy
 
 

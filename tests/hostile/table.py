@@ -45,7 +45,7 @@ GROUPS = (
     Group("kills of commands that write", ("tests/hostile/test_killed_commands.py",), "every_kill"),
     Group("orders to models, through 14 ways in", ("tests/test_poison.py",), "poison_becomes"),
     Group("texts that people paste, in two runs", ("tests/test_poison.py",), "pastes"),
-    Group("orders known as such, and plain talk", ("tests/nlp/rules/test_injection.py",)),
+    Group("orders known as such, and plain talk", ("tests/nlp/basic/test_safe_text_injection.py",)),
     Group("secrets that are masked", ("tests/hostile/test_screen.py",), "secrets", enough=0.97),
     Group("ordinary lines that are left alone", ("tests/hostile/test_screen.py",), "ordinary"),
     Group("doors with a secret in every field", ("tests/test_secrets.py",)),

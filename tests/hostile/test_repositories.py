@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, cli
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 
 pytestmark = pytest.mark.hostile
 COMMANDS = (

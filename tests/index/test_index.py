@@ -224,7 +224,7 @@ def test_progress_is_told_of_each_file(folder: Folder) -> None:
 
 
 def test_verify_finds_an_index_that_lies(folder: Folder) -> None:
-    from kimi_memory.index.generation import Shelf
+    from kimi_memory.index.stored import Shelf
 
     fill(folder)
     index = folder.index()

@@ -12,7 +12,7 @@ from folders import KEY, Folder, fill
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest
-from kimi_memory.index.generation import Shelf
+from kimi_memory.index.stored import Shelf
 
 INDEX = ".kimi/index"
 

@@ -18,8 +18,8 @@ from kimi_memory.index import columns, files
 from kimi_memory.index.index import Index
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.units import read_units
+from kimi_memory.recall.bm25 import K1, B
 from kimi_memory.recall.ranking import candidates
-from kimi_memory.recall.wand import K1, B
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

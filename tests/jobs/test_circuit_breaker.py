@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Actor
-from kimi_memory.domain.job import JobReport, Plan
+from kimi_memory.domain.job import Actor, JobReport, Plan
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import GateError, UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker

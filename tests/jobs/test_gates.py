@@ -10,15 +10,13 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.config import GatesTable
-from kimi_memory.domain.change import Actor, Create, Update, digest
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import Op, Plan, Spent, Step
+from kimi_memory.domain.job import Actor, Create, Op, Plan, Spent, Step, Update, digest
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Status
 from kimi_memory.domain.pages import Project
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import GateError
-from kimi_memory.jobs.gates import DraftGate, JobGates, content_of, story_of
-from kimi_memory.jobs.tombstone_gate import WHY
+from kimi_memory.jobs.gates import WHY, DraftGate, JobGates, content_of, story_of
 from tests.jobs.notes import NOW as TODAY
 from tests.jobs.notes import card, days_ago, put
 

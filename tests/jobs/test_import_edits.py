@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import UsageError

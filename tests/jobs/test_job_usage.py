@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Create
-from kimi_memory.domain.job import JobReport, Plan
+from kimi_memory.domain.job import Create, JobReport, Plan
 from kimi_memory.domain.prompt import Reply
 from kimi_memory.llm.usage import running
 from kimi_memory.store.notes.notes import Shelf

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.cli.terminal import say_finding
+from kimi_memory.cli.shared import say_finding
 from kimi_memory.domain.session import Role
 from kimi_memory.jobs.losing_versions import find_losing
 from kimi_memory.operations.doctor import doctor, fix

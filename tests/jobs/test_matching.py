@@ -9,8 +9,7 @@ from pathlib import Path
 from kimi_memory import Memory
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Quote
-from kimi_memory.jobs.matching import MOST, Matching
-from kimi_memory.jobs.new_cards import new_card
+from kimi_memory.jobs.matching import MOST, Matching, new_card
 from kimi_memory.store.notes.notes import Shelf
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

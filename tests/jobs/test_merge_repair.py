@@ -13,8 +13,8 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
 from kimi_memory.errors import HistoryError
+from kimi_memory.formats.jsonl import has_marks
 from kimi_memory.jobs.merge_repair import MergeRepair
-from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.operations.doctor import doctor, fix
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
 from kimi_memory.operations.open_questions import waiting_files

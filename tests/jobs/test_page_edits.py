@@ -8,7 +8,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.brief import Section
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.domain.note import CardType, Origin, Status
 from kimi_memory.formats.codec import patch
 from kimi_memory.formats.page_lines import BRIEF_TITLES, is_generated

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Change, Create, Delete, Update, digest
+from kimi_memory.domain.job import Change, Create, Delete, Update, digest
 from kimi_memory.domain.note import Card, CardType, Lang, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.formats.page_lines import is_generated, read_page

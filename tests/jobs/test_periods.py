@@ -13,8 +13,8 @@ from kimi_memory.domain.job import DayView, Op, Step
 from kimi_memory.domain.note import EventType, Link, LinkRel, Role, Status
 from kimi_memory.domain.pages import Day, Identity, Project, Proposal
 from kimi_memory.formats import codec
-from kimi_memory.store.files import cache_files
-from kimi_memory.store.notes.file_cache import FILE
+from kimi_memory.store.files import disk
+from kimi_memory.store.notes.note_index import FILE
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 from tests.jobs.notes import card, event, put
@@ -160,7 +160,7 @@ def test_a_finished_project_moves_to_the_archive_and_back_by_undo(lived: Memory)
 
 
 def _update(path: str, old: str, new: str):
-    from kimi_memory.domain.change import Update, digest
+    from kimi_memory.domain.job import Update, digest
 
     return Update(path, digest(old.encode()), new.encode())
 
@@ -204,7 +204,7 @@ def test_settings_decide_what_is_important_and_what_is_stale(
 def test_jobs_do_the_same_with_and_without_what_they_kept(
     tmp_path: Path, opening: Opening, clock, monkeypatch: pytest.MonkeyPatch, meddle: str
 ) -> None:
-    monkeypatch.setattr(cache_files, "_FEW", 0)
+    monkeypatch.setattr(disk, "_FEW", 0)
     start, trees = clock.now, []
     for name in ("kept", meddle):
         clock.set(start)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.domain.tombstone import hash_of

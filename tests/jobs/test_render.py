@@ -7,8 +7,8 @@ import re
 import pytest
 
 from kimi_memory import hookimpl
-from kimi_memory.capture.screen import MASK, Screen
-from kimi_memory.domain.change import Create
+from kimi_memory.capture.log import MASK, Screen
+from kimi_memory.domain.job import Create
 from kimi_memory.domain.note import Card, Note, Quote, Source
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.screen import Span

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Create, Update, digest
+from kimi_memory.domain.job import Create, Update, digest
 from kimi_memory.domain.note import Card, Origin, Rel, Role, Status
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.formats.codec import patch

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Create
 from kimi_memory.domain.health import Severity
-from kimi_memory.domain.job import JobReport, Plan, Spent
+from kimi_memory.domain.job import Create, JobReport, Plan, Spent
 from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.errors import GateError, NotFoundError
 from kimi_memory.jobs import runner

@@ -12,9 +12,9 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.jobs.gates import TombstoneGate
 from kimi_memory.jobs.resolve_conflict import conflicts
 from kimi_memory.jobs.settle import Brought, Settle
-from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.open_questions import waiting_files

@@ -13,7 +13,7 @@ from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role, S
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.correct import CardFields, Correct
 from kimi_memory.jobs.strength import graded, with_chat_doubt, with_doubt, with_holder, with_odds
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 

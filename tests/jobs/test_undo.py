@@ -11,16 +11,14 @@ from datetime import UTC, date, datetime
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Update, digest
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import JobReport, Update, digest
 from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.domain.pages import Project, Todo
 from kimi_memory.errors import GateError, HistoryError, NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_lines import BLANK, is_generated, sign_of, signed
-from kimi_memory.jobs.overview import PAGE
-from kimi_memory.jobs.pages import is_page
+from kimi_memory.jobs.pages import PAGE, is_page
 from kimi_memory.jobs.undo import take_back
 from kimi_memory.operations.undo_many import undo_day
 from kimi_memory.store.notes.notes import Shelf

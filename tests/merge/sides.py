@@ -25,7 +25,7 @@ def changed(draw: st.DrawFn, base: Note) -> Note:
     for name, value in new.items():
         if isinstance(value, tuple) and draw(st.booleans()):
             new[name] = (*getattr(base, name), *value)
-    return single_links(codec.clean(replace(base, **new)))
+    return single_links(codec.clean_note(replace(base, **new)))
 
 
 def single_links(note: Note) -> Note:

@@ -23,7 +23,7 @@ def merged(base: str | None, ours: str, theirs: str) -> MergedText:
     note = merge_notes(old and old.note, sides[0].note, sides[1].note).note
     found = merge_note_texts(old, sides[0], sides[1], note, PATH)
     assert found == merge_note_texts(old, sides[1], sides[0], note, PATH)
-    assert codec.parse(found.text, PATH) == codec.clean(note)
+    assert codec.parse(found.text, PATH) == codec.clean_note(note)
     return found
 
 

@@ -19,10 +19,14 @@ from kimi_memory.domain.pages import Agent, Day, Event, Identity, Project, Propo
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats import codec
 from kimi_memory.formats.job_file import job_json
-from kimi_memory.formats.jsonl import read_transcript_lines, seal, tombstone_line
+from kimi_memory.formats.jsonl import (
+    has_marks,
+    read_transcript_lines,
+    seal,
+    tombstone_line,
+    view_json,
+)
 from kimi_memory.formats.page_lines import signed
-from kimi_memory.formats.session_page import view_json
-from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.merge.trees import Joined, join
 from tests.formats.strategies import examples
 from tests.merge.sides import card_forks, forks

@@ -12,6 +12,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.domain.sync import SyncOptions
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.purge import Doomed
@@ -150,14 +151,14 @@ def test_what_all_copies_have_need_not_be_dropped(
     folder.mkdir()
     memory.remember("Ann likes tea.", key="ann.drink")
     other, base = clone("b"), memory.history.head()
-    assert meet_in_folder(memory, folder, since="HEAD").sent == ()
+    assert meet_in_folder(memory, folder, SyncOptions(since="HEAD")).sent == ()
     memory.remember("Bob likes coffee.", key="bob.drink")
-    [path] = meet_in_folder(memory, folder, since=base).sent
+    [path] = meet_in_folder(memory, folder, SyncOptions(since=base)).sent
     assert read_bundle(path).manifest.base == base
-    assert len(meet_in_folder(other, folder, since=base).merged) == 1
+    assert len(meet_in_folder(other, folder, SyncOptions(since=base)).merged) == 1
     assert "coffee" in values(other, "what does Bob like?")
     memory.remember("Cleo likes water.", key="cleo.drink")
-    [later] = meet_in_folder(memory, folder, since=base).sent
+    [later] = meet_in_folder(memory, folder, SyncOptions(since=base)).sent
     assert read_bundle(later).manifest.base[:12] == path.name[7:19], "no gap, and nothing twice"
     assert errors(other) == []
     # What is lost there cannot be built upon: the next one is whole unless somebody says again.

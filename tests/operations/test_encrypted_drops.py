@@ -11,6 +11,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.cli import run
+from kimi_memory.domain.sync import SyncOptions
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.purge import Doomed
 from kimi_memory.operations.drop_folders import meet_in_folder
@@ -68,7 +69,7 @@ def test_copies_meet_through_bundles_that_only_their_keys_open(
     assert name.endswith(".bundle.age") and content.startswith(b"age-encryption.org/v1\n")
     assert list_remotes(desk)[0].recipients == (first, second)
     # Without a key nothing is taken, and the command that cures it is said.
-    [line] = meet_in_folder(laptop, drop, push=False).waiting
+    [line] = meet_in_folder(laptop, drop, SyncOptions(push=False)).waiting
     assert "is encrypted" in line and "--identity" in line
     add_remote(
         laptop, "stick", str(drop), drop=True, encryption=Encryption([first, second], theirs)
@@ -102,7 +103,7 @@ def test_what_lay_there_in_plain_or_for_others_is_replaced(
         sync_memory(desk)
         assert name in files(drop)
     add_remote(laptop, "stick", str(drop), drop=True, encryption=Encryption([first], own))
-    assert meet_in_folder(laptop, drop, push=False).merged
+    assert meet_in_folder(laptop, drop, SyncOptions(push=False)).merged
     # What `migrate` leaves in such a folder is encrypted as well.
     desk.remember("Ann likes tea.", key="ann.tea")
     link = drop.with_name("link")
@@ -120,7 +121,7 @@ def test_a_damaged_file_or_one_for_others_waits_and_takes_nothing(
     add_remote(desk, "stick", str(drop), drop=True, encryption=Encryption([first]))
     sync_memory(desk)
     add_remote(laptop, "stick", str(drop), drop=True, encryption=Encryption([first], stranger))
-    [line] = meet_in_folder(laptop, drop, push=False).waiting
+    [line] = meet_in_folder(laptop, drop, SyncOptions(push=False)).waiting
     assert "for another key" in line
     remove_remote(laptop, "stick")
     add_remote(laptop, "stick", str(drop), drop=True, encryption=Encryption([first], own))
@@ -130,7 +131,7 @@ def test_a_damaged_file_or_one_for_others_waits_and_takes_nothing(
     turned = whole[:40] + bytes([whole[40] ^ 1]) + whole[41:]
     for damaged in (whole[:-1], turned, b"x" + whole[1:]):
         path.write_bytes(damaged)
-        [line] = meet_in_folder(laptop, drop, push=False).waiting
+        [line] = meet_in_folder(laptop, drop, SyncOptions(push=False)).waiting
         assert "not arrived whole" in line or "is not what head.json" in line
     # A list that names another commit for it is not believed, though the bytes are those it says.
     path.write_bytes(whole)
@@ -138,10 +139,10 @@ def test_a_damaged_file_or_one_for_others_waits_and_takes_nothing(
     said = head.read_text(encoding="utf-8")
     tip = json.loads(said)["bundles"][0]["tip"]
     head.write_text(said.replace(f'"tip": "{tip}"', f'"tip": "{"0" * 40}"'), encoding="utf-8")
-    [line] = meet_in_folder(laptop, drop, push=False).waiting
+    [line] = meet_in_folder(laptop, drop, SyncOptions(push=False)).waiting
     assert "is not what head.json" in line
     head.write_text(said, encoding="utf-8")
-    assert meet_in_folder(laptop, drop, push=False).merged
+    assert meet_in_folder(laptop, drop, SyncOptions(push=False)).merged
 
 
 def test_a_purge_is_followed_from_an_encrypted_bundle(

@@ -15,9 +15,9 @@ from kimi_memory.plugins.compaction.compact_chat import compact
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Create
 from kimi_memory.domain.compaction import Limits, Message
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import Create
 from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.screen import TranscriptFile

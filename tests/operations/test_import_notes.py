@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query

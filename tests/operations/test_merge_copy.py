@@ -14,14 +14,14 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cli import run
-from kimi_memory.cli.merge import print_report
+from kimi_memory.cli.merge import format_report
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.formats import codec
+from kimi_memory.formats.jsonl import has_marks
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.purge import Doomed
-from kimi_memory.merge.line_merges import has_marks
 from kimi_memory.operations.bundles import export_bundle
 from kimi_memory.operations.forget import purge
 from kimi_memory.operations.merge_copy import continue_merge, merge_copy
@@ -74,9 +74,7 @@ def test_what_both_copies_remembered_is_in_both_after_two_merges(
             assert words in values(one, words)
 
 
-def test_a_clock_that_is_ahead_is_said(
-    memory: Memory, clone: Clone, clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_clock_that_is_ahead_is_said(memory: Memory, clone: Clone, clock: Clock) -> None:
     other = clone("b")
     clock.move(days=3)
     other.remember("Bob likes coffee.", key="bob.coffee")
@@ -86,8 +84,7 @@ def test_a_clock_that_is_ahead_is_said(
     clock.move(days=-3)
     report = merge_copy(memory, str(other.root), dry_run=True)
     assert report.ahead_until == clock() + timedelta(days=3)
-    print_report(report, dry_run=True)
-    assert "ahead of the clock here" in capsys.readouterr().out
+    assert "ahead of the clock here" in "".join(format_report(report, dry_run=True))
 
 
 def test_two_machines_that_merge_the_same_commits_make_the_same_one(

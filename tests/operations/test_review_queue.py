@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Actor, Create
+from kimi_memory.domain.job import Actor, Create
 from kimi_memory.domain.note import Card, Origin, Role, Status
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.domain.pages import Identity, Proposal

@@ -1,7 +1,7 @@
 """Session files that git joined are split, and evidence follows its words."""
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.operations.session_evidence import split_sessions
 from kimi_memory.store.notes.sessions import parts_of
 

@@ -21,7 +21,7 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.cli import run
-from kimi_memory.cli.sync import _print_report
+from kimi_memory.cli.sync import _format_report
 from kimi_memory.errors import (
     DivergedError,
     GateError,
@@ -707,9 +707,7 @@ def test_how_the_last_sync_went_is_seen_later(
     assert not [one for one in doctor(desk) if one.check == "remotes"]
 
 
-def test_a_sync_says_how_far_a_remote_lags(
-    desk: Memory, clone: Clone, clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sync_says_how_far_a_remote_lags(desk: Memory, clone: Clone, clock: Clock) -> None:
     laptop = clone("laptop")
     assert sync(desk).lag_ms == sync(laptop).lag_ms == 0
     laptop.remember("Cleo likes water.", key="cleo.drink")
@@ -719,6 +717,5 @@ def test_a_sync_says_how_far_a_remote_lags(
     assert report.lag_ms is not None and 90 <= report.lag_ms / 60_000 < 91
     assert report.lag_ms == list_remotes(laptop)[0].lag_ms
     laptop.batch.flush()
-    _print_report(report, dry_run=False)
-    assert "· lag 1.5 h" in capsys.readouterr().out
+    assert "· lag 1.5 h" in "".join(_format_report(report, dry_run=False))
     assert sync(laptop).lag_ms == 0

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.operations.usage_records import read_receipts
 from kimi_memory.operations.usage_report import MOST_DAYS, usage
 

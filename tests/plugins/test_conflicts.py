@@ -13,7 +13,7 @@ from kimi_memory.plugins.conflicts import judge_conflict
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote
-from kimi_memory.nlp.basic.characters import fold_case, language_of
+from kimi_memory.nlp.basic.patterns import fold_case, language_of
 from kimi_memory.nlp.rules import cues
 
 THEN = datetime(2026, 2, 25, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
 ROLES = {"user": Role.USER, "agent": Role.ASSISTANT, "tool": Role.TOOL}

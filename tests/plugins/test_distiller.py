@@ -18,7 +18,7 @@ from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, EventType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 
 AT = datetime(2026, 2, 25, 12, tzinfo=UTC)
 STARTER = Path(__file__).parents[2] / "templates" / "starter" / "transcripts"

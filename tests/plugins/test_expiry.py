@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.formats.codec import patch

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kimi_memory.plugins import markdown
 
 from kimi_memory.domain.search_types import Chunk, ChunkSizes
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 
 MAX_TOKENS = ChunkSizes().max_tokens
 CODE_TOKENS = markdown.CODE * MAX_TOKENS

@@ -15,8 +15,7 @@ from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
-from kimi_memory.formats.jsonl import end_line, session_line, state_line, turn_line
-from kimi_memory.formats.session_page import view_json
+from kimi_memory.formats.jsonl import end_line, session_line, state_line, turn_line, view_json
 
 AT = datetime(2026, 3, 1, 10, tzinfo=UTC)
 SESSION = Session("s-1", AT, agent="kimi", project="商城", host="cli")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.recall.budget import _Choice, choose
 from kimi_memory.recall.render import Line, shown
 

@@ -13,8 +13,8 @@ from kimi_memory.domain.note import CardType, Lang, Status
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity, Project, Todo
 from kimi_memory.domain.search_types import Context
 from kimi_memory.formats.codec import render
-from kimi_memory.formats.templates import fill
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.formats.page_lines import fill
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.recall.context import build
 from kimi_memory.recall.request import Request
 

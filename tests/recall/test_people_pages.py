@@ -7,7 +7,7 @@ import pytest
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.errors import NotFoundError
-from kimi_memory.formats.templates import fill
+from kimi_memory.formats.page_lines import fill
 from kimi_memory.recall.people_pages import people_lines, written_lines
 
 SEED = """# USER.md - User Profile

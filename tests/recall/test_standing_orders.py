@@ -10,7 +10,7 @@ from folders import NOW, Folder
 
 from kimi_memory.domain.note import CardType, Origin, Quote, Source, Status
 from kimi_memory.domain.search_types import Context
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.recall.context import build
 from kimi_memory.recall.render import Section
 from kimi_memory.recall.request import Request

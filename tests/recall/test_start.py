@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.job import Update, digest
 from kimi_memory.domain.note import CardType, Origin
 from kimi_memory.domain.pages import DigestLine, Identity, Part, Project, Todo
 from kimi_memory.formats.codec import patch
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.store.notes.notes import Shelf
 from tests.store.notes.test_known import AT, card, keep, line
 from tests.store.notes.test_known import digest as page_of

@@ -12,7 +12,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.brief import MOST
-from kimi_memory.domain.change import Append
+from kimi_memory.domain.job import Append
 from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Quote, Source, Status
 from kimi_memory.domain.pages import Part, Project, Todo
 from kimi_memory.domain.search_types import Context
@@ -20,7 +20,7 @@ from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.codec import place, render
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.index import manifest as manifests
-from kimi_memory.index.generation import Shelf as Generations
+from kimi_memory.index.stored import Shelf as Generations
 from kimi_memory.recall import start
 from kimi_memory.store.files.paths import TOMBSTONES
 from tests.opened_files import opened_files

@@ -25,7 +25,7 @@ async def first(scope: Any, receive: Any, send: Any) -> None:
 
 
 def test_each_memory_is_asked_by_its_name_and_with_its_own_token(tmp_path: Path) -> None:
-    from kimi_memory.server.many import Folder, Many
+    from kimi_memory.server.many import Many
 
     home = Home(tmp_path / "config", tmp_path / "state")
     opening = Opening(home=home, background=False)
@@ -43,7 +43,7 @@ def test_each_memory_is_asked_by_its_name_and_with_its_own_token(tmp_path: Path)
     serving = Serving(root=tmp_path / "all" / "shop", home=home)
 
     async def ask() -> None:
-        many = Many(first, serving, Folder(tmp_path / "all"), asyncio.Event(), most=2)
+        many = Many(first, serving, tmp_path / "all", asyncio.Event(), most=2)
         transport = httpx.ASGITransport(app=many)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             asked = {"query": "哪天部署？"}

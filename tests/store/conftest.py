@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.store.store import Store
 
 KEY = b"a key of this machine"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.deployment import Deployment, write_deployment
 from kimi_memory.store.files.paths import RECEIPTS

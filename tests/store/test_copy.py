@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Create
+from kimi_memory.domain.job import Create
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.store.copy import (
     checkpoint,
@@ -21,7 +21,7 @@ from kimi_memory.store.copy import (
     note_copy,
     other_copies,
 )
-from kimi_memory.store.files import ownership
+from kimi_memory.store.files import locks
 from kimi_memory.store.store import Store
 from tests.store.conftest import KEY
 
@@ -51,8 +51,8 @@ def test_a_folder_that_was_copied_is_another(store, folder, tmp_path):
 
 def test_on_another_machine_it_is_another(store, monkeypatch, tmp_path):
     own = copy_id(store)
-    monkeypatch.setattr(ownership, "Path", lambda path: tmp_path / "none")
-    monkeypatch.setattr(ownership.platform, "node", lambda: "another machine")
+    monkeypatch.setattr(locks, "Path", lambda path: tmp_path / "none")
+    monkeypatch.setattr(locks.platform, "node", lambda: "another machine")
     assert copy_id(store) != own
 
 

@@ -16,8 +16,8 @@ from kimi_memory.plugins.log_folder import FolderLog
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cluster.checking import check_log
-from kimi_memory.domain.change import Actor, Create, Delete, Move, Update, digest
 from kimi_memory.domain.change_log import ChangeLog, Fenced, Taken, Unreachable
+from kimi_memory.domain.job import Actor, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import (
     DiskError,

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.change import (
+from kimi_memory.domain.ids import utcnow
+from kimi_memory.domain.job import (
     Actor,
     Append,
     Create,
@@ -23,7 +24,6 @@ from kimi_memory.domain.change import (
     Update,
     digest,
 )
-from kimi_memory.domain.ids import utcnow
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DiskError,

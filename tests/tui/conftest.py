@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.hooks.host import Host
 from kimi_memory.tui.panel import Panel

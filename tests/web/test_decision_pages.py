@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fakes.pages import Pages, Reader
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Card, CardType, Origin, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.formats.codec import render

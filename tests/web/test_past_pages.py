@@ -6,7 +6,7 @@ import re
 
 from fakes.pages import Pages, Reader
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 
 
 def test_a_note_shows_every_state_it_had(fresh: Pages) -> None:

@@ -19,12 +19,11 @@ from kimi_memory.domain.pages import DigestLine
 from kimi_memory.domain.session import Transcript
 from kimi_memory.llm.proposals.passage import Passage, is_heard, names_of, own_words
 from kimi_memory.llm.proposals.proposal import Proposal
-from kimi_memory.nlp.basic.characters import fold_case, language_of, normalise
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, language_of, normalise, regex
 from kimi_memory.nlp.basic.quotes import find_quote
+from kimi_memory.nlp.basic.safe_text import gives_orders
 from kimi_memory.nlp.rules import cues, grounding
 from kimi_memory.nlp.rules.changed_later import Changes
-from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.nlp.rules.offers import assents, offers_in, picked
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import specific_words, traits_of

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import HAN, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, regex, simplify
 from kimi_memory.nlp.basic.sentences import Span
 
 SHORTEST = 4

@@ -15,8 +15,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from kimi_memory.nlp.basic.characters import HAN, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, regex, simplify
 
 BUCKETS = 1 << 15
 """N-grams are counted by their hash in so many places."""

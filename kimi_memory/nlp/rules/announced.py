@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.credentials import (
-    has_digit,
     is_drawn,
     is_drawn_token,
     is_password_with_digit,
@@ -21,6 +20,7 @@ from kimi_memory.nlp.rules.credentials import (
     is_told,
 )
 from kimi_memory.nlp.rules.private_numbers import is_lock_number
+from kimi_memory.nlp.rules.secret_words import has_digit
 
 Place = tuple[int, int]
 

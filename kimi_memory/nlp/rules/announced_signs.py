@@ -82,7 +82,7 @@ class Candidate(NamedTuple):
     sort: str
     """How it was found: a run of signs, between quotes, a number, words."""
     looks: Sequence[str] = ()
-    """See `kimi_memory.nlp.rules.value_looks`."""
+    """See `kimi_memory.nlp.rules.secret_words`."""
 
 
 def signs_of_label(text: str, label: Label) -> Iterator[str]:

@@ -28,10 +28,8 @@ from kimi_memory.nlp.rules.announced_signs import (
     signs_of_value,
 )
 from kimi_memory.nlp.rules.credentials import ENDS as GOES_ON
-from kimi_memory.nlp.rules.credentials import has_digit
 from kimi_memory.nlp.rules.private_numbers import tells_of_programs
-from kimi_memory.nlp.rules.secret_words import family_of
-from kimi_memory.nlp.rules.value_looks import is_fingerprint, looks_of
+from kimi_memory.nlp.rules.secret_words import family_of, has_digit, is_fingerprint, looks_of
 
 Place = tuple[int, int]
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.characters import language_of, simplify
-from kimi_memory.nlp.basic.patterns import rule
+from kimi_memory.nlp.basic.patterns import language_of, rule, simplify
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.subjects import ME, Subject
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import fold_case
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, regex
 
 # Chinese words by the English one; what stands for the same is one entry.
 _WORDS = """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import language_of
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.odds import best_odds_of
 from kimi_memory.nlp.rules.salience import traits_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import keep_results
+from kimi_memory.nlp.basic.patterns import keep_results, language_of
 from kimi_memory.nlp.rules.framing import asks_to_be_called, orders_for_always
 from kimi_memory.nlp.rules.own_clauses import own_clauses
 from kimi_memory.nlp.rules.salience import traits_of

@@ -13,8 +13,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import HAN, fold_case, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, fold_case, regex, simplify
 from kimi_memory.nlp.dates.date_terms import found_dates
 from kimi_memory.nlp.dates.vocabulary import number
 from kimi_memory.nlp.rules.cues import clean, split_reason

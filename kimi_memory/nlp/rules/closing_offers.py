@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.characters import letters_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import letters_of, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.offers import assents, proposal_in
 from kimi_memory.nlp.rules.reports import unfenced_lines

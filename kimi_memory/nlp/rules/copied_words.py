@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from kimi_memory.nlp.basic.characters import HAN, letters_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, letters_of, regex
 
 _HAN = regex(f"[{HAN}]")
 _THINKS = regex(

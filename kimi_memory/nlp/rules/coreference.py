@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.characters import language_of, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex, simplify
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.attributes import PERSONS, attribute_of

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.learned.letters import oddness_of
-from kimi_memory.nlp.rules.value_looks import is_fingerprint
+from kimi_memory.nlp.rules.secret_words import has_digit, is_fingerprint
 
 Check = Callable[[str, int, int], bool]
 """Judges what stands between two places of a text."""
@@ -24,7 +24,6 @@ _WORDS_AND_NUMBER = regex(
     r"[A-Za-z]{3,12}(?:[-_.][A-Za-z]{3,12}){1,4}[-_.]?\d{1,4}"
     r"|(?:[A-Z][a-z]{2,11}){2,4}\d{3,4}|[A-Za-z]{3,12}_\d{1,4}\S{1,8}"
 )
-_DIGIT = regex(r"\d")
 _QUOTES = "`'\"“”"
 _IDENTIFIER = regex(r"[A-Za-z_][A-Za-z_.:-]*[;,]?")
 _PIECES = regex(r"[A-Z]?[a-z]+|[A-Z]")
@@ -145,11 +144,6 @@ _ZH_STATUS = regex(
 def is_any(text: str, start: int, end: int) -> bool:
     """Accept what a pattern found: its surroundings are proof enough."""
     return True
-
-
-def has_digit(text: str, start: int, end: int) -> bool:
-    """Whether a digit stands in it."""
-    return _DIGIT.search(text, start, end) is not None
 
 
 def is_real(text: str, start: int, end: int) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.characters import fold_case
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, regex
 from kimi_memory.nlp.dates.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from kimi_memory.nlp.basic.characters import simplify
-from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex, simplify
 
 
 class Framing(Enum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.rules.odds import ANSWERS
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 

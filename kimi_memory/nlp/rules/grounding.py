@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import HAN, fold_case, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, fold_case, normalise, regex, simplify
 from kimi_memory.nlp.rules.amounts import amounts_in, is_among
 from kimi_memory.nlp.rules.cues import NEGATION
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from kimi_memory.nlp.basic.characters import simplify
-from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex, simplify
 
 # "When I ask about …", "for recipes, …", "in every code block". "For me, …" and "for now, …" open
 # a sentence about anything.

@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import normalise, regex, simplify
 
 _EN = """
 always/never  allow/forbid  allows/forbids  allowed/forbidden  allowed/prohibited  allowed/banned

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from kimi_memory.nlp.basic.lengths import estimate
 from kimi_memory.nlp.basic.patterns import keep_results, regex
-from kimi_memory.nlp.basic.sentences import Span
+from kimi_memory.nlp.basic.sentences import Span, estimate
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.question_leads import join_leads
 from kimi_memory.nlp.rules.salience import specific_words, traits_of

@@ -23,8 +23,8 @@ from kimi_memory.nlp.rules.documents import (
     find_signed,
 )
 from kimi_memory.nlp.rules.strip_code import indented_code, is_prose, printed, spoken_spans
+from kimi_memory.nlp.rules.subjects import standing
 from kimi_memory.nlp.rules.text_requests import Request, Where, find_request
-from kimi_memory.nlp.rules.updates import standing
 
 _RETURNS = regex(
     r"\s{0,3}(?:by the way|btw|p\.?s\.?(?=\W)|on (?:another|a (?:different|side|separate|personal)) (?:note|topic|subject)|side note|unrelated(?:ly)?|off[- ]topic"

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kimi_memory.nlp.basic.characters import fold_case
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import fold_case, regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.salience import traits_of

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.rules.credentials import has_digit, is_any
+from kimi_memory.nlp.rules.credentials import is_any
 from kimi_memory.nlp.rules.private_numbers import (
     is_account,
     is_address,
@@ -15,6 +15,7 @@ from kimi_memory.nlp.rules.private_numbers import (
     stands_alone,
 )
 from kimi_memory.nlp.rules.secret_rule import Rule, make_rule
+from kimi_memory.nlp.rules.secret_words import has_digit
 
 _DIGITS = "0 1 2 3 4 5 6 7 8 9"
 

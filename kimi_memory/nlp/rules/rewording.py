@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
 from kimi_memory.nlp.rules.clause_form import claim_words
 
 _FORMS = """

@@ -11,8 +11,7 @@ and encouragement), by figures and names, and by who it is about.
 from __future__ import annotations
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import HAN, fold_case
-from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.basic.patterns import HAN, fold_case, keep_results, regex
 
 
 def _word_set(text: str) -> frozenset[str]:

@@ -24,7 +24,6 @@ from kimi_memory.nlp.rules.announced import (
 )
 from kimi_memory.nlp.rules.announced_values import find_announced_values
 from kimi_memory.nlp.rules.credentials import (
-    has_digit,
     is_any,
     is_code,
     is_code_of_letters,
@@ -57,7 +56,7 @@ from kimi_memory.nlp.rules.private_numbers import (
 )
 from kimi_memory.nlp.rules.private_rules import PRIVATE_RULES
 from kimi_memory.nlp.rules.secret_rule import Rule, make_rule, make_scan
-from kimi_memory.nlp.rules.secret_words import LOGINS, NUMBERED, OFTEN, keys_of, words_of
+from kimi_memory.nlp.rules.secret_words import LOGINS, NUMBERED, OFTEN, has_digit, keys_of, words_of
 
 # DB_TOKEN, client-secret, "api key", SESSION_KEY_BASE: what a value is assigned to
 _LABEL = (

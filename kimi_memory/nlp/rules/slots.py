@@ -13,8 +13,7 @@ import unicodedata
 from dataclasses import replace
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.characters import HAN, simplify
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import HAN, regex, simplify
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import slot_nouns
 from kimi_memory.nlp.rules.attribute_nouns import english

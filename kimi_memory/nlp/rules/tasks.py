@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.nlp.basic.similarity import words_of
 from kimi_memory.nlp.rules.pasted import own_spans
+from kimi_memory.nlp.rules.relations import words_of
 
 MAX_TURN = 1500
 """A longer turn is a paste or a plan, not speech."""

@@ -14,8 +14,7 @@ from __future__ import annotations
 from enum import Enum
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import fold_case
-from kimi_memory.nlp.basic.patterns import rare, regex
+from kimi_memory.nlp.basic.patterns import fold_case, rare, regex
 
 _REACH = 400
 """More of a sentence is not read: a request comes first."""

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.characters import fold_case, language_of
-from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.basic.patterns import fold_case, keep_results, language_of, regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.cues import own_words, split_reason
 

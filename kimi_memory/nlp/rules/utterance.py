@@ -15,8 +15,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import restore_apostrophes
-from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex, restore_apostrophes
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.constraints import constrains, without_tag
 

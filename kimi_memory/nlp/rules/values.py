@@ -12,8 +12,7 @@ from collections import Counter
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from kimi_memory.nlp.basic.characters import language_of
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import language_of, regex
 from kimi_memory.nlp.rules.clause_form import NOT, claim_words, plain_clause
 from kimi_memory.nlp.rules.opposites import PAIRS, opposed
 from kimi_memory.nlp.rules.slot_list import NOUNS

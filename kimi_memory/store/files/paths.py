@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from kimi_memory.domain.change import Change, Move
+from kimi_memory.domain.job import Change, Move
 from kimi_memory.errors import StoreError, UnsafePathError
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")

@@ -22,7 +22,7 @@ from pathlib import Path
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.bundle import Bundle, Manifest, read_bundle
 from kimi_memory.store.git.merge_commit import Merger
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.git.cache import Entry, behind, load_cache
-from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.command import Entry, Git, behind, load_cache
 from kimi_memory.store.git.commit import cache_at_commit
 from kimi_memory.store.git.head import checked_out
 from kimi_memory.store.git.history import History

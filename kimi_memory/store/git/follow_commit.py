@@ -7,10 +7,8 @@ from pathlib import Path
 
 from kimi_memory.domain.change_log import LoggedCommit
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git
-from kimi_memory.store.git.commit import writable_branch
-from kimi_memory.store.git.fast_import import Import
+from kimi_memory.store.git.command import Entry, Git
+from kimi_memory.store.git.commit import Import, writable_branch
 from kimi_memory.store.git.tree import Difference, Owed, blob_name
 
 _Read = Callable[[str], bytes | None]

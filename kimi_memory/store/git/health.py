@@ -12,10 +12,10 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import settings
 from kimi_memory.store.git.command import Git, decode
 from kimi_memory.store.git.commit import busy_with
-from kimi_memory.store.git.files import scan
 from kimi_memory.store.git.head import branch
-from kimi_memory.store.git.repo_check import find_locks, is_shallow, risky_settings
+from kimi_memory.store.git.settings import find_locks, is_shallow, risky_settings
 from kimi_memory.store.git.syncthing import find_carried
+from kimi_memory.store.git.tree import scan
 
 _OLDEST = (2, 36)
 _AGAIN = "Run 'kimi-memory init' again; it writes them anew"

@@ -17,13 +17,11 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.disk import Stats
 from kimi_memory.store.git import read, settings, syncthing
 from kimi_memory.store.git.arrivals import arrivals
-from kimi_memory.store.git.cache import CacheFile
-from kimi_memory.store.git.command import MISSING, Git
+from kimi_memory.store.git.command import MISSING, CacheFile, Git
 from kimi_memory.store.git.commit import Committer, Where, ident, message
-from kimi_memory.store.git.files import IGNORED, renew_ignored, sync_repository, write_absent
 from kimi_memory.store.git.head import folder_of, head_at, read_branch_file, read_state
 from kimi_memory.store.git.health import examine, unreadable_history
-from kimi_memory.store.git.repo_check import (
+from kimi_memory.store.git.settings import (
     check_adoptable,
     check_owner,
     check_whole,
@@ -31,6 +29,7 @@ from kimi_memory.store.git.repo_check import (
     remove_stale,
     settle_outside,
 )
+from kimi_memory.store.git.tree import IGNORED, renew_ignored, sync_repository, write_absent
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.commit import Ship, Shipping

@@ -16,10 +16,9 @@ from kimi_memory.errors import HistoryError, UsageError
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.bundle import Bundle, open_pack
 from kimi_memory.store.git.command import Git, decode, end_group, refusal
-from kimi_memory.store.git.files import LARGEST, refused_by_git
 from kimi_memory.store.git.read import NAMES, find_types, read_blobs
 from kimi_memory.store.git.transfer import is_large, take_pack
-from kimi_memory.store.git.tree import list_tree
+from kimi_memory.store.git.tree import LARGEST, list_tree, refused_by_git
 
 _AHEAD = "incoming-"
 # Of a large file git then keeps a window alone in memory, and dies of what would take more: a

@@ -16,10 +16,8 @@ from pathlib import Path
 from kimi_memory.errors import AmbiguousIdError, HistoryError
 from kimi_memory.store.files.paths import RECEIPTS
 from kimi_memory.store.git.bundle import Bundle, Manifest, write_bundle
-from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git, quote_path
-from kimi_memory.store.git.commit import Shipping, ident, message, writable_branch
-from kimi_memory.store.git.fast_import import Import
+from kimi_memory.store.git.command import Entry, Git, quote_path
+from kimi_memory.store.git.commit import Import, Shipping, ident, message, writable_branch
 from kimi_memory.store.git.head import Movement, branch
 from kimi_memory.store.git.incoming import brings_purge, has_rewritten, keep_objects, unpack_apart
 from kimi_memory.store.git.merge_trees import Versions, find_notes, read_paths, read_versions
@@ -28,7 +26,7 @@ from kimi_memory.store.git.outside_merges import FoundMerge, find_merges
 from kimi_memory.store.git.read import find_jobs, find_types, read_head, resolve
 from kimi_memory.store.git.remote_copy import SEEN, Place, RemoteCopy
 from kimi_memory.store.git.remotes import Remote
-from kimi_memory.store.git.repo_check import check_owner
+from kimi_memory.store.git.settings import check_owner
 from kimi_memory.store.git.transfer import carry_history
 from kimi_memory.store.git.tree import (
     Difference,

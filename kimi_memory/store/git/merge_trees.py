@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kimi_memory.store.files.paths import RECEIPTS, is_kept
-from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git, decode, refusal
+from kimi_memory.store.git.command import Entry, Git, decode, refusal
 from kimi_memory.store.git.read import read_blobs, read_files
 from kimi_memory.store.git.tree import differences_from, list_paths
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.command import Git, decode
 from kimi_memory.store.git.read import is_plain_name
 

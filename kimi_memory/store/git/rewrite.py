@@ -17,8 +17,7 @@ from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.commit import writable_branch
 from kimi_memory.store.git.purged_pairs import Onto
 from kimi_memory.store.git.read import parse_objects
-from kimi_memory.store.git.repo_check import risky_settings
-from kimi_memory.store.git.settings import is_marked
+from kimi_memory.store.git.settings import is_marked, risky_settings
 from kimi_memory.store.git.transfer import carry_history
 
 SIDE = f"{PRIVATE}/purge"

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.git.cache import Entry
-from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.command import Entry, Git
 from kimi_memory.store.git.read import Touched, parse_objects, read_content, read_touched
 from kimi_memory.store.git.signers import Signed, Signers, split_commit
 from kimi_memory.store.git.signing_key import NONE, WAITS

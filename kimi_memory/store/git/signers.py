@@ -20,7 +20,7 @@ from typing import NamedTuple
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError, NotFoundError, SignatureError, UsageError
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.git.command import clean_environment
 
 KEYS = "allowed_signers"

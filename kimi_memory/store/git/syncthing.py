@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.disk import put
 from kimi_memory.store.files.paths import PRIVATE
 
 _MARK, _RULES = ".stfolder", ".stignore"

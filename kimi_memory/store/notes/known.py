@@ -17,8 +17,8 @@ from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.basic.characters import bare
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.basic.patterns import bare
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.briefs import tells_brief
 from kimi_memory.nlp.rules.changed_later import Changes, may_replace, replaces
@@ -28,9 +28,19 @@ from kimi_memory.nlp.rules.odds import OF_LIFE, best_answer_odds, line_odds, odd
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.settled import leaves_open
 from kimi_memory.nlp.rules.strip_code import headline
-from kimi_memory.store.notes.card_rank import AFTER_CARDS, card_rank, card_section, is_shown
-from kimi_memory.store.notes.notes import OVER, Shelf, last_digests, read_note, read_tombstones
-from kimi_memory.store.notes.speakers import Speakers, several
+from kimi_memory.store.notes.notes import (
+    AFTER_CARDS,
+    OVER,
+    Shelf,
+    Speakers,
+    card_rank,
+    card_section,
+    is_shown,
+    last_digests,
+    read_note,
+    read_tombstones,
+    several,
+)
 
 if TYPE_CHECKING:
     from kimi_memory.domain.job import Step

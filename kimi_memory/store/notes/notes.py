@@ -1,20 +1,31 @@
-"""The shelf: which note lies where, by id and by key, read from the heads of files."""
+"""The shelf: which note lies where, by id and by key, read from the heads of files.
+
+Also the people whose words notes rest on, by the names that their sessions give them, and which
+cards a brief may show, in which section, and which of them comes first.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
+from pathlib import PurePosixPath
+from typing import TypeVar
 
-from kimi_memory.domain.note import Card, Note, Quote, Status
+from kimi_memory.domain.brief import NAME, Section, rank_of, section_of
+from kimi_memory.domain.note import Card, CardType, Note, Origin, Quote, Status
 from kimi_memory.domain.pages import Digest
-from kimi_memory.domain.tombstone import KEYED, Keyed, Tombstone, Tombstones, keyed_hash
+from kimi_memory.domain.session import SHARED
+from kimi_memory.domain.tombstone import KEYED, Keyed, Tombstones, keyed_hash
 from kimi_memory.errors import (
     AmbiguousIdError,
     ChangedOnDiskError,
     FormatError,
+    KimiMemoryError,
     NotFoundError,
     UnsafePathError,
     WaitingError,
@@ -22,11 +33,21 @@ from kimi_memory.errors import (
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.jsonl import tombstone_line, tombstone_of, unseal
+from kimi_memory.formats.jsonl import parse_tombstones, tombstone_line, tombstone_of, unseal
 from kimi_memory.lazy_dataclass import dataclass
+from kimi_memory.nlp.basic.safe_text import one_line
+from kimi_memory.nlp.rules.constraints import forbids
+from kimi_memory.nlp.rules.lasting import worth_of
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.notes.file_cache import Catalog, Survey
-from kimi_memory.store.notes.note_index import Entry, Listing, Register, may_be_note, read_entry
+from kimi_memory.store.notes.note_index import (
+    Catalog,
+    Entry,
+    Listing,
+    Register,
+    Survey,
+    may_be_note,
+    read_entry,
+)
 from kimi_memory.store.reading import Reading
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.reconcile import Progress
@@ -198,34 +219,13 @@ class Shelf:
             self.survey.keep()
 
 
-def parse_tombstones(content: bytes, *, strict: bool = True) -> Iterator[Tombstone]:
-    """Yield the tombstones of a file, in the order they were set.
-
-    Args:
-        content: the bytes of the file.
-        strict: a line that is none is an error; else it is passed over.
-
-    Raises:
-        FormatError: a line is none; nothing is written while one cannot be read,
-            because it might bar what is about to be written.
-    """
-    for number, line in enumerate(content.splitlines(), 1):
-        try:
-            yield tombstone_of(unseal(line))
-        except ValueError as error:
-            if strict:
-                raise FormatError(
-                    TOMBSTONES, number, f"not a tombstone: {error}", "Restore the line from git"
-                ) from error
-
-
 def read_tombstones(store: Store) -> Tombstones:
     """Return all tombstones of a memory.
 
     Raises:
-        FormatError: see `parse_tombstones`.
+        FormatError: see `kimi_memory.formats.jsonl.parse_tombstones`.
     """
-    return Tombstones(parse_tombstones(tombstone_lines(store)), store.journal.keyed)
+    return Tombstones(parse_tombstones(tombstone_lines(store), TOMBSTONES), store.journal.keyed)
 
 
 def tombstone_lines(store: Reading) -> bytes:
@@ -263,3 +263,152 @@ def read_note(shelf: Shelf, path: str) -> Note | None:
         return codec.parse(text, path)
     except (FormatError, NotFoundError):
         return None
+
+
+DATES = "user.dates."
+"""Keys of plans and events whose day was named begin so."""
+AFTER_CARDS = 3.0
+"""The rank of what comes after the cards of its section."""
+_HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
+_BEFORE_ALL = 10.0
+"""The name of a person stands before all that is told of them."""
+_FIRM = 0.5
+"""What must never be done comes before other orders: missing it does harm."""
+
+
+def is_shown(head: Head) -> bool:
+    """Whether a card is held to be so, or is a person's own that waits for a word."""
+    mine = head.status is Status.CANDIDATE and head.trust is Origin.HUMAN and not head.sourced
+    return head.status in _HELD or mine or (head.status is Status.STALE and head.stands)
+
+
+def card_section(head: Head) -> Section:
+    """Return the section of a card."""
+    unsure = head.status is Status.CANDIDATE
+    return Section.UNSURE if unsure else section_of(head.type, head.key)
+
+
+def card_rank(head: Head) -> tuple[float, ...]:
+    """Return order, weight below zero, and age below zero; the least comes first."""
+    rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
+    if head.type is CardType.RULE and forbids(head.text):
+        rank = (rank[0] - _FIRM, *rank[1:])
+    if head.key.startswith(DATES):  # beside what sessions tell of the same people
+        rank = (AFTER_CARDS, -worth_of(head.text), -head.since.timestamp())
+    return (rank[0] - _BEFORE_ALL, *rank[1:]) if head.key == NAME else rank
+
+
+T = TypeVar("T")
+
+_SESSION = re.compile(r"session_(?P<id>.+)\.jsonl")
+# Quotation marks inside of a text are escaped, so these stand only where a record has them. To
+# parse whole sessions for a name or two would take fifty times as long.
+_USER = re.compile(rb'^\{"kind":"session".*?"user":("(?:[^"\\]|\\.)*")')
+_AREA = re.compile(rb'^\{"kind":"session"[^\n]*?"area":"[^"]')
+_SPEAKER = re.compile(rb'"role":"user","speaker":("(?:[^"\\]|\\.)*")')
+_BRACKETS = re.compile(r"[][()（）,，|]+")
+_LONGEST = 30
+"""No name has more characters …"""
+_MOST = 2
+"""… and no line has more names: they must not look like what it says."""
+
+
+class Speakers:
+    """Who said what notes rest on.
+
+    Args:
+        shelf: the notes and sessions as they are.
+        new: notes that are going to be, by id.
+    """
+
+    def __init__(self, shelf: Shelf, new: Mapping[str, Note] | None = None) -> None:
+        self._shelf, self._new = shelf, new or {}
+        # Hundreds of cards rest on a session: to ask for each what its file says takes a tenth of
+        # the time in which a statement is kept.
+        self._names: dict[str, str] = {}
+        self._private: dict[str, bool] = {}
+        self._joined: dict[tuple[str, ...], str] = {}
+
+    def of_card(self, id: str, scope: str = SHARED) -> str:
+        """Return the names of those who said what a card rests on; empty where none is known.
+
+        Args:
+            id: of the card.
+            scope: of the card; a shared one names nobody of a private session.
+        """
+        card = self._new.get(id)
+        if isinstance(card, Card):
+            sessions = dict.fromkeys(quote.session for quote in card.quotes)
+        else:
+            entry = self._shelf.entries().get(id)
+            quotes = entry.quotes if entry else ()
+            sessions = dict.fromkeys(quote.partition("#")[0] for quote in quotes)
+        # Most cards rest on the one session of their day.
+        shared = scope == SHARED
+        asked = ("shared" if shared else "", *sessions)
+        if asked not in self._joined:
+            self._joined[asked] = self._join_names(sessions, shared=shared)
+        return self._joined[asked]
+
+    def _join_names(self, sessions: Iterable[str], *, shared: bool) -> str:
+        open_to_all = (id for id in sessions if not (shared and self._is_private(id)))
+        names = dict.fromkeys(filter(None, map(self.of_session, open_to_all)))
+        return " & ".join(islice(names, _MOST))
+
+    def of_session(self, id: str) -> str:
+        """Return the one person who speaks in a session.
+
+        It is empty where nobody has a name, and where several speak: there each line names its own.
+        """
+        if id not in self._names:
+            names = self._read(id, "people", _read_names) or []
+            self._names[id] = names[0] if len(names) == 1 else ""
+        return self._names[id]
+
+    def _is_private(self, id: str) -> bool:
+        if id not in self._private:
+            has_area = self._read(id, "area", lambda content: bool(_AREA.search(content)))
+            self._private[id] = bool(has_area)
+        return self._private[id]
+
+    def _read(self, id: str, name: str, read: Callable[[bytes], T]) -> T | None:
+        """Return what the file of a session says; None where there is none that can be read."""
+        path = self._paths.get(id)
+        if path is None:
+            return None
+        try:
+            return self._shelf.survey.fact(path, name, read, served=True)
+        except KimiMemoryError:
+            # A session that is broken or gone tells no names.
+            return None
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        """The files of sessions by their ids."""
+        found = {}
+        for path in self._shelf.survey.looks:
+            if path.endswith(".jsonl") and (name := _SESSION.fullmatch(PurePosixPath(path).name)):
+                found[name["id"]] = path
+        return found
+
+
+def several(names: Iterable[str]) -> bool:
+    """Whether some names are those of more than one person."""
+    return len({name.casefold() for name in names if name}) > 1
+
+
+def _read_names(content: bytes) -> list[str]:
+    """Return the names of the people who speak in a session."""
+    said = _SPEAKER.findall(content) or _USER.findall(content.split(b"\n", 1)[0])
+    return list(dict.fromkeys(filter(None, map(_clean_name, dict.fromkeys(said)))))
+
+
+def _clean_name(quoted: bytes) -> str:
+    """Return a name as it may stand among the labels of a line; empty where it is not a name."""
+    try:
+        name = json.loads(quoted)
+    except ValueError:
+        # Found by a pattern in raw bytes, so it may be anything.
+        return ""
+    plain = " ".join(_BRACKETS.sub(" ", one_line(name)).split())
+    return plain if len(plain) <= _LONGEST else ""

@@ -9,14 +9,18 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
+from kimi_memory.domain.job import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
 from kimi_memory.formats.jsonl import (
+    Part,
     chain_start,
     context_of,
+    has_marks,
+    is_joined,
     is_whole,
+    parts_of,
     read_transcript_lines,
     session_line,
     state_line,
@@ -25,7 +29,6 @@ from kimi_memory.formats.jsonl import (
     unseal,
 )
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.merge.line_merges import Part, has_marks, is_joined, parts_of
 from kimi_memory.store.files.paths import KEPT, is_conflict_copy, is_own
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.records import EXTERNAL, Provenance

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.jsonl import is_whole, unseal
-from kimi_memory.store.wal.append_log import is_mark, mark
-from kimi_memory.store.wal.records import EXTERNAL
+from kimi_memory.store.wal.records import EXTERNAL, is_mark, mark
 
 if TYPE_CHECKING:
     from kimi_memory.store.store import Store

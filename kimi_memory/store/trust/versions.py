@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.session import Json
 from kimi_memory.errors import HistoryError, KimiMemoryError
-from kimi_memory.merge.line_merges import has_marks
+from kimi_memory.formats.jsonl import has_marks
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.git.tree import list_paths
 from kimi_memory.store.reading import WAITS
-from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import EXTERNAL
+from kimi_memory.store.wal.records import EXTERNAL, is_mark
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History

@@ -13,11 +13,11 @@ from os import stat_result
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
-from kimi_memory.domain.change import Change, Create, Update, digest
+from kimi_memory.domain.job import Change, Create, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import HistoryError
 from kimi_memory.formats.frontmatter import id_of
-from kimi_memory.merge.line_merges import has_marks
+from kimi_memory.formats.jsonl import has_marks
 from kimi_memory.store.files.disk import state_of
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.head import blob_of, brought_nothing

@@ -10,8 +10,7 @@ from stat import S_ISREG
 from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
-from kimi_memory.store.files.cache_files import uncollected
-from kimi_memory.store.files.disk import Stat, Stats, settled_stat, signature
+from kimi_memory.store.files.disk import Stat, Stats, settled_stat, signature, uncollected
 from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.wal.journal import Extent, Journal

@@ -16,13 +16,12 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import takewhile
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.jsonl import encode, is_whole, seal_bytes
 from kimi_memory.store.files.locks import Locks, boot_id
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree
-from kimi_memory.store.wal.append_log import append_whole, repair_tail
 from kimi_memory.store.wal.records import (
     EXTERNAL,
     Contents,
@@ -31,12 +30,14 @@ from kimi_memory.store.wal.records import (
     LastRecords,
     Reach,
     Record,
+    append_whole,
     hash_of,
     inherited,
     misfits,
     number_of,
     of_another_key,
     parsed,
+    repair_tail,
     whole_lines,
 )
 

@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import stat_result
 from typing import Literal, NamedTuple
 
-from kimi_memory.domain.change import Actor, digest
+from kimi_memory.domain.job import Actor, digest
 from kimi_memory.errors import UnsafePathError
-from kimi_memory.store.files.cache_files import worth_writing
-from kimi_memory.store.files.disk import Stats, signature
+from kimi_memory.store.files.disk import Stats, signature, worth_writing
 from kimi_memory.store.files.locks import Locks
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Tree
-from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.folder_scan import Looks
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.records import EXTERNAL, Entry
+from kimi_memory.store.wal.records import EXTERNAL, Entry, is_mark, mark_of
 
 SNAPSHOT = f"{PRIVATE}/snapshot.json"
 # Two writes within a tick of the clock look alike, as git knows of its index ("racy git").

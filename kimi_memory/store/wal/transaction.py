@@ -12,18 +12,16 @@ from secrets import token_hex
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.disk import SyncError
 from kimi_memory.store.files.locks import Locks, is_dead, owner
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
-from kimi_memory.store.wal.append_log import LOST, repair_tail
-from kimi_memory.store.wal.commit_files import Outcome, Placer, entry_of
+from kimi_memory.store.wal.commit_files import Keeper, Outcome, Placer, Step, entry_of
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import Keeper, Step
-from kimi_memory.store.wal.records import Entry, Provenance
+from kimi_memory.store.wal.records import LOST, Entry, Provenance, repair_tail
 
 FOLDER = f"{PRIVATE}/txn"
 GROWING = ("short-term", "mid-term")

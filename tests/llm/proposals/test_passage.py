@@ -18,7 +18,7 @@ from kimi_memory.llm.proposals.passage import (
     own_words,
     windows,
 )
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 
 # ruff: noqa: E501  what is said stands in one line
 

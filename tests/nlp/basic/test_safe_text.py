@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.basic.characters import appearance
+from kimi_memory.nlp.basic.patterns import appearance
 from kimi_memory.nlp.basic.safe_text import (
     fence,
     injected,

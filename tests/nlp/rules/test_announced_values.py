@@ -6,7 +6,7 @@ import pytest
 from kimi_memory.plugins import privacy
 
 from kimi_memory.nlp.learned.letters import oddness_of
-from kimi_memory.nlp.rules.value_looks import looks_of
+from kimi_memory.nlp.rules.secret_words import looks_of
 
 KINDS = [
     "bindpw ⟪Cobble$tone14⟫",

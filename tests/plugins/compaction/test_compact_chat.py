@@ -16,7 +16,7 @@ from kimi_memory.domain.compaction import Limits, Message
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.nlp.basic.lengths import estimate
+from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor, Create, Move, Update, digest
+from kimi_memory.domain.job import Actor, Create, Move, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, DiskError, UnsafePathError
 from kimi_memory.store.files import disk as disk_calls
 from kimi_memory.store.files.disk import (

@@ -19,7 +19,7 @@ from kimi_memory.store.git.commit import (
     parse_log,
     trailer_name,
 )
-from kimi_memory.store.git.files import Scan
+from kimi_memory.store.git.tree import Scan
 from tests.store.git.repositories import git, write
 
 

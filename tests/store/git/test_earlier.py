@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.store.files.disk import Stats, state_of
 from kimi_memory.store.git import tree
 from kimi_memory.store.git.earlier import find_contents, read_earlier

@@ -16,10 +16,10 @@ import pytest
 
 from kimi_memory.domain.health import Severity
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.git import cache as git_cache
+from kimi_memory.store.git import command as git_cache
+from kimi_memory.store.git import commit, tree
 from kimi_memory.store.git import commit as git_commit
-from kimi_memory.store.git import fast_import, tree
-from kimi_memory.store.git.cache import load_cache
+from kimi_memory.store.git.command import load_cache
 from kimi_memory.store.git.history import History
 from kimi_memory.store.store import Store
 from tests.store.git.repositories import NOW, git, make, tracked, write
@@ -479,7 +479,7 @@ def crash_at(monkeypatch, step: str) -> None:
     if step == "adopt":
         monkeypatch.setattr(git_commit, "_update_cache", crash)
     elif step == "fast-import":
-        monkeypatch.setattr(fast_import.Import, "_read_answer", crash)
+        monkeypatch.setattr(commit.Import, "_read_answer", crash)
     elif step == "settle":
         monkeypatch.setattr(tree, "_write_index", crash)
     else:

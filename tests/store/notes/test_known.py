@@ -11,8 +11,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.brief import MOST, Section, choose
-from kimi_memory.domain.change import Append, Create
-from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.job import Append, Create, Op, Step
 from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Quote, Source, Status
 from kimi_memory.domain.pages import Digest, DigestLine, Part, Project, Todo
 from kimi_memory.domain.tombstone import Tombstone

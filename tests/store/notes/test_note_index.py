@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.formats import codec
-from kimi_memory.store.notes.file_cache import Catalog
-from kimi_memory.store.notes.note_index import Register
+from kimi_memory.store.notes.note_index import Catalog, Register
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal import folder_scan, reconcile
 from tests.jobs.notes import card

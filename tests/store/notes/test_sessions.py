@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.merge.test_line_merges import ONE, OTHER, turn
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import Create, Update
+from kimi_memory.domain.job import Create, Update
 from kimi_memory.domain.session import Session
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats.jsonl import session_line
@@ -18,7 +19,6 @@ from kimi_memory.operations.doctor import verify
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_changes, split_session
 from tests.conftest import Clock
-from tests.merge.test_line_merges import ONE, OTHER, turn
 
 PATH = "short-term/session_new.jsonl"
 

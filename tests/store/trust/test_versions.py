@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import digest
 from kimi_memory.domain.note import Role
 from kimi_memory.errors import HistoryError, WaitingError
 from kimi_memory.store.notes import sessions

@@ -12,7 +12,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
-from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Actor
 from kimi_memory.domain.note import Origin, Role, Status
 from kimi_memory.errors import (
     ChangedOnDiskError,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.job import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.errors import DiskError
 from kimi_memory.store.store import Store
 from tests.faults.disks import MeddlingDisk

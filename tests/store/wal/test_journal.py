@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor, Create, Delete, Move, Update, digest
+from kimi_memory.domain.job import Actor, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.formats.jsonl import seal, unseal
 from kimi_memory.store.files.disk import Disk

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.job import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.formats.jsonl import seal
 from kimi_memory.store.files.disk import UNKNOWN, Disk, Stat, signature
 from kimi_memory.store.files.tree import Tree
-from kimi_memory.store.notes.file_cache import Catalog
+from kimi_memory.store.notes.note_index import Catalog
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal import folder_scan
 from kimi_memory.store.wal.folder_scan import FolderScan
