@@ -9,7 +9,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.cli import run
-from kimi_memory.cli.blame import _show
+from kimi_memory.cli.blame import _format_line
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.jobs.forget import Forget
@@ -76,7 +76,7 @@ def test_what_was_edited_or_forgotten_since(memory: Memory, past: Past, clock: C
 
 @pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs OpenSSH")
 def test_who_signed_a_line_is_named_where_the_key_is_known(
-    memory: Memory, machine: Machine, keys: Path, capsys: pytest.CaptureFixture[str]
+    memory: Memory, machine: Machine, keys: Path
 ) -> None:
     laptop = machine("laptop", keys / "li")
     laptop.remember("Bob likes coffee.", key="bob.drink")
@@ -90,5 +90,4 @@ def test_who_signed_a_line_is_named_where_the_key_is_known(
     [line] = laptop.blame("bob.drink")
     [narrow] = blame_of(laptop, Namespace("", "scout", shared=True), line.note)
     assert (narrow.text, narrow.signer) == (line.text, "")
-    _show(line, every=False)
-    assert "  signed  li ✓\n" in capsys.readouterr().out
+    assert "  signed  li ✓" in _format_line(line, every=False)
