@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from kimi_memory.domain.draft import Draft, statement_time
 from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Rel, Source, Status
+from kimi_memory.domain.note import LIVE, Card, CardType, Link, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
@@ -314,9 +314,6 @@ class Matching:
     @cached_property
     def _of_word(self) -> dict[str, list[str]]:
         return _build_index((path, claim.words) for path, claim in self._live_claims.items())
-
-
-LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
 
 
 def latest_live(cards: list[Card]) -> list[Card]:

@@ -27,7 +27,7 @@ from kimi_memory.domain.job import (
     operations,
 )
 from kimi_memory.domain.job_registry import JOBS
-from kimi_memory.domain.note import Card
+from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.pages import Day, Digest, Project
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import (
@@ -71,7 +71,6 @@ from kimi_memory.store.store import Store
 _TRIES = 3
 _BEHIND = "history is behind, and this job cannot be undone yet"
 _URGENT = frozenset(job.name for job in JOBS if job.urgent)
-_LIVE = {"active", "stale", "candidate", "conflicted"}
 
 
 class Jobs:
@@ -201,7 +200,7 @@ class Jobs:
         before = self._read_before(changes)
         # The last look before the disk, whatever model or plugin wrote the words.
         changes = screen_changes(changes, before, self._mask)
-        live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
+        live = sum(e.status in LIVE for e in shelf.entries().values() if e.kind == "card")
         self._gates.check(plan.steps, changes, entries=live, asked=plan.asked, room=plan.room)
         if not plan.asked:
             sizes = ChunkSizes(*self._settings.chunks)

@@ -13,10 +13,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
-from kimi_memory.domain.note import Card, Quote, Status
+from kimi_memory.domain.note import LIVE, Card, Quote, Status
 from kimi_memory.formats.card_form import Head
 from kimi_memory.jobs.gates import TombstoneGate, let_go
-from kimi_memory.jobs.matching import LIVE, disputed
+from kimi_memory.jobs.matching import disputed
 from kimi_memory.jobs.merge import Pair, archived, draft_from_card, merged, ranked
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext

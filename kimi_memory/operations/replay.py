@@ -23,7 +23,7 @@ from kimi_memory.capture.log import Said
 from kimi_memory.config import MARKER
 from kimi_memory.domain.job import Job
 from kimi_memory.domain.job_registry import JOBS
-from kimi_memory.domain.note import Card
+from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.past import BeliefChange
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import KimiMemoryError, NotFoundError, UsageError
@@ -33,7 +33,7 @@ from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.merge.settings import set_entries
 from kimi_memory.operations.new_copies import read_point
 from kimi_memory.operations.new_folders import File, borrow_folder, write_files
-from kimi_memory.past.beliefs import LIVE, compare_cards, statement_of
+from kimi_memory.past.beliefs import compare_cards, statement_of
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
-from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.note import LIVE, Card, Note, Status
 from kimi_memory.domain.past import BeliefChange, BeliefDiff, Cause
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.past.causes import find_causes
@@ -15,7 +15,6 @@ from kimi_memory.past.reader import PastReader
 from kimi_memory.past.table import State
 from kimi_memory.past.unmet import known_apart, merge_unmet
 
-LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED})
 SIGNS = {
     "learned": "+", "proposed": "+", "taken up": "+", "changed": "~", "surer": "~",
     "less sure": "~", "confirmed": "~", "dated": "~", "settled": "~", "stale": "~",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
-from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.note import LIVE, Card, Note, Status
 from kimi_memory.domain.past import BlameTurn, Cause
 from kimi_memory.errors import UsageError
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import normalise
-from kimi_memory.past.beliefs import LIVE, statement_of
+from kimi_memory.past.beliefs import statement_of
 from kimi_memory.past.blame import Blame
 from kimi_memory.past.causes import find_causes
 from kimi_memory.past.points import Point

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import NamedTuple
 
-from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.note import LIVE, Card, Note
 from kimi_memory.domain.past import BlameLine, BlameTurn, Cause, Earlier
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import HistoryError, NotFoundError, UsageError
@@ -19,7 +19,7 @@ from kimi_memory.formats.jsonl import unseal
 from kimi_memory.jobs.trace import Evidence, Tracer
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.quotes import split_citation
-from kimi_memory.past.beliefs import LIVE, Sees, statement_of
+from kimi_memory.past.beliefs import Sees, statement_of
 from kimi_memory.past.causes import find_causes, find_commits
 from kimi_memory.past.note_states import is_barred
 from kimi_memory.past.points import Point

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.note import LIVE, Card, Note
 from kimi_memory.domain.past import BlameLine, Since
-from kimi_memory.past.beliefs import LIVE, Sees
+from kimi_memory.past.beliefs import Sees
 from kimi_memory.past.blame import field_of
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader

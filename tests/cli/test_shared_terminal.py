@@ -594,8 +594,11 @@ def test_every_reason_of_a_job_has_its_chinese(monkeypatch: pytest.MonkeyPatch) 
         node
         for path in top.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and any(ast.unparse(one).startswith("Op.") for one in node.args)
+        if (
+            isinstance(node, ast.Call)
+            and any(ast.unparse(one).startswith("Op.") for one in node.args)
+        )
+        or (isinstance(node, ast.Call) and ast.unparse(node.func) == "edits.write")
     ]
     reasons = {_format(one) for node in calls for one in node.args if isinstance(one, _TEXTS)}
     assert len(reasons) > 40

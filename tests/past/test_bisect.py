@@ -8,12 +8,11 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.cli import run
-from kimi_memory.domain.note import Card
+from kimi_memory.domain.note import LIVE, Card
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.merge_copy import merge_copy
-from kimi_memory.past.beliefs import LIVE
 from kimi_memory.past.bisect import Wrong
 from kimi_memory.past.note_states import read_note
 from tests.conftest import Clock
