@@ -11,6 +11,7 @@ from kimi_memory.domain.draft import Draft, statement_time
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
 from kimi_memory.domain.note import (
+    LIVE,
     Card,
     CardType,
     Origin,
@@ -27,7 +28,6 @@ from kimi_memory.jobs import gates
 from kimi_memory.jobs.gates import WHY, DraftGate, content_of, let_go, story_of
 from kimi_memory.jobs.lifetimes import with_links
 from kimi_memory.jobs.matching import (
-    LIVE,
     Matching,
     card_id,
     disputed,
