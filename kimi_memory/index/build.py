@@ -168,7 +168,8 @@ class Build:
             gone = [path for path in batch if start.table.number(path) >= 0]
             keys = [key for path in gone for key in _file_keys(start.table, path)]
             fresh = _make_table(table.next_key, batch)
-            name = self._write_keywords(folder / WORDS, _words_by_key(fresh, batch), keys)
+            words = (found for read in batch.values() if read is not None for found in read.words)
+            name = self._write_keywords(folder / WORDS, zip(fresh.keys, words, strict=True), keys)
             table.grow(folder / TABLE, fresh, gone)
             table = Stored.open(folder / TABLE)
             made.added, made.removed = made.added + len(fresh), made.removed + len(gone)
@@ -229,13 +230,6 @@ def _make_table(next_key: int, batch: dict[str, Read | None]) -> Table:
             file = FileRow(path, read.stat, read.digest, len(table), len(read.units), read.why)
             table.add(file, read.units, [len(words) for words in read.words])
     return table
-
-
-def _words_by_key(
-    table: Table, batch: dict[str, Read | None]
-) -> Iterator[tuple[int, Sequence[str]]]:
-    words = (words for read in batch.values() if read is not None for words in read.words)
-    return zip(table.keys, words, strict=True)
 
 
 def _file_keys(table: Stored, path: str) -> list[int]:

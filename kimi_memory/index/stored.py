@@ -155,7 +155,8 @@ class Shelf:
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
         # Everything durable before the name that points to it: after a power cut it must not
         # dangle.
-        _fsync_tree(folder)
+        for path in (*folder.rglob("*"), folder):
+            _fsync_path(path)
         self._set_current(folder.name)
         # The one before stays: another process may be reading it.
         self._remove_generations(keep={folder.name, before})
@@ -225,12 +226,6 @@ def _link_or_copy(old: Path, new: Path) -> None:
         shutil.copyfile(old, new)
 
 
-def _fsync_tree(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        _fsync_path(path)
-    _fsync_path(folder)
-
-
 def _fsync_path(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -265,11 +260,7 @@ class Stored:
     @classmethod
     def open(cls, folder: Path) -> Stored:
         """Open the segments of a folder."""
-        segments = [
-            Segment(open_arrays(path), path)
-            for path in sorted(folder.iterdir())
-            if path.name != DEAD
-        ]
+        segments = [Segment(open_arrays(path), path) for path in sorted(_segment_files(folder))]
         dead = open_arrays(folder / DEAD).array("files").tolist() if segments else ()
         return cls(segments, dead, str(folder))
 

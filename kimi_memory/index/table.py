@@ -90,7 +90,11 @@ class Table:
     def _append_units(self, units: Sequence[Unit], words: Sequence[int]) -> None:
         columns = list(self.columns.values())
         for unit in units:
-            for column, value in zip(columns, _encode_unit(unit), strict=True):
+            values = list(_FIELDS_OF(unit))
+            for place in _TIME_PLACES:
+                if (moment := values[place]) is not None:
+                    values[place] = moment.timestamp()
+            for column, value in zip(columns, values, strict=True):
                 column.append(value)
         self.texts.extend(unit.text for unit in units)
         self.lengths.extend(words)
@@ -339,15 +343,6 @@ def _dump_list(values: Sequence[str]) -> str:
 
 def _load_list(stored: str) -> tuple[str, ...]:
     return tuple(json.loads(stored))
-
-
-def _encode_unit(unit: Unit) -> list[Any]:
-    """Return the fields of a unit as columns hold them: moments as seconds since 1970."""
-    values = list(_FIELDS_OF(unit))
-    for place in _TIME_PLACES:
-        if (moment := values[place]) is not None:
-            values[place] = moment.timestamp()
-    return values
 
 
 def _make_reader(name: str, column: Column) -> Callable[[int], Any]:

@@ -186,7 +186,18 @@ def read_note(path: str, text: str, matter: FrontMatter) -> list[Unit] | dict[st
             return []  # It repeats turns, and those are units themselves.
         case Proposal():
             return []  # It repeats a card, and nobody has said yes to more.
-    return _head_fields(note)
+    project = note.name if isinstance(note, Project) else getattr(note, "project", "")
+    shared = _shared_fields(note, "")
+    # By its path, which the chunk brings along.
+    del shared["tier"]
+    return {
+        **shared,
+        "project": project,
+        "agent": getattr(note, "name", "") if note.kind == "agent" else "",
+        "type": str(getattr(note, "type", "")),
+        "importance": float(getattr(note, "importance", 0.5)),
+        "trust": _default_trust(note),
+    }
 
 
 def _card_unit(card: Card, path: str, text: str) -> Unit:
@@ -248,34 +259,15 @@ def _default_trust(note: Note) -> str:
     return "human" if note.kind == "identity" else "agent"
 
 
-def _head_fields(note: Note) -> dict[str, Any]:
-    project = note.name if isinstance(note, Project) else getattr(note, "project", "")
-    shared = _shared_fields(note, "")
-    # By its path, which the chunk brings along.
-    del shared["tier"]
-    return {
-        **shared,
-        "project": project,
-        "agent": getattr(note, "name", "") if note.kind == "agent" else "",
-        "type": str(getattr(note, "type", "")),
-        "importance": float(getattr(note, "importance", 0.5)),
-        "trust": _default_trust(note),
-    }
-
-
 def _shared_fields(note: Note, path: str) -> dict[str, Any]:
+    at = getattr(note, "at", None)
     return {
         "kind": note.kind,
         "tier": tier_of(path),
-        "at": _note_moment(note),
+        "at": at if isinstance(at, datetime) else note.updated,
         "status": str(note.status),
         "tags": note.tags,
     }
-
-
-def _note_moment(note: Note) -> datetime:
-    at = getattr(note, "at", None)
-    return at if isinstance(at, datetime) else note.updated
 
 
 def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
@@ -285,35 +277,33 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
         FormatError: the file cannot be parsed.
     """
     if path.endswith(".jsonl"):
-        return _turn_units(path, content)
+        lines = content.splitlines(keepends=True)
+        # Nearly always; a second header comes from a merge line by line.
+        if content.count(b'"kind":"session"') < 2:
+            return list(_turns_of(path, lines, 1))
+        return [u for part in parts_of(lines) for u in _turns_of(path, part.lines, part.first)]
     if path.startswith("review/skills/"):
         return []  # Nobody has said yes to these procedures.
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
     if matter.values.get("id") and kind:
-        # Most pages of people are no notes; what parses notes is loaded for the first one.
-
         found = read_note(path, text, matter)
         if isinstance(found, list):
             return found
         head = {**found, **_page_owner(matter.values)}
     else:
-        head = {"kind": "page", **_page_claims(matter.values)}
+        # A page without an id may only lower its trust.
+        trust, agent = matter.values.get("trust"), matter.values.get("agent")
+        claims = {"trust": trust} if trust in tuple(Origin) else {}
+        claims |= {"agent": agent} if isinstance(agent, str) else {}
+        head = {"kind": "page", **claims, **_page_owner(matter.values)}
     # Pages repeat cards and turns line by line; the card or the turn itself is the unit.
     told = unlinked(matter.body)
     body = _REPEAT.sub("", told)
     shift = matter.first_body_line - 1
     chunks = [chunk for chunk in split(body) if _says_something(chunk, body != told)]
     return [_chunk_unit(chunk, path, shift, head) for chunk in chunks]
-
-
-def _page_claims(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a page without an id says of itself; it may only lower its trust."""
-    trust, agent = values.get("trust"), values.get("agent")
-    claims = {"trust": trust} if trust in tuple(Origin) else {}
-    claims |= {"agent": agent} if isinstance(agent, str) else {}
-    return {**claims, **_page_owner(values)}
 
 
 def _page_owner(values: Mapping[str, Any]) -> dict[str, str]:
@@ -326,15 +316,6 @@ def _says_something(chunk: Chunk, thinned: bool) -> bool:
     """Whether a chunk has text; headings alone do not where lines were taken out."""
     lines = [line for line in chunk.text.splitlines() if line.strip()]
     return bool(lines) and not (thinned and all(line.startswith("#") for line in lines))
-
-
-def _turn_units(path: str, content: bytes) -> list[Unit]:
-    lines = content.splitlines(keepends=True)
-    # Nearly always; a second header comes from a merge line by line.
-    if content.count(b'"kind":"session"') < 2:
-        return list(_turns_of(path, lines, 1))
-
-    return [u for part in parts_of(lines) for u in _turns_of(path, part.lines, part.first)]
 
 
 def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
