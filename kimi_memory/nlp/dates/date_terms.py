@@ -387,21 +387,17 @@ def _read_month(found: re.Match[str]) -> list[str]:
 
 
 def _named_month(found: re.Match[str]) -> list[str]:
-    return month_words(int(found["y"]), _month_number(found))
+    return month_words(int(found["y"]), month_number(found["mon"]))
 
 
 def _read_named_date(found: re.Match[str]) -> list[str]:
     """Read "March 1", "1 May 2026"; in lower case may and march need a year or ordinal."""
-    month, of_month = _month_number(found), int(found["d"])
+    month, of_month = month_number(found["mon"]), int(found["d"])
     if found["y"]:
         return _day_of(int(found["y"]), month, of_month)
     if found["mon"] in ("may", "march", "mar") and not re.search(r"\d(?:st|nd|rd|th)", found[0]):
         return []
     return _of_year(month, of_month)
-
-
-def _month_number(found: re.Match[str]) -> int:
-    return month_number(found["mon"])
 
 
 def _read_chinese_date(found: re.Match[str]) -> list[str]:

@@ -129,16 +129,10 @@ def pasted_spans(text: str) -> tuple[Span, ...]:
     lines = documents.split_lines(text)
     blocks = documents.delimited(text, lines)
     found += [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
-    found += [(lines[a][0], lines[b][1]) for a, b in find_logs(text, lines)]
-    found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
-    found += [(lines[a][0], lines[b][1]) for a, b in find_rows(text, lines)]
+    for find in (find_logs, printed, find_rows, indented_code):
+        found += [(lines[a][0], lines[b][1]) for a, b in find(text, lines)]
     found += [*find_signed(text, lines), *find_options(text)]
-    found += [(lines[a][0], lines[b][1]) for a, b in indented_code(text, lines)]
-    found += [
-        lines[n]
-        for n in range(len(lines))
-        if documents.is_impersonal(_text_of_span(text, lines[n]))
-    ]
+    found += [span for span in lines if documents.is_impersonal(_text_of_span(text, span))]
     found += _find_undelimited_spans(text, lines, blocks)
     return tuple(_merge_spans(found))
 
