@@ -304,8 +304,6 @@ def blocks(texts: Sequence[str], style: Style) -> list[str]:
 
 def block_lines(text: str, style: Style) -> list[str]:
     """Return the lines of one block of a section."""
-    if style is Style.LIST:
-        return item_lines(text)
     if style is Style.TEXT:
         return _escape_headings(text).split("\n")
     words, _, source = text.rpartition("\n")
@@ -314,10 +312,6 @@ def block_lines(text: str, style: Style) -> list[str]:
 
 def _escape_headings(text: str) -> str:
     return "\n".join(f"\\{line}" if _ESCAPE.match(line) else line for line in text.split("\n"))
-
-
-def _unescape_heading(line: str) -> str:
-    return line[1:] if _ESCAPED.match(line) else line
 
 
 def read(lines: Sequence[str], layout: Layout) -> Body:
@@ -386,7 +380,7 @@ def pieces(lines: Sequence[str], section: Piece, style: Style) -> list[Piece]:
         return [_without_links(piece) for piece in items(inner, first) if piece.text]
     if style is Style.QUOTES:
         return _parse_quotes(inner, first)
-    text = clean("\n".join(_unescape_heading(line) for line in inner))
+    text = clean("\n".join(line[1:] if _ESCAPED.match(line) else line for line in inner))
     used = [number for number, line in enumerate(inner) if line.strip()]
     return [Piece(first + used[0], first + used[-1] + 1, text)] if text and used else []
 
