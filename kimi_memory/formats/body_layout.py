@@ -293,10 +293,10 @@ def item_lines(text: str, bullet: str = "- ") -> list[str]:
     return [first.rstrip(), *(f"  {line}" if line else "" for line in rest)]
 
 
-def blocks(texts: Sequence[str], style: Style) -> list[str]:
+def blocks(texts: Sequence[str], style: Style, bullet: str = "- ") -> list[str]:
     """Return the lines of a section's blocks."""
     if style is Style.LIST:
-        return [line for text in texts for line in item_lines(text)]
+        return [line for text in texts for line in item_lines(text, bullet)]
     parts = [block_lines(text, style) for text in texts]
     # The last empty line is the one that ends the section.
     return [line for part in parts for line in (*part, "")][:-1]

@@ -163,10 +163,7 @@ class Coded(Column):
     """A code a row, and what each code stands for."""
 
     def __init__(
-        self,
-        codes: NDArray[Any],
-        values: Sequence[str],
-        read: Callable[[str], Any] | None = None,
+        self, codes: NDArray[Any], values: Sequence[str], read: Callable[[str], Any] | None = None
     ) -> None:
         self.codes, self.values, self._read = codes, values, read
         """What the codes stand for, as it is stored."""

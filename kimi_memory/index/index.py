@@ -69,7 +69,6 @@ class Index:
         self.words: Words = Words(host, zone, self._sizes)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
         self._sync = Sync(store, self.words, self.split)
-        self._key = key
         self._base: Base | None = None
         self._nothing = Stored()
         self._why = ""

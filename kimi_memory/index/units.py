@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory.domain.graph import links_of, mentioned
-from kimi_memory.domain.note import Card, Link, Note, Origin, Status, least_trusted
+from kimi_memory.domain.note import Card, Note, Origin, Status, least_trusted
 from kimi_memory.domain.pages import Digest, Event, Project, Proposal
 from kimi_memory.domain.search_types import Chunk, ChunkSizes, Query, Unit
 from kimi_memory.domain.session import owned, root_of, scope_of
@@ -31,13 +31,7 @@ from kimi_memory.index.files import Files
 from kimi_memory.nlp.basic.patterns import PATTERNS, regex
 from kimi_memory.nlp.dates.date_terms import date_words, day_words
 from kimi_memory.nlp.dates.vocabulary import Zone, in_zone, mark_of
-from kimi_memory.nlp.rules.synonyms import (
-    Table,
-    dump_tables,
-    lists_mark,
-    load_tables,
-    tables,
-)
+from kimi_memory.nlp.rules.synonyms import Table, dump_tables, lists_mark, load_tables, tables
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.notes.notes import card_rank, card_section, is_shown
 from kimi_memory.store.reading import Served
@@ -202,6 +196,7 @@ def read_note(path: str, text: str, matter: FrontMatter) -> list[Unit] | dict[st
 
 def _card_unit(card: Card, path: str, text: str) -> Unit:
     head = Head.of(card)
+    links = (*links_of(card), *mentioned(text, [link.to for link in card.links]))
     order, weight, _ = card_rank(head)
     # What has expired is not so any more, whatever else would end it.
     ends = [end for end in (card.valid_to, card.expires) if end is not None]
@@ -212,7 +207,7 @@ def _card_unit(card: Card, path: str, text: str) -> Unit:
         valid_from=card.valid_from or card.created,
         valid_to=min(ends, default=None),
         temperature=card.temperature,
-        links=_link_texts(*links_of(card), *mentioned(text, [link.to for link in card.links])),
+        links=tuple(map(str, links)),
         lang=str(card.lang),
         section=str(card_section(head)) if is_shown(head) else "",
         order=float(order),
@@ -227,7 +222,7 @@ def _event_unit(event: Event, path: str, text: str) -> Unit:
     return Unit(
         importance=event.importance,
         trust=_default_trust(event),
-        links=_link_texts(*mentioned(text, ())),
+        links=tuple(map(str, mentioned(text, ()))),
         **_unit_fields(event, path, text),
     )
 
@@ -248,10 +243,6 @@ def _unit_fields(note: Card | Event, path: str, text: str) -> dict[str, Any]:
         "project": note.project,
         **owned(note.scope),
     }
-
-
-def _link_texts(*links: Link) -> tuple[str, ...]:
-    return tuple(map(str, links))
 
 
 def _default_trust(note: Note) -> str:

@@ -221,9 +221,7 @@ def candidates(
     mask, previous = _candidate_mask(searcher, query)
     question = read_question(searcher, query.text, words, now)
     if query.turn_days > 0 and now is not None and not (question.days or _names_time(query)):
-        start = (now - timedelta(days=query.turn_days)).timestamp()
-        at = np.asarray([inf if at is None else at for at in searcher.column("at")])
-        mask = mask & ~(searcher.column("kind").among(("turn",)) & (at < start))
+        mask = mask & ~_turns_before(searcher, now - timedelta(days=query.turn_days))
     listed = marked(searcher, query, mask)
     # Where words alone decide, rows that cannot be among the best need no score.
     lexical = rank(searcher, question, mask, room if probe is None and not listed.any() else 0)
@@ -244,12 +242,10 @@ def candidates(
     lanes = ("keyword",) if probe is None else ("keyword", "vector")
     # The nearest row speaks to the question as far as its model counts against words.
     nearest = min(1.0, probe.weight) * cosine if probe is not None else 0.0
-    said = (lexical.turn[rows] != 0) | (lexical.window[rows] != 0)
-    both = zip(said.tolist(), (near[rows] != 0).tolist(), strict=True)
     return Ranked(
         rows,
         _score_parts(rows, summands, factors),
-        [("keyword",) * keyword + ("vector",) * vector for keyword, vector in both],
+        _row_lanes(rows, lexical, near),
         lanes,
         1.0 if listed.any() else max(lexical.cover, nearest),
     )
@@ -258,6 +254,11 @@ def candidates(
 def _names_time(query: Query) -> bool:
     """Whether a query names a time or a session."""
     return bool(query.since or query.until or query.valid_at or query.session)
+
+
+def _turns_before(searcher: Searcher, start: datetime) -> Bools:
+    at = np.asarray([inf if at is None else at for at in searcher.column("at")])
+    return searcher.column("kind").among(("turn",)) & (at < start.timestamp())
 
 
 def _look_closer(
@@ -375,6 +376,12 @@ def _score_parts(
                 if value != nothing:
                     parts[name] = value
     return found
+
+
+def _row_lanes(rows: Sequence[int], lexical: Lexical, near: Floats) -> list[tuple[str, ...]]:
+    said = (lexical.turn[rows] != 0) | (lexical.window[rows] != 0)
+    both = zip(said.tolist(), (near[rows] != 0).tolist(), strict=True)
+    return [("keyword",) * keyword + ("vector",) * vector for keyword, vector in both]
 
 
 def _speaker_factor(searcher: Searcher, question: Question) -> Floats:

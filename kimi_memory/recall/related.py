@@ -52,11 +52,7 @@ def with_related(
 
 
 def followed(
-    searcher: Searcher,
-    hits: Sequence[Hit],
-    allowed: Bools,
-    hops: int,
-    rels: Collection[str] = (),
+    searcher: Searcher, hits: Sequence[Hit], allowed: Bools, hops: int, rels: Collection[str] = ()
 ) -> list[Hit]:
     """Return the hits with the notes that the best of them lead to, best first.
 

@@ -192,10 +192,7 @@ def _time_orders(searcher: Searcher) -> list[tuple[str, Steps]]:
     same_key = _group(((keys[row], projects[row], scopes[row]), row) for row in rows if keys[row])
     decided = (row for row in rows if types[row] == "decision" and projects[row])
     in_project = _group((("", projects[row], scopes[row]), row) for row in decided)
-    return [
-        (SAME_KEY, _steps(searcher, same_key)),
-        (SAME_PROJECT, _steps(searcher, in_project)),
-    ]
+    return [(SAME_KEY, _steps(searcher, same_key)), (SAME_PROJECT, _steps(searcher, in_project))]
 
 
 def _group(rows: Iterable[tuple[tuple[str, str, str], int]]) -> list[list[int]]:

@@ -487,8 +487,7 @@ _INVISIBLE = regex(
 )
 """Signs of the category Cf, which nobody sees."""
 _LIKE = str.maketrans(
-    "абвгеікмнорстухѕјԁԛԝАВЕІКМНОРСТУХЅЈαονρτικ畧",
-    "abbreikmhopctyxsjdqwABEIKMHOPCTYXSJaovptik略",
+    "абвгеікмнорстухѕјԁԛԝАВЕІКМНОРСТУХЅЈαονρτικ畧", "abbreikmhopctyxsjdqwABEIKMHOPCTYXSJaovptik略"
 )
 
 

@@ -439,12 +439,7 @@ _MARK = regex("|".join(_MARKS))
 _ANY_MARK = regex("|".join((*_MARKS, *MARKS)))
 _IN = regex(r"\b(?:in|since|during|until|by|of|year) $", re.IGNORECASE)
 _NUMERIC: list[Rule] = [
-    (
-        regex(
-            r"(?<=\w )(?P<y>(?:19|20|21)\d\d)(?!\w|[-/.:,]\d| [a-z]+s\b)",
-        ),
-        _told_year,
-    ),
+    (regex(r"(?<=\w )(?P<y>(?:19|20|21)\d\d)(?!\w|[-/.:,]\d| [a-z]+s\b)"), _told_year),
     (
         regex(rf"(?<![\w./:-]){_YEAR}([-/.])(?P<m>\d{{1,2}})\2(?P<d>\d{{1,2}})(?![\d]|[./-]\d)"),
         _read_full_date,
@@ -485,7 +480,7 @@ _CHINESE_WEEK: list[Rule] = [
             r"(?P<w>[一二三四五六日]|(?<=[期拜])天)(?![次个個天年期遍回直般些种])"
         ),
         _read_weekday,
-    ),
+    )
 ]
 # Not "March 3.5" or "May 4:30": what follows a day is no part of a figure or a time.
 _LATIN: list[Rule] = [

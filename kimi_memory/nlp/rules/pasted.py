@@ -16,12 +16,7 @@ from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
 from kimi_memory.nlp.rules.chat_logs import find_logs
-from kimi_memory.nlp.rules.documents import (
-    begins_copy,
-    find_options,
-    find_rows,
-    find_signed,
-)
+from kimi_memory.nlp.rules.documents import begins_copy, find_options, find_rows, find_signed
 from kimi_memory.nlp.rules.strip_code import indented_code, is_prose, printed, spoken_spans
 from kimi_memory.nlp.rules.subjects import standing
 from kimi_memory.nlp.rules.text_requests import Request, Where, find_request
