@@ -377,16 +377,12 @@ def pieces(lines: Sequence[str], section: Piece, style: Style) -> list[Piece]:
     """Return the blocks of a section."""
     first, inner = section.first + 1, lines[section.first + 1 : section.end]
     if style is Style.LIST:
-        return [_without_links(piece) for piece in items(inner, first) if piece.text]
+        return [one._replace(text=unlinked(one.text)) for one in items(inner, first) if one.text]
     if style is Style.QUOTES:
         return _parse_quotes(inner, first)
     text = clean("\n".join(line[1:] if _ESCAPED.match(line) else line for line in inner))
     used = [number for number, line in enumerate(inner) if line.strip()]
     return [Piece(first + used[0], first + used[-1] + 1, text)] if text and used else []
-
-
-def _without_links(piece: Piece) -> Piece:
-    return Piece(piece.first, piece.end, unlinked(piece.text))
 
 
 def items(lines: Sequence[str], first: int) -> list[Piece]:

@@ -337,10 +337,6 @@ def _parse_todo(block: str) -> Todo:
     return Todo(text, box is not None and box["mark"] in "xX", id)
 
 
-def _parse_todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
-    return tuple(todo for block in blocks if (todo := _parse_todo(block)).text)
-
-
 def _project_values(project: Project) -> dict[str, Value]:
     return codec.values(project, {}, {"finished": True if project.finished else None})
 
@@ -351,11 +347,12 @@ def _project_body(project: Project) -> Body:
 
 
 def _build_project(keys: Keys, body: Body) -> Project:
+    todos = map(_parse_todo, body.sections.get("todos", ()))
     return Project(
         **codec.common(keys),
         name=body.title,
         finished=keys.flag("finished"),
-        todos=_parse_todos(body.sections.get("todos", ())),
+        todos=tuple(todo for todo in todos if todo.text),
         **codec.read_sections(body, _PROJECT),
     )
 

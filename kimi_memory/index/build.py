@@ -100,8 +100,9 @@ class Build:
         reads = self._read_batches(start.table, paths, progress)
         # Before a folder is made: mostly there is nothing to do.
         first = next(reads, None)
-        lacks = embed and self._needs_vectors(start)
-        finished = start.generation is not None and not start.manifest.partial
+        had = start.manifest
+        lacks = embed and self.embedder.lacks(had.model, had.embedded, start.table)
+        finished = start.generation is not None and not had.partial
         if first is None and finished and not lacks:
             return None
         folder = self.shelf.start(start.generation)
@@ -113,10 +114,6 @@ class Build:
             made = self._write_generation(folder, start, steps, embed)
             otherwise.pop_all()
         return made
-
-    def _needs_vectors(self, start: Start) -> bool:
-        manifest = start.manifest
-        return self.embedder.lacks(manifest.model, manifest.embedded, start.table)
 
     def _read_batches(
         self, table: Stored, paths: Sequence[str], progress: Progress | None

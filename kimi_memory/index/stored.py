@@ -159,7 +159,9 @@ class Shelf:
             _fsync_path(path)
         self._set_current(folder.name)
         # The one before stays: another process may be reading it.
-        self._remove_generations(keep={folder.name, before})
+        for path in self._list_generations():
+            if path.name not in {folder.name, before}:
+                shutil.rmtree(path, ignore_errors=True)
         return Generation(folder, complete)
 
     def abandon(self, folder: Path) -> None:
@@ -187,11 +189,6 @@ class Shelf:
         # In one step: a reader sees the old name or the new one.
         temporary.replace(self.folder / CURRENT)
         _fsync_path(self.folder)
-
-    def _remove_generations(self, keep: set[str]) -> None:
-        for path in self._list_generations():
-            if path.name not in keep:
-                shutil.rmtree(path, ignore_errors=True)
 
     def _list_generations(self) -> list[Path]:
         try:

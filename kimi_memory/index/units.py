@@ -323,7 +323,8 @@ def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
         "user": session.user,
         "scope": scope_of(session),
     }
-    for turn, line in zip(transcript.turns, _turn_lines(lines, start), strict=False):
+    records = (number for number, line in enumerate(lines, start) if _is_turn(line))
+    for turn, line in zip(transcript.turns, records, strict=False):
         yield Unit(
             id=f"session:{session.id}#{turn.n}",
             first=line,
@@ -341,11 +342,6 @@ def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
 
 
 _SEALED = b'{"kind":"turn",'
-
-
-def _turn_lines(lines: list[bytes], start: int) -> list[int]:
-    """Return the line of each turn record, in order."""
-    return [number for number, line in enumerate(lines, start) if _is_turn(line)]
 
 
 def _is_turn(line: bytes) -> bool:
