@@ -362,17 +362,13 @@ class Memory(PastReading, Syncing, ChatWindow):
 
             with self.index.hold():
                 built = build(self.engine, request)
-        built = self._mark_block(built, request)
+        bare = built.text.replace(request.nonce, "")
+        nonce = self._derive_nonce(request.purpose, request.session or request.beside, bare)
+        built = replace(built, text=built.text.replace(request.nonce, nonce))
         if counted:
             of = self.screen.pass_id(session or beside) if session or beside else ""
             self._recall_receipts.add_block(query, built, self.actor, purpose, of)
         return built
-
-    def _mark_block(self, built: Context, request: Request) -> Context:
-        """Return a block with its lasting mark in the place of the random one."""
-        bare = built.text.replace(request.nonce, "")
-        nonce = self._derive_nonce(request.purpose, request.session or request.beside, bare)
-        return replace(built, text=built.text.replace(request.nonce, nonce))
 
     def get(self, id: str, near: str = "") -> Filed:
         """Return a note by its id, or a unique prefix of it; `near` is where it lay before."""

@@ -258,16 +258,12 @@ def _in_user(path: Path, host: Host) -> Iterator[Finding]:
             near = _find_nearest(name, host.names)
             yield _build_finding(path, find_line(text, "disabled"), f"disabled plugin {name}", near)
     for plugin, key, fitting in host.unknown_settings():
-        said = f"[plugins.{plugin}] {key}".strip()
+        table = f"plugins.{plugin}"
         near = _find_nearest(key or plugin, fitting)
         if not key:
             near = [f"[plugins.{one}]" for one in near]
-        at = (
-            find_line(text, key, below=f"plugins.{plugin}")
-            if key
-            else find_line(text, f"plugins.{plugin}")
-        )
-        yield _build_finding(path, at, said, near)
+        at = find_line(text, key, below=table) if key else find_line(text, table)
+        yield _build_finding(path, at, f"[{table}] {key}".strip(), near)
 
 
 def _in_user_tables(path: Path, text: str, document: Mapping[str, Any]) -> Iterator[Finding]:

@@ -75,7 +75,16 @@ def starter(name: str, language: str, now: datetime, *, locale: str = "") -> lis
     settings = _SETTINGS.format(
         id=new_id("memory", now), format=FORMAT, name=_quote_toml(name), language=language
     )
-    identity = _make_identity(name, lang, now)
+    who, mission = STARTER_IDENTITY[lang]
+    identity = Identity(
+        id=derived_id("identity", now, name),
+        created=now,
+        updated=now,
+        lang=lang,
+        name=name or STARTER_NAME[lang],
+        who=who,
+        mission=mission,
+    )
     pages = {
         MARKER: settings,
         PAGE: empty_page(name, lang),
@@ -95,16 +104,3 @@ def starter_lines() -> frozenset[str]:
 def _quote_toml(text: str) -> str:
     """Return a TOML basic string; JSON's escapes are valid TOML."""
     return json.dumps(text, ensure_ascii=False)
-
-
-def _make_identity(name: str, lang: Lang, now: datetime) -> Identity:
-    who, mission = STARTER_IDENTITY[lang]
-    return Identity(
-        id=derived_id("identity", now, name),
-        created=now,
-        updated=now,
-        lang=lang,
-        name=name or STARTER_NAME[lang],
-        who=who,
-        mission=mission,
-    )

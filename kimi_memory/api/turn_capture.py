@@ -171,14 +171,11 @@ class TurnCapture:
         self, parts: Parts, runs: Callable[[], JobRuns], end: Callable[[str], JobReport]
     ) -> None:
         self._parts, self._runs, self._end = parts, runs, end
+        self._silence = Silence()
 
     @cached_property
     def _session_views(self) -> Views:
         return Views(self._parts.store, _VIEW_SECONDS if self._parts.background else 0.0)
-
-    @cached_property
-    def _silence(self) -> Silence:
-        return Silence()
 
     def start(self, header: Session) -> SessionHandle:
         """Start a session, or go on with the open one of that id."""
@@ -320,8 +317,41 @@ class TurnCapture:
             self._session_views.close()
 
     def _explicit_draft(self, captured: Captured, session: Session, key: str, type: str) -> Draft:
+        """Return the draft of something that somebody asked to remember.
+
+        An agent's waits for its person, unless agents are trusted in the settings.
+        """
         trusted = self._parts.settings.capture.agent_statements == "trust"
-        return explicit_draft(captured, session, key, type, trusted=trusted)
+        turn = captured.turn
+        lang = Lang(language_of(turn.text))
+        found = captured.drafts[0] if captured.drafts else None
+        title = " ".join(turn.text.split())[:60]
+        try:
+            kind = CardType(type) if type else (found.type if found else CardType.FACT)
+        except ValueError:
+            known = ", ".join(CardType)
+            raise UsageError(f"{type!r} is no card type. Use one of {known}.") from None
+        if turn.origin is not Origin.HUMAN and _is_order(turn.text):
+            kind = CardType.RULE  # Another name makes no fact of an agent's order.
+        return Draft(
+            type=kind,
+            key=key or (found.key if found else f"note.{slug(title, limit=40)}"),
+            title=found.title if found else title,
+            value=turn.text.strip(),
+            # The whole turn is its evidence: what is to be remembered is said in so many words.
+            quotes=(Quote(session.id, turn.n, turn.text),),
+            at=turn.at,
+            lang=lang,
+            importance=0.9,
+            confidence=0.9,
+            reversal=bool(found and found.reversal),
+            origin=turn.origin,
+            # Not all orders are known as such, and a fact may be another's that the agent read.
+            weak=turn.origin is not Origin.HUMAN and not trusted,
+            category=session.project or (found.category if found else "general"),
+            project=session.project,
+            scope=scope_of(session),
+        )
 
     def _keep_wanted(self, captured: Sequence[Captured]) -> None:
         """Make cards of turns that ask for it."""
@@ -345,44 +375,6 @@ def remembered_in(
     whose += f"\0user {user}\0{area}" if user or area else ""
     mark = f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if whose else ""
     return f"{STATEMENTS}{at:%Y%m%d}{f'-{copy}' if copy else ''}{mark}"
-
-
-def explicit_draft(
-    captured: Captured, session: Session, key: str, type: str, *, trusted: bool = False
-) -> Draft:
-    """Return the draft of something that somebody asked to remember.
-
-    An agent's waits for its person, unless agents are `trusted` in the settings.
-    """
-    turn = captured.turn
-    lang = Lang(language_of(turn.text))
-    found = captured.drafts[0] if captured.drafts else None
-    title = " ".join(turn.text.split())[:60]
-    try:
-        kind = CardType(type) if type else (found.type if found else CardType.FACT)
-    except ValueError:
-        raise UsageError(f"{type!r} is no card type. Use one of {', '.join(CardType)}.") from None
-    if turn.origin is not Origin.HUMAN and _is_order(turn.text):
-        kind = CardType.RULE  # Another name makes no fact of an agent's order.
-    return Draft(
-        type=kind,
-        key=key or (found.key if found else f"note.{slug(title, limit=40)}"),
-        title=found.title if found else title,
-        value=turn.text.strip(),
-        # The whole turn is its evidence: what is to be remembered is said in so many words.
-        quotes=(Quote(session.id, turn.n, turn.text),),
-        at=turn.at,
-        lang=lang,
-        importance=0.9,
-        confidence=0.9,
-        reversal=bool(found and found.reversal),
-        origin=turn.origin,
-        # Not all orders are known as such, and a fact may be another's that the agent read.
-        weak=turn.origin is not Origin.HUMAN and not trusted,
-        category=session.project or (found.category if found else "general"),
-        project=session.project,
-        scope=scope_of(session),
-    )
 
 
 def _is_order(text: str) -> bool:

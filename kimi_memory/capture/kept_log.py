@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.domain.ids import new_id, zulu
@@ -36,30 +36,6 @@ _PAUSE_SECONDS = 2.0
 """So long a log that did not answer is not asked again by who captures."""
 # A try fails only where another writer got through meanwhile.
 _TRIES = 8
-
-
-class OpenLog(Protocol):
-    """An open session, wherever its turns go."""
-
-    durability: Durability
-
-    @property
-    def session(self) -> Session:
-        """The header."""
-
-    def add(self, said: Sequence[Said]) -> list[Captured]:
-        """Screen, number and append turns; durable when this returns."""
-
-    def set_state(
-        self,
-        task: Mapping[str, Json] | None,
-        variables: Mapping[str, Json] | None,
-        metadata: Mapping[str, Json] | None = None,
-    ) -> None:
-        """Record the current task, variables or metadata."""
-
-    def end(self, at: datetime) -> None:
-        """Mark the session as ended."""
 
 
 class Silence:
@@ -207,6 +183,8 @@ class SharedLog:
         raise NotFoundError("session", self._asked.id)
 
 
+OpenLog = SessionLog | SharedLog
+"""An open session, wherever its turns go."""
 _ENDING = KEPT.removesuffix(".jsonl")
 
 

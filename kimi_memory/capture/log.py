@@ -591,8 +591,4 @@ def _determine_origin(said: Said, text: str) -> Origin:
     """Return whose words a text is; orders to a model are nobody's that we would believe."""
     origin = said.origin or _ORIGIN.get(said.role, Origin.TOOL)
     # "Ignore all previous instructions" counts as words from outside, even in a person's message.
-    return max(origin, Origin.REMOTE, key=_origin_rank) if gives_orders(text) else origin
-
-
-def _origin_rank(origin: Origin) -> int:
-    return origin.rank
+    return max(origin, Origin.REMOTE, key=lambda one: one.rank) if gives_orders(text) else origin

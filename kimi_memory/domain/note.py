@@ -161,6 +161,11 @@ class Note:
     """The part all notes share."""
 
     kind: ClassVar[str] = "note"
+    # A list and not one place for each use: a text that search knew and a purge did not would
+    # survive it.
+    body_fields: ClassVar[tuple[str, ...]] = ()
+    """The texts of its page below the title, in their order; everything that searches, forgets,
+    purges or merges notes goes by this list."""
     id: str
     created: datetime
     updated: datetime
@@ -168,6 +173,11 @@ class Note:
     status: Status = Status.ACTIVE
     sources: tuple[Source, ...] = ()
     lang: Lang = Lang.EN
+
+    @property
+    def body_texts(self) -> tuple[str, ...]:
+        """The texts of its page below the title."""
+        return tuple(getattr(self, name) for name in self.body_fields)
 
 
 class EventType(StrEnum):
@@ -234,11 +244,7 @@ class Card(Note):
     """One file ``semantic/<category>/<slug>.md``."""
 
     kind: ClassVar[str] = "card"
-    # A list and not one place for each use: a text that search knew and a purge did not would
-    # survive it.
     body_fields: ClassVar[tuple[str, ...]] = ("value", "applies", "usage", "caveats")
-    """The texts of its page below the title, in their order; everything that searches, forgets,
-    purges or merges cards goes by this list."""
     title: str
     type: CardType
     key: str
@@ -278,8 +284,3 @@ class Card(Note):
             if one.rel is Rel.CONTRADICTS
         }
         return tuple(q for q in self.quotes if (q.session, q.n, q.hash) not in against)
-
-    @property
-    def body_texts(self) -> tuple[str, ...]:
-        """The texts of its page below the title."""
-        return tuple(getattr(self, name) for name in self.body_fields)

@@ -17,8 +17,6 @@ class Event(Note):
 
     kind: ClassVar[str] = "event"
     body_fields: ClassVar[tuple[str, ...]] = ("content", "outcome", "lesson")
-    """The texts of its page, in their order; everything that searches, forgets or purges events
-    goes by this list."""
     title: str
     type: EventType
     at: datetime
@@ -32,11 +30,6 @@ class Event(Note):
     project: str = ""
     scope: str = ""
     """Whose it is, see `kimi_memory.domain.session`; everybody's if empty."""
-
-    @property
-    def body_texts(self) -> tuple[str, ...]:
-        """The texts of its page below the title."""
-        return tuple(getattr(self, name) for name in self.body_fields)
 
 
 class Part(StrEnum):

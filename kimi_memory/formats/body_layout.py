@@ -294,10 +294,10 @@ def item_lines(text: str, bullet: str = "- ") -> list[str]:
     return [first.rstrip(), *(f"  {line}" if line else "" for line in rest)]
 
 
-def blocks(texts: Sequence[str], style: Style) -> list[str]:
+def blocks(texts: Sequence[str], style: Style, bullet: str = "- ") -> list[str]:
     """Return the lines of a section's blocks."""
     if style is Style.LIST:
-        return [line for text in texts for line in item_lines(text)]
+        return [line for text in texts for line in item_lines(text, bullet)]
     parts = [block_lines(text, style) for text in texts]
     # The last empty line is the one that ends the section.
     return [line for part in parts for line in (*part, "")][:-1]
@@ -305,8 +305,6 @@ def blocks(texts: Sequence[str], style: Style) -> list[str]:
 
 def block_lines(text: str, style: Style) -> list[str]:
     """Return the lines of one block of a section."""
-    if style is Style.LIST:
-        return item_lines(text)
     if style is Style.TEXT:
         return _escape_headings(text).split("\n")
     words, _, source = text.rpartition("\n")
@@ -315,10 +313,6 @@ def block_lines(text: str, style: Style) -> list[str]:
 
 def _escape_headings(text: str) -> str:
     return "\n".join(f"\\{line}" if _ESCAPE.match(line) else line for line in text.split("\n"))
-
-
-def _unescape_heading(line: str) -> str:
-    return line[1:] if _ESCAPED.match(line) else line
 
 
 def read(lines: Sequence[str], layout: Layout) -> Body:
@@ -384,16 +378,12 @@ def pieces(lines: Sequence[str], section: Piece, style: Style) -> list[Piece]:
     """Return the blocks of a section."""
     first, inner = section.first + 1, lines[section.first + 1 : section.end]
     if style is Style.LIST:
-        return [_without_links(piece) for piece in items(inner, first) if piece.text]
+        return [one._replace(text=unlinked(one.text)) for one in items(inner, first) if one.text]
     if style is Style.QUOTES:
         return _parse_quotes(inner, first)
-    text = clean("\n".join(_unescape_heading(line) for line in inner))
+    text = clean("\n".join(line[1:] if _ESCAPED.match(line) else line for line in inner))
     used = [number for number, line in enumerate(inner) if line.strip()]
     return [Piece(first + used[0], first + used[-1] + 1, text)] if text and used else []
-
-
-def _without_links(piece: Piece) -> Piece:
-    return Piece(piece.first, piece.end, unlinked(piece.text))
 
 
 def items(lines: Sequence[str], first: int) -> list[Piece]:

@@ -85,13 +85,9 @@ class _Lines:
 
     def _insert_field(self, name: str, text: str, found: body_layout.Outline) -> None:
         new = body_layout.field_lines(name, text, self._lang)
-        at = self._page.fields.index(name)
-        before = [
-            found.fields[field].end for field in self._page.fields[:at] if field in found.fields
-        ]
-        after = [
-            found.fields[field].first for field in self._page.fields[at:] if field in found.fields
-        ]
+        at, there = self._page.fields.index(name), found.fields
+        before = [there[one].end for one in self._page.fields[:at] if one in there]
+        after = [there[one].first for one in self._page.fields[at:] if one in there]
         # Beside the fields that are there, wherever a person moved them; else below the title.
         if before:
             self._replace_lines(max(before), max(before), new)
@@ -141,7 +137,7 @@ class _Lines:
         for tag, i1, i2, j1, j2 in reversed(codes.get_opcodes()):
             if tag == "equal":
                 continue
-            new = _render_blocks(texts[j1:j2], style, bullet)
+            new = body_layout.blocks(texts[j1:j2], style, f"{bullet} ")
             if tag == "insert":
                 self._insert_blocks(old, i1, new, style)
                 continue
@@ -182,21 +178,11 @@ class _Lines:
         self, name: str, style: Style, texts: Sequence[str], found: body_layout.Outline
     ) -> None:
         lines = [f"## {label(name, self._lang)}", "", *body_layout.blocks(texts, style)]
-        order = list(self._page.sections)
-        later = [
-            found.headings[other].first
-            for other in order[order.index(name) :]
-            if other in found.headings
-        ]
+        order, there = list(self._page.sections), found.headings
+        later = [there[one].first for one in order[order.index(name) :] if one in there]
         if later:
             self._replace_lines(min(later), min(later), [*lines, ""])
         else:
             end = len(self._raw)
             gap = [""] if end and self._plain_lines[-1].strip() else []
             self._replace_lines(end, end, [*gap, *lines])
-
-
-def _render_blocks(texts: Sequence[str], style: Style, bullet: str) -> list[str]:
-    if style is not Style.LIST:
-        return body_layout.blocks(texts, style)
-    return [line for text in texts for line in body_layout.item_lines(text, f"{bullet} ")]

@@ -18,10 +18,7 @@ from kimi_memory.formats.page_lines import DISPUTED, UNTIL, marked, shown_text, 
 from kimi_memory.nlp.basic.safe_text import Value, clean, one_line
 from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 
-_LAYOUT = Layout(
-    fields=(*Card.body_fields, "links"),
-    sections={"quotes": Style.QUOTES},
-)
+_LAYOUT = Layout(fields=(*Card.body_fields, "links"), sections={"quotes": Style.QUOTES})
 
 
 def _card_values(card: Card) -> dict[str, Value]:
@@ -90,7 +87,7 @@ def _build_card(keys: Keys, body: Body) -> Card:
 def _clean_card(card: Card) -> Card:
     return codec.with_fields(
         card,
-        **codec.clean_common(card),
+        tags=codec.lines(card.tags),
         **codec.clean_lines(card, "title", "key", "project", "scope"),
         **codec.clean_texts(card, Card.body_fields),
         quotes=codec.clean_quotes(card.quotes),
@@ -319,10 +316,7 @@ _PROJECT_LAYOUT = Layout(
         **_PROJECT,
     },
 )
-_AGENT = {
-    "persona": Style.TEXT,
-    **dict.fromkeys(("state", "skills", "relationships"), Style.LIST),
-}
+_AGENT = {"persona": Style.TEXT, **dict.fromkeys(("state", "skills", "relationships"), Style.LIST)}
 _IDENTITY = {
     "who": Style.TEXT,
     "beliefs": Style.LIST,
@@ -343,10 +337,6 @@ def _parse_todo(block: str) -> Todo:
     return Todo(text, box is not None and box["mark"] in "xX", id)
 
 
-def _parse_todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
-    return tuple(todo for block in blocks if (todo := _parse_todo(block)).text)
-
-
 def _project_values(project: Project) -> dict[str, Value]:
     return codec.values(project, {}, {"finished": True if project.finished else None})
 
@@ -357,11 +347,12 @@ def _project_body(project: Project) -> Body:
 
 
 def _build_project(keys: Keys, body: Body) -> Project:
+    todos = map(_parse_todo, body.sections.get("todos", ()))
     return Project(
         **codec.common(keys),
         name=body.title,
         finished=keys.flag("finished"),
-        todos=_parse_todos(body.sections.get("todos", ())),
+        todos=tuple(todo for todo in todos if todo.text),
         **codec.read_sections(body, _PROJECT),
     )
 
@@ -370,7 +361,7 @@ def _clean_project(project: Project) -> Project:
     todos = (_clean_todo(todo) for todo in project.todos)
     return replace(
         project,
-        **codec.clean_common(project),
+        tags=codec.lines(project.tags),
         name=one_line(project.name),
         todos=tuple(todo for todo in todos if todo.text),
         **codec.clean_texts(project, _PROJECT),
@@ -402,8 +393,7 @@ def _named_page(
 
     def clean_page(page: P) -> P:
         said = codec.clean_texts(page, sections)
-        shared = codec.clean_common(page)
-        return replace(page, **shared, name=one_line(page.name), **said)
+        return replace(page, tags=codec.lines(page.tags), name=one_line(page.name), **said)
 
     def values(page: P) -> dict[str, Value]:
         return codec.values(page, {}, {})
@@ -413,12 +403,7 @@ def _named_page(
 
 
 PROJECT = codec.Shape(
-    _PROJECT_LAYOUT,
-    _project_values,
-    _project_body,
-    _build_project,
-    _clean_project,
-    _project_place,
+    _PROJECT_LAYOUT, _project_values, _project_body, _build_project, _clean_project, _project_place
 )
 AGENT = _named_page(Agent, _AGENT, lambda agent: f"mid-term/agents/{codec.slug(agent.name)}.md")
 IDENTITY = _named_page(Identity, _IDENTITY, lambda _: IDENTITY_PATH)

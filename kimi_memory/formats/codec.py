@@ -204,19 +204,6 @@ def values(note: Note, first: Mapping[str, Value], rest: Mapping[str, Value]) ->
     return {name: value for name, value in every.items() if value not in (None, "", [])}
 
 
-def clean_common(note: Note) -> Common:
-    """Return the shared part of a note, cleaned."""
-    return {
-        "id": note.id,
-        "created": note.created,
-        "updated": note.updated,
-        "tags": lines(note.tags),
-        "status": note.status,
-        "sources": note.sources,
-        "lang": note.lang,
-    }
-
-
 def with_fields(note: N, **fields: Any) -> N:
     """Return a note that has these fields; itself where it has them already."""
     # To make a card takes longer than to see that it is clean, and nearly all are.
@@ -363,13 +350,11 @@ def read_note(content: bytes, path: str) -> Note | None:
         return None
 
 
-@lru_cache(maxsize=KNOWN)
-def _parse_cached_note(text: str, path: str) -> Note:
-    return _parse_note(text, path)
-
-
 def _parse_note(text: str, path: str) -> Note:
     return build_note(frontmatter.read(text, path), path)
+
+
+_parse_cached_note = lru_cache(maxsize=KNOWN)(_parse_note)
 
 
 def build_note(front: FrontMatter, path: str) -> Note:

@@ -31,10 +31,7 @@ _LINE = re.compile(
     r"(?: \((?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})\))?\s*",
     re.DOTALL,
 )
-_DAY = Layout(
-    prefix="day",
-    sections=dict.fromkeys(("sessions", "events", "knowledge"), Style.LIST),
-)
+_DAY = Layout(prefix="day", sections=dict.fromkeys(("sessions", "events", "knowledge"), Style.LIST))
 _PROPOSAL = Layout(
     prefix="proposal",
     fields=("target", "section", "reason", "links"),
@@ -88,7 +85,7 @@ def _build_event(keys: Keys, body: Body) -> Event:
 def _clean_event(event: Event) -> Event:
     return codec.with_fields(
         event,
-        **codec.clean_common(event),
+        tags=codec.lines(event.tags),
         **codec.clean_lines(event, "title", "key", "project", "scope"),
         **codec.clean_texts(event, Event.body_fields),
         participants=codec.lines(event.participants),
@@ -96,14 +93,14 @@ def _clean_event(event: Event) -> Event:
     )
 
 
-def _event_path(event: Event) -> str:
-    name = codec.own_name(event.title, event.scope)
+def _dated_path(note: Event | Digest) -> str:
+    name = codec.own_name(note.title, note.scope)
     # The day first: a folder that is sorted by name is a diary.
-    return f"episodic/{event.at:%Y%m%d}_{name}.md"
+    return f"episodic/{note.at:%Y%m%d}_{name}.md"
 
 
 EVENT = codec.Shape(
-    _EVENT_LAYOUT, _event_values, _event_body, _build_event, _clean_event, _event_path
+    _EVENT_LAYOUT, _event_values, _event_body, _build_event, _clean_event, _dated_path
 )
 
 
@@ -178,20 +175,15 @@ def _clean_digest(digest: Digest) -> Digest:
     lines = [line for line in map(_clean_line, digest.lines) if line.text]
     return replace(
         digest,
-        **codec.clean_common(digest),
+        tags=codec.lines(digest.tags),
         **codec.clean_lines(digest, "title", "session", "project", "scope"),
         participants=codec.lines(digest.participants),
         lines=tuple(sorted(lines, key=lambda line: order.index(line.part))),
     )
 
 
-def _digest_path(digest: Digest) -> str:
-    name = codec.own_name(digest.title, digest.scope)
-    return f"episodic/{digest.at:%Y%m%d}_{name}.md"
-
-
 DIGEST = codec.Shape(
-    _DIGEST_LAYOUT, _digest_values, _digest_body, _build_digest, _clean_digest, _digest_path
+    _DIGEST_LAYOUT, _digest_values, _digest_body, _build_digest, _clean_digest, _dated_path
 )
 
 
@@ -205,15 +197,13 @@ def _day_body(day: Day) -> Body:
 
 def _build_day(keys: Keys, body: Body) -> Day:
     return Day(
-        **codec.common(keys),
-        date=keys.date("date"),
-        **codec.read_sections(body, _DAY.sections),
+        **codec.common(keys), date=keys.date("date"), **codec.read_sections(body, _DAY.sections)
     )
 
 
 def _clean_day(day: Day) -> Day:
     sections = codec.clean_texts(day, _DAY.sections)
-    return replace(day, **codec.clean_common(day), **sections)
+    return replace(day, tags=codec.lines(day.tags), **sections)
 
 
 def _day_place(day: Day) -> str:
@@ -249,7 +239,7 @@ def _build_proposal(keys: Keys, body: Body) -> Proposal:
 def _clean_proposal(proposal: Proposal) -> Proposal:
     return replace(
         proposal,
-        **codec.clean_common(proposal),
+        tags=codec.lines(proposal.tags),
         **codec.clean_lines(proposal, "title", "target", "section"),
         **codec.clean_texts(proposal, ("text", "reason")),
     )
@@ -262,10 +252,5 @@ def _proposal_place(proposal: Proposal) -> str:
 
 DAY = codec.Shape(_DAY, _day_values, _day_body, _build_day, _clean_day, _day_place)
 PROPOSAL = codec.Shape(
-    _PROPOSAL,
-    _proposal_values,
-    _proposal_body,
-    _build_proposal,
-    _clean_proposal,
-    _proposal_place,
+    _PROPOSAL, _proposal_values, _proposal_body, _build_proposal, _clean_proposal, _proposal_place
 )

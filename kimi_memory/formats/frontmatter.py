@@ -245,19 +245,15 @@ def _parse_lines(block: list[str], first: int) -> tuple[dict[str, Value], dict[s
             continue
         name, found, text = line.partition(": ")
         if not found:
-            name = _parse_bare_key(line)
+            if line[-1:] != ":":
+                raise _OtherFormError
+            name = line[:-1]
         if name in values or not name.isidentifier() or len(name) > _LONGEST_NAME:
             raise _OtherFormError
         lines[name] = number
         items = _NO_LIST if text else []
         values[name] = _parse_value(text) if text[:1] in _SPECIAL else _parse_plain_scalar(text)
     return values, lines
-
-
-def _parse_bare_key(line: str) -> str:
-    if line[-1:] != ":":
-        raise _OtherFormError
-    return line[:-1]
 
 
 def _parse_plain_scalar(text: str) -> str:
@@ -283,20 +279,16 @@ def _parse_special_scalar(text: str) -> Value:
         return typed(_parse_plain_scalar(text))
     # An escape may spell half a character, which JSON takes and YAML refuses.
     if first == '"' and text[-1] == '"' and "\\u" not in text:
-        return _parse_quoted_scalar(text)
+        if "\\" not in text and text.count('"') == 2:
+            return text[1:-1]
+        try:
+            found = json.loads(text)
+        except ValueError:
+            raise _OtherFormError from None
+        return str(found)
     if _NEGATIVE.fullmatch(text):
         return typed(text)
     raise _OtherFormError
-
-
-def _parse_quoted_scalar(text: str) -> str:
-    if "\\" not in text and text.count('"') == 2:
-        return text[1:-1]
-    try:
-        found = json.loads(text)
-    except ValueError:
-        raise _OtherFormError from None
-    return str(found)
 
 
 def id_of(content: bytes, path: str) -> str:

@@ -73,7 +73,10 @@ def job_of(content: bytes) -> Job:
         model=get_text(record, "model"),
         prompt=get_text(record, "prompt"),
         operations=tuple(_parse_operation(one) for one in get_records(record, "operations")),
-        effects=tuple(_parse_effect(one) for one in get_records(record, "effects")),
+        effects=tuple(
+            Effect(get_required(one, "path"), get_text(one, "before"), get_text(one, "after"))
+            for one in get_records(record, "effects")
+        ),
         spent=_parse_spent(get_table(record, "spent", {})),
     )
 
@@ -91,9 +94,3 @@ def _parse_spent(counts: Record) -> Spent:
 def _parse_operation(record: Record) -> Operation:
     op, key = Op(get_required(record, "op")), get_text(record, "key")
     return Operation(op, get_text(record, "target"), key, get_text(record, "why"))
-
-
-def _parse_effect(record: Record) -> Effect:
-    return Effect(
-        get_required(record, "path"), get_text(record, "before"), get_text(record, "after")
-    )

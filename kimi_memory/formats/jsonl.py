@@ -71,10 +71,14 @@ def get_text(record: Record, name: str) -> str:
 
 def get_texts(record: Record, name: str) -> list[str]:
     """Return a list of texts of a record."""
+    return [str(one) for one in _get_list(record, name)]
+
+
+def _get_list(record: Record, name: str) -> list[Json]:
     found = record.get(name, [])
     if not isinstance(found, list):
         raise ValueError(f"{name!r} should be a list")
-    return [str(one) for one in found]
+    return found
 
 
 def get_required(record: Record, name: str) -> str:
@@ -112,9 +116,7 @@ def get_table(record: Record, name: str, default: dict[str, Json]) -> dict[str, 
 
 def get_records(record: Record, name: str) -> list[dict[str, Json]]:
     """Return a list of objects of a record."""
-    found = record.get(name, [])
-    if not isinstance(found, list):
-        raise ValueError(f"{name!r} should be a list")
+    found = _get_list(record, name)
     records = [one for one in found if isinstance(one, dict)]
     if len(records) != len(found):
         raise ValueError(f"{name!r} should hold objects")
@@ -258,9 +260,7 @@ def session_of(record: Record) -> Session:
 def turn_of(record: Record) -> Turn:
     """Return the turn of its record; ValueError says what is wrong."""
     tags = get_texts(record, "tags")
-    calls = record.get("tool_calls", [])
-    if not isinstance(calls, list):
-        raise ValueError("'tool_calls' should be a list")
+    calls = _get_list(record, "tool_calls")
     return Turn(
         n=get_integer(record, "n", least=1),
         at=moment(get_required(record, "at")),

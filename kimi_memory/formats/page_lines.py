@@ -401,7 +401,8 @@ def signed(text: str) -> str:
 
 def sign_of(text: str) -> str:
     """Return the hash a page was generated with; empty for a page that was not."""
-    found = _SIGN.search(_normalise_newlines(text))
+    # An editor that only changed the line ends made no edit.
+    found = _SIGN.search(text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n"))
     return found[1] if found else ""
 
 
@@ -412,11 +413,6 @@ def is_generated(text: str) -> bool:
         return False
     blank = text[: found.start(1)] + BLANK + text[found.end(1) :]
     return _hash_text(blank) == found[1]
-
-
-def _normalise_newlines(text: str) -> str:
-    # An editor that only changed the line ends made no edit.
-    return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _hash_text(text: str) -> str:

@@ -100,8 +100,9 @@ class Build:
         reads = self._read_batches(start.table, paths, progress)
         # Before a folder is made: mostly there is nothing to do.
         first = next(reads, None)
-        lacks = embed and self._needs_vectors(start)
-        finished = start.generation is not None and not start.manifest.partial
+        had = start.manifest
+        lacks = embed and self.embedder.lacks(had.model, had.embedded, start.table)
+        finished = start.generation is not None and not had.partial
         if first is None and finished and not lacks:
             return None
         folder = self.shelf.start(start.generation)
@@ -113,10 +114,6 @@ class Build:
             made = self._write_generation(folder, start, steps, embed)
             otherwise.pop_all()
         return made
-
-    def _needs_vectors(self, start: Start) -> bool:
-        manifest = start.manifest
-        return self.embedder.lacks(manifest.model, manifest.embedded, start.table)
 
     def _read_batches(
         self, table: Stored, paths: Sequence[str], progress: Progress | None
@@ -168,7 +165,8 @@ class Build:
             gone = [path for path in batch if start.table.number(path) >= 0]
             keys = [key for path in gone for key in _file_keys(start.table, path)]
             fresh = _make_table(table.next_key, batch)
-            name = self._write_keywords(folder / WORDS, _words_by_key(fresh, batch), keys)
+            words = (found for read in batch.values() if read is not None for found in read.words)
+            name = self._write_keywords(folder / WORDS, zip(fresh.keys, words, strict=True), keys)
             table.grow(folder / TABLE, fresh, gone)
             table = Stored.open(folder / TABLE)
             made.added, made.removed = made.added + len(fresh), made.removed + len(gone)
@@ -229,13 +227,6 @@ def _make_table(next_key: int, batch: dict[str, Read | None]) -> Table:
             file = FileRow(path, read.stat, read.digest, len(table), len(read.units), read.why)
             table.add(file, read.units, [len(words) for words in read.words])
     return table
-
-
-def _words_by_key(
-    table: Table, batch: dict[str, Read | None]
-) -> Iterator[tuple[int, Sequence[str]]]:
-    words = (words for read in batch.values() if read is not None for words in read.words)
-    return zip(table.keys, words, strict=True)
 
 
 def _file_keys(table: Stored, path: str) -> list[int]:

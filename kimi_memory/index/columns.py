@@ -163,12 +163,10 @@ class Coded(Column):
     """A code a row, and what each code stands for."""
 
     def __init__(
-        self,
-        codes: NDArray[Any],
-        values: Sequence[str],
-        read: Callable[[str], Any] | None = None,
+        self, codes: NDArray[Any], values: Sequence[str], read: Callable[[str], Any] | None = None
     ) -> None:
-        self.codes, self._values, self._read = codes, values, read
+        self.codes, self.values, self._read = codes, values, read
+        """What the codes stand for, as it is stored."""
         self._seen: dict[int, Any] | None = {} if len(values) <= FEW else None
 
     @classmethod
@@ -177,11 +175,6 @@ class Coded(Column):
         known: dict[str, int] = {}
         codes = [known.setdefault(value, len(known)) for value in values]
         return cls(np.asarray(codes, dtype=np.int32), list(known), read)
-
-    @property
-    def values(self) -> Sequence[str]:
-        """What the codes stand for, as it is stored."""
-        return self._values
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -196,7 +189,7 @@ class Coded(Column):
         return self._seen[code]
 
     def _decode_value(self, code: int) -> Any:
-        found = self._values[code]
+        found = self.values[code]
         return found if self._read is None else self._read(found)
 
     def all(self) -> list[Any]:
@@ -217,12 +210,12 @@ class Coded(Column):
 
     def tally(self, rows: Bools) -> dict[Any, int]:
         """Return how many of some rows hold each value, the most frequent first."""
-        counts = np.bincount(self.codes[rows], minlength=len(self._values))
+        counts = np.bincount(self.codes[rows], minlength=len(self.values))
         held = np.flatnonzero(counts).tolist()
         return _by_count({self._decode_value(code): int(counts[code]) for code in held})
 
     def _decode_values(self) -> list[Any]:
-        return list(self._values) if self._read is None else [*map(self._read, self._values)]
+        return list(self.values) if self._read is None else [*map(self._read, self.values)]
 
 
 class Numbers(Column):

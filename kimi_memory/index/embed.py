@@ -32,12 +32,6 @@ class Embedded:
     """Rows of smaller keys have a vector."""
 
 
-def _is_near(unit: Unit) -> bool:
-    """Whether a unit has a vector; cold cards are left to keyword search."""
-    # A cold card has not been said or used for long; words still find it.
-    return unit.temperature >= COLD_BELOW
-
-
 @dataclass(frozen=True, slots=True)
 class Embedder:
     """Asks the embedding model, where there is one, and fills the vector index."""
@@ -126,11 +120,10 @@ class Embedder:
         for path, first, rows in table.spans():
             keys = places[first : first + rows].tolist()
             if keys and keys[-1] >= start:
-                yield from (
-                    (key, unit)
-                    for key, unit in self._read_units(path, keys)
-                    if key >= start and _is_near(unit)
-                )
+                for key, unit in self._read_units(path, keys):
+                    # A cold card has not been said or used for long; words still find it.
+                    if key >= start and unit.temperature >= COLD_BELOW:
+                        yield key, unit
 
     def _read_units(self, path: str, keys: Sequence[int]) -> list[tuple[int, Unit]]:
         try:

@@ -148,7 +148,8 @@ class Folder:
     def find_changed(self, hints: Iterable[str] = ()) -> set[str] | None:
         """Look again; return the paths that changed, None when any may have."""
         began = time.monotonic()
-        written = self._has_new_writes()
+        before, self._traces = self._traces, traces(self._root)
+        written = before != self._traces
         if began >= self._due:
             self.scan()
             return None
@@ -169,11 +170,6 @@ class Folder:
         for path in twice:
             del self.stats[path]
         return twice
-
-    def _has_new_writes(self) -> bool:
-        """Whether a process of ours wrote into the memory since the last look."""
-        before, self._traces = self._traces, traces(self._root)
-        return before != self._traces
 
     def _list_changed_folders(self) -> set[str]:
         """List the folders whose time is not that of their last listing."""

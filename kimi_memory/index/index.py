@@ -19,7 +19,7 @@ from kimi_memory.index.past_view import PastSearcher, lay_over
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import SYNONYMS, Generation, Shelf, Stored
 from kimi_memory.index.sync import Difference, Overlay, Progress, Sync
-from kimi_memory.index.units import Split, Words
+from kimi_memory.index.units import Words
 from kimi_memory.index.verify import IndexReport, IndexStatus, compare, damaged, unreadable
 from kimi_memory.nlp.dates.vocabulary import Zone
 from kimi_memory.store.files.disk import Stats
@@ -29,7 +29,7 @@ from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
     from kimi_memory.domain.health import Finding
-    from kimi_memory.index.build import Build, Built
+    from kimi_memory.index.build import Build
 
 LOCK = "index"
 BESIDE = "index-check"
@@ -68,8 +68,7 @@ class Index:
         self._sizes = ChunkSizes(*sizes)
         self.words: Words = Words(host, zone, self._sizes)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
-        self._sync = Sync(store, self.words, self._split_page)
-        self._key = key
+        self._sync = Sync(store, self.words, self.split)
         self._base: Base | None = None
         self._nothing = Stored()
         self._why = ""
@@ -107,7 +106,15 @@ class Index:
                 raise ReadOnlyError(f"the index cannot be written: {error}") from error
             if made:
                 self._open_current()
-        return self._make_report(made)
+        manifest = self._base.generation.manifest if self._base else None
+        return IndexReport(
+            added=made.added if made else 0,
+            removed=made.removed if made else 0,
+            units=self._base_table.living(),
+            files=self._base_table.count_files(),
+            broken=tuple((row.path, row.why) for row in self._base_table.faults()),
+            embedded=manifest.embedded if manifest and manifest.model else 0,
+        )
 
     @property
     def file_count(self) -> int:
@@ -176,10 +183,10 @@ class Index:
         """
         with self.guard:
             self.searcher()
-            found = lay_over(self._sync.last, earlier, hidden, self.words, self._split_page)
+            found = lay_over(self._sync.last, earlier, hidden, self.words, self.split)
             parts = self._parts_of(found, found.overlay(), self._base)
             lane = self._base.lane if self._base else None
-            view = PastSearcher(parts, self.words, files, self._split_page, lane=lane)
+            view = PastSearcher(parts, self.words, files, self.split, lane=lane)
             view.hidden = hidden
             return view
 
@@ -211,7 +218,7 @@ class Index:
             findings += [unreadable(path, why) for path, why in self._broken_files(found)]
             if self._base is not None:
                 # Compared with an empty table, so that every file is read anew.
-                whole = Sync(self._store, self.words, self._split_page).compare_folder(Stored())
+                whole = Sync(self._store, self.words, self.split).compare_folder(Stored())
                 findings += compare(self._cached_view(found), self._view_of(whole))
             return findings
 
@@ -262,13 +269,9 @@ class Index:
         """How the searchable files looked at the last look."""
         return self._sync.stats
 
-    def _split_page(self, text: str) -> list[Chunk]:
+    def split(self, text: str) -> list[Chunk]:
+        """Split a page into chunks the way this memory's plugins do."""
         return list(self._host.answer("split_note", text=text, sizes=self._sizes) or ())
-
-    @property
-    def split(self) -> Split:
-        """Splits a page into chunks the way this memory's plugins do."""
-        return self._split_page
 
     @property
     def _base_table(self) -> Stored:
@@ -343,7 +346,7 @@ class Index:
         parts = self._parts_of(found, overlay, base)
         notes = (self._why,) if self._why else ()
         lane = base.lane if base else None
-        return Searcher(parts, self.words, self._store, self._split_page, lane=lane, notes=notes)
+        return Searcher(parts, self.words, self._store, self.split, lane=lane, notes=notes)
 
     def _parts_of(self, found: Difference, overlay: Overlay, base: Base | None) -> list[Part]:
         parts = [Part(Layout.from_table(overlay.table), overlay.postings, words=overlay.words)]
@@ -356,14 +359,3 @@ class Index:
             if row.path not in found.dead:
                 yield row.path, row.why
         yield from ((path, read.why) for path, read in found.fresh.items() if read.why)
-
-    def _make_report(self, made: Built | None) -> IndexReport:
-        manifest = self._base.generation.manifest if self._base else None
-        return IndexReport(
-            added=made.added if made else 0,
-            removed=made.removed if made else 0,
-            units=self._base_table.living(),
-            files=self._base_table.count_files(),
-            broken=tuple((row.path, row.why) for row in self._base_table.faults()),
-            embedded=manifest.embedded if manifest and manifest.model else 0,
-        )

@@ -15,7 +15,6 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -101,7 +100,7 @@ class Checked:
 
     def _compute_mac(self, body: bytes) -> bytes:
         # With a name in front, so that no other text signed with this key can stand here.
-        return hmac.new(self._key, b"checked 2\n" + body, sha256).hexdigest().encode()
+        return _compute_mac(b"checked 2\n" + body, self._key)
 
 
 class Manifest(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from functools import wraps
 from heapq import merge
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple, TypeVar
@@ -348,6 +349,16 @@ class Searcher:
             return {}
         known, ids = {unit.id: unit for unit in units}, self.column("id")
         return {row: known[ids[row]] for row in rows if ids[row] in known}
+
+
+def once_a_view(make: Callable[[Searcher], T]) -> Callable[[Searcher], T]:
+    """Have what a function makes of the rows of a view made once, when it is first asked for."""
+
+    @wraps(make)
+    def kept(searcher: Searcher) -> T:
+        return searcher.once(f"{make.__module__}.{make.__name__}", lambda: make(searcher))
+
+    return kept
 
 
 def _start_offsets(sizes: Iterable[int]) -> list[int]:

@@ -155,10 +155,13 @@ class Shelf:
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
         # Everything durable before the name that points to it: after a power cut it must not
         # dangle.
-        _fsync_tree(folder)
+        for path in (*folder.rglob("*"), folder):
+            _fsync_path(path)
         self._set_current(folder.name)
         # The one before stays: another process may be reading it.
-        self._remove_generations(keep={folder.name, before})
+        for path in self._list_generations():
+            if path.name not in {folder.name, before}:
+                shutil.rmtree(path, ignore_errors=True)
         return Generation(folder, complete)
 
     def abandon(self, folder: Path) -> None:
@@ -186,11 +189,6 @@ class Shelf:
         # In one step: a reader sees the old name or the new one.
         temporary.replace(self.folder / CURRENT)
         _fsync_path(self.folder)
-
-    def _remove_generations(self, keep: set[str]) -> None:
-        for path in self._list_generations():
-            if path.name not in keep:
-                shutil.rmtree(path, ignore_errors=True)
 
     def _list_generations(self) -> list[Path]:
         try:
@@ -223,12 +221,6 @@ def _link_or_copy(old: Path, new: Path) -> None:
     except OSError:
         # Some file systems have no hard links.
         shutil.copyfile(old, new)
-
-
-def _fsync_tree(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        _fsync_path(path)
-    _fsync_path(folder)
 
 
 def _fsync_path(path: Path) -> None:
@@ -265,11 +257,7 @@ class Stored:
     @classmethod
     def open(cls, folder: Path) -> Stored:
         """Open the segments of a folder."""
-        segments = [
-            Segment(open_arrays(path), path)
-            for path in sorted(folder.iterdir())
-            if path.name != DEAD
-        ]
+        segments = [Segment(open_arrays(path), path) for path in sorted(_segment_files(folder))]
         dead = open_arrays(folder / DEAD).array("files").tolist() if segments else ()
         return cls(segments, dead, str(folder))
 

@@ -97,6 +97,9 @@ class Read(NamedTuple):
         return held and all(one is other for one, other in firsts)
 
 
+_UNREAD = Read((0, 0, 0), "", [], [])
+
+
 class Difference(NamedTuple):
     """What a look at the folder found."""
 
@@ -240,7 +243,7 @@ class Sync:
         return self._read_file(path, stat, table)
 
     def _read_file(self, path: str, stat: Stat, table: Stored) -> Read | None:
-        before = self._known.get(path)
+        before = self._known.get(path, _UNREAD)
         if stat[0] > LARGEST_PAGE and not path.endswith(".jsonl"):
             return Read(stat, "", [], [], str(_make_size_error(path)))
         try:
@@ -259,25 +262,15 @@ class Sync:
             if table is self._table:
                 self._same[path] = stat
             return None
-        grows = before is not None and not cap
-        more = (
-            self._read_gained_units(path, content, before) if before is not None and grows else None
-        )
-        if before is not None and more is not None:
+        more = None if cap else self._read_gained_units(path, content, before)
+        if more is not None:
             words = [self.words.of_unit(unit) for unit in more]
             return Read(stat, found, before.units + more, before.words + words)
+        known = dict(zip(map(_unit_identity, before.units), before.words, strict=True))
         units, fault = guard(path, content, self.split)
         units = capped_units(units, served)
-        known = (
-            {}
-            if before is None
-            else dict(zip(_unit_identities(before.units), before.words, strict=True))
-        )
-        words = [
-            # Splitting takes longest, and of a page with many chunks mostly one has changed.
-            known.get(mark) or self.words.of_unit(unit)
-            for mark, unit in _pair_identities(units)
-        ]
+        # Splitting takes longest, and of a page with many chunks mostly one has changed.
+        words = [known.get(_unit_identity(unit)) or self.words.of_unit(unit) for unit in units]
         return Read(stat, found, units, words, str(fault) if fault else "")
 
     def _read_gained_units(self, path: str, content: bytes, before: Read) -> list[Unit] | None:
@@ -323,11 +316,3 @@ def _file_states(fresh: Mapping[str, Read]) -> dict[str, tuple[Stat, str]]:
 
 def _unit_identity(unit: Unit) -> tuple[object, ...]:
     return (unit.text, unit.title, unit.speaker, unit.at, unit.kind)
-
-
-def _unit_identities(units: list[Unit]) -> list[tuple[object, ...]]:
-    return [_unit_identity(unit) for unit in units]
-
-
-def _pair_identities(units: list[Unit]) -> list[tuple[tuple[object, ...], Unit]]:
-    return [(_unit_identity(unit), unit) for unit in units]

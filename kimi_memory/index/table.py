@@ -90,7 +90,11 @@ class Table:
     def _append_units(self, units: Sequence[Unit], words: Sequence[int]) -> None:
         columns = list(self.columns.values())
         for unit in units:
-            for column, value in zip(columns, _encode_unit(unit), strict=True):
+            values = list(_FIELDS_OF(unit))
+            for place in _TIME_PLACES:
+                if (moment := values[place]) is not None:
+                    values[place] = moment.timestamp()
+            for column, value in zip(columns, values, strict=True):
                 column.append(value)
         self.texts.extend(unit.text for unit in units)
         self.lengths.extend(words)
@@ -196,12 +200,8 @@ class Segment:
 
     def stats(self) -> list[tuple[int, int, int]]:
         """Return size, time and inode of each file."""
-        sizes, times, inodes = self.states().T.tolist()
+        sizes, times, inodes = self._stat_numbers.reshape(-1, 3).T.tolist()
         return list(zip(sizes, times, inodes, strict=True))
-
-    def states(self) -> Ints:
-        """Return the same as an array of three columns."""
-        return self._arrays.array("stat").reshape(-1, 3)
 
     def file(self, number: int) -> FileRow:
         """Return a file by its ordinal; its first row is counted from this segment's."""
@@ -253,7 +253,7 @@ class Segment:
 
     def text(self, row: int) -> str:
         """Return the text of a row."""
-        return self._row_texts[row]
+        return self.texts[row]
 
     def state(self, file: int) -> tuple[int, int, int]:
         """Return size, time and inode a file had when it was read."""
@@ -268,12 +268,9 @@ class Segment:
         """Give back the memory of what was read of the file."""
         self._arrays.release()
 
-    def texts(self) -> list[str]:
-        """Return the texts of all rows."""
-        return list(self._row_texts)
-
     @cached_property
-    def _row_texts(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
+        """The texts of all rows."""
         return self._arrays.texts("text")
 
     @cached_property
@@ -304,7 +301,7 @@ def merged(segments: Sequence[Segment], dead: Collection[int]) -> Table:
     for segment in segments:
         columns = {name: segment.column(name).all() for name in COLUMNS}
         keys, lengths, row = segment.keys.tolist(), segment.words().tolist(), 0
-        texts = segment.texts()
+        texts = list(segment.texts)
         for at in range(len(segment.paths)):
             file = segment.file(at)
             span = slice(row, row + file.rows)
@@ -339,15 +336,6 @@ def _dump_list(values: Sequence[str]) -> str:
 
 def _load_list(stored: str) -> tuple[str, ...]:
     return tuple(json.loads(stored))
-
-
-def _encode_unit(unit: Unit) -> list[Any]:
-    """Return the fields of a unit as columns hold them: moments as seconds since 1970."""
-    values = list(_FIELDS_OF(unit))
-    for place in _TIME_PLACES:
-        if (moment := values[place]) is not None:
-            values[place] = moment.timestamp()
-    return values
 
 
 def _make_reader(name: str, column: Column) -> Callable[[int], Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory.domain.graph import links_of, mentioned
-from kimi_memory.domain.note import Card, Link, Note, Origin, Status, least_trusted
+from kimi_memory.domain.note import Card, Note, Origin, Status, least_trusted
 from kimi_memory.domain.pages import Digest, Event, Project, Proposal
 from kimi_memory.domain.search_types import Chunk, ChunkSizes, Query, Unit
 from kimi_memory.domain.session import owned, root_of, scope_of
@@ -31,13 +31,7 @@ from kimi_memory.index.files import Files
 from kimi_memory.nlp.basic.patterns import PATTERNS, regex
 from kimi_memory.nlp.dates.date_terms import date_words, day_words
 from kimi_memory.nlp.dates.vocabulary import Zone, in_zone, mark_of
-from kimi_memory.nlp.rules.synonyms import (
-    Table,
-    dump_tables,
-    lists_mark,
-    load_tables,
-    tables,
-)
+from kimi_memory.nlp.rules.synonyms import Table, dump_tables, lists_mark, load_tables, tables
 from kimi_memory.store.files.paths import TIERS
 from kimi_memory.store.notes.notes import card_rank, card_section, is_shown
 from kimi_memory.store.reading import Served
@@ -186,11 +180,23 @@ def read_note(path: str, text: str, matter: FrontMatter) -> list[Unit] | dict[st
             return []  # It repeats turns, and those are units themselves.
         case Proposal():
             return []  # It repeats a card, and nobody has said yes to more.
-    return _head_fields(note)
+    project = note.name if isinstance(note, Project) else getattr(note, "project", "")
+    shared = _shared_fields(note, "")
+    # By its path, which the chunk brings along.
+    del shared["tier"]
+    return {
+        **shared,
+        "project": project,
+        "agent": getattr(note, "name", "") if note.kind == "agent" else "",
+        "type": str(getattr(note, "type", "")),
+        "importance": float(getattr(note, "importance", 0.5)),
+        "trust": _default_trust(note),
+    }
 
 
 def _card_unit(card: Card, path: str, text: str) -> Unit:
     head = Head.of(card)
+    links = (*links_of(card), *mentioned(text, [link.to for link in card.links]))
     order, weight, _ = card_rank(head)
     # What has expired is not so any more, whatever else would end it.
     ends = [end for end in (card.valid_to, card.expires) if end is not None]
@@ -201,7 +207,7 @@ def _card_unit(card: Card, path: str, text: str) -> Unit:
         valid_from=card.valid_from or card.created,
         valid_to=min(ends, default=None),
         temperature=card.temperature,
-        links=_link_texts(*links_of(card), *mentioned(text, [link.to for link in card.links])),
+        links=tuple(map(str, links)),
         lang=str(card.lang),
         section=str(card_section(head)) if is_shown(head) else "",
         order=float(order),
@@ -216,7 +222,7 @@ def _event_unit(event: Event, path: str, text: str) -> Unit:
     return Unit(
         importance=event.importance,
         trust=_default_trust(event),
-        links=_link_texts(*mentioned(text, ())),
+        links=tuple(map(str, mentioned(text, ()))),
         **_unit_fields(event, path, text),
     )
 
@@ -239,43 +245,20 @@ def _unit_fields(note: Card | Event, path: str, text: str) -> dict[str, Any]:
     }
 
 
-def _link_texts(*links: Link) -> tuple[str, ...]:
-    return tuple(map(str, links))
-
-
 def _default_trust(note: Note) -> str:
     """Return whose word a note without evidence of its own is: jobs write all but identity."""
     return "human" if note.kind == "identity" else "agent"
 
 
-def _head_fields(note: Note) -> dict[str, Any]:
-    project = note.name if isinstance(note, Project) else getattr(note, "project", "")
-    shared = _shared_fields(note, "")
-    # By its path, which the chunk brings along.
-    del shared["tier"]
-    return {
-        **shared,
-        "project": project,
-        "agent": getattr(note, "name", "") if note.kind == "agent" else "",
-        "type": str(getattr(note, "type", "")),
-        "importance": float(getattr(note, "importance", 0.5)),
-        "trust": _default_trust(note),
-    }
-
-
 def _shared_fields(note: Note, path: str) -> dict[str, Any]:
+    at = getattr(note, "at", None)
     return {
         "kind": note.kind,
         "tier": tier_of(path),
-        "at": _note_moment(note),
+        "at": at if isinstance(at, datetime) else note.updated,
         "status": str(note.status),
         "tags": note.tags,
     }
-
-
-def _note_moment(note: Note) -> datetime:
-    at = getattr(note, "at", None)
-    return at if isinstance(at, datetime) else note.updated
 
 
 def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
@@ -285,35 +268,33 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
         FormatError: the file cannot be parsed.
     """
     if path.endswith(".jsonl"):
-        return _turn_units(path, content)
+        lines = content.splitlines(keepends=True)
+        # Nearly always; a second header comes from a merge line by line.
+        if content.count(b'"kind":"session"') < 2:
+            return list(_turns_of(path, lines, 1))
+        return [u for part in parts_of(lines) for u in _turns_of(path, part.lines, part.first)]
     if path.startswith("review/skills/"):
         return []  # Nobody has said yes to these procedures.
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
     if matter.values.get("id") and kind:
-        # Most pages of people are no notes; what parses notes is loaded for the first one.
-
         found = read_note(path, text, matter)
         if isinstance(found, list):
             return found
         head = {**found, **_page_owner(matter.values)}
     else:
-        head = {"kind": "page", **_page_claims(matter.values)}
+        # A page without an id may only lower its trust.
+        trust, agent = matter.values.get("trust"), matter.values.get("agent")
+        claims = {"trust": trust} if trust in tuple(Origin) else {}
+        claims |= {"agent": agent} if isinstance(agent, str) else {}
+        head = {"kind": "page", **claims, **_page_owner(matter.values)}
     # Pages repeat cards and turns line by line; the card or the turn itself is the unit.
     told = unlinked(matter.body)
     body = _REPEAT.sub("", told)
     shift = matter.first_body_line - 1
     chunks = [chunk for chunk in split(body) if _says_something(chunk, body != told)]
     return [_chunk_unit(chunk, path, shift, head) for chunk in chunks]
-
-
-def _page_claims(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a page without an id says of itself; it may only lower its trust."""
-    trust, agent = values.get("trust"), values.get("agent")
-    claims = {"trust": trust} if trust in tuple(Origin) else {}
-    claims |= {"agent": agent} if isinstance(agent, str) else {}
-    return {**claims, **_page_owner(values)}
 
 
 def _page_owner(values: Mapping[str, Any]) -> dict[str, str]:
@@ -326,15 +307,6 @@ def _says_something(chunk: Chunk, thinned: bool) -> bool:
     """Whether a chunk has text; headings alone do not where lines were taken out."""
     lines = [line for line in chunk.text.splitlines() if line.strip()]
     return bool(lines) and not (thinned and all(line.startswith("#") for line in lines))
-
-
-def _turn_units(path: str, content: bytes) -> list[Unit]:
-    lines = content.splitlines(keepends=True)
-    # Nearly always; a second header comes from a merge line by line.
-    if content.count(b'"kind":"session"') < 2:
-        return list(_turns_of(path, lines, 1))
-
-    return [u for part in parts_of(lines) for u in _turns_of(path, part.lines, part.first)]
 
 
 def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
@@ -351,7 +323,8 @@ def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
         "user": session.user,
         "scope": scope_of(session),
     }
-    for turn, line in zip(transcript.turns, _turn_lines(lines, start), strict=False):
+    records = (number for number, line in enumerate(lines, start) if _is_turn(line))
+    for turn, line in zip(transcript.turns, records, strict=False):
         yield Unit(
             id=f"session:{session.id}#{turn.n}",
             first=line,
@@ -369,11 +342,6 @@ def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
 
 
 _SEALED = b'{"kind":"turn",'
-
-
-def _turn_lines(lines: list[bytes], start: int) -> list[int]:
-    """Return the line of each turn record, in order."""
-    return [number for number, line in enumerate(lines, start) if _is_turn(line)]
 
 
 def _is_turn(line: bytes) -> bool:

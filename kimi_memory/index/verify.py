@@ -119,7 +119,7 @@ def digest(view: Searcher) -> Digest:
     Order and place of rows, segments, dead rows and overlays leave no trace in it.
     """
     told, places = hashlib.sha256(), _rank_rows(view)
-    ordered = _order_rows(view, places)
+    ordered = sorted(view.living(), key=lambda row: int(places[row]))
     held = view.units(ordered)
     for row in ordered:
         # The view answers in the order of its parts, which is another after an update.
@@ -145,7 +145,3 @@ def _rank_rows(view: Searcher) -> Ints:
     places = np.full(len(view), -1, dtype=np.int64)
     places[rows] = np.arange(len(rows))
     return places
-
-
-def _order_rows(view: Searcher, places: Ints) -> list[int]:
-    return sorted(view.living(), key=lambda row: int(places[row]))

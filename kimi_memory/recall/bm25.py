@@ -13,13 +13,13 @@ been scored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from kimi_memory.index.columns import best
-from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
+from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher, once_a_view
 from kimi_memory.nlp.rules.synonyms import Echo
 from kimi_memory.recall.conversation import Question, Term, days, follows_question, replies
 
@@ -299,7 +299,7 @@ class Scores:
         self.known += rarity if len(rows) else 0.0
         if not self.searcher.sittings and not term.echoes:
             # Pages have no context: a word touches nothing but the rows that hold it.
-            self.unit.scores[rows] += self._word_impacts(term.word)
+            self.unit.scores[rows] += self.searcher.impacts(term.word, self.unit.frame.gain)
             self.cover[rows] += rarity
             return
         said = self._add_word(rows, counts, 1.0)
@@ -318,10 +318,6 @@ class Scores:
 
     def _document_frequency(self, rows: Ints) -> int:
         return len(rows) - int(np.count_nonzero(self.notes[rows]))
-
-    def _word_impacts(self, word: str) -> Floats:
-        """Return what a word adds to each of its rows, kept between questions."""
-        return self.searcher.impacts(word, self.unit.frame.gain)
 
     def _merge_postings(self, echo: Echo) -> tuple[Ints, Floats]:
         """Return the rows that hold some word of a group, and how often."""
@@ -383,16 +379,15 @@ def _build_frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
     )
 
 
+@once_a_view
 def notes_beside_talk(searcher: Searcher) -> Bools:
     """Return which rows restate what was said; beside the talk itself they count for nothing.
 
     Else a word would seem less rare for having been distilled, and turns change places.
     """
     if not searcher.sittings:
-        return searcher.once("notes beside talk", lambda: np.zeros(len(searcher), dtype=bool))
-    return searcher.once(
-        "notes beside talk", lambda: searcher.column("kind").among(("card", "event"))
-    )
+        return np.zeros(len(searcher), dtype=bool)
+    return searcher.column("kind").among(("card", "event"))
 
 
 def _build_group_frame(groups: Ints, lengths: Floats, count: int) -> Frame:
@@ -404,17 +399,15 @@ def _build_group_frame(groups: Ints, lengths: Floats, count: int) -> Frame:
 def around(searcher: Searcher, values: Floats) -> Floats:
     """Return for each row the sum of a value over its window, in tenths, within its file."""
     total = np.zeros(len(values))
-    for (here, there, same), (_, weight) in zip(
-        searcher.once("steps", lambda: list(_yield_window_steps(searcher))), WINDOW, strict=True
-    ):
+    for (here, there, same), (_, weight) in zip(_window_steps(searcher), WINDOW, strict=True):
         total[here] += weight * values[there] * same
     return total
 
 
-def _yield_window_steps(searcher: Searcher) -> Iterator[tuple[slice, slice, Bools]]:
-    for step, _ in WINDOW:
-        here, there = _shifted_slices(len(searcher), step)
-        yield here, there, searcher.file[here] == searcher.file[there]
+@once_a_view
+def _window_steps(searcher: Searcher) -> list[tuple[slice, slice, Bools]]:
+    steps = [_shifted_slices(len(searcher), step) for step, _ in WINDOW]
+    return [(here, there, searcher.file[here] == searcher.file[there]) for here, there in steps]
 
 
 def _shifted_slices(length: int, step: int) -> tuple[slice, slice]:

@@ -17,7 +17,7 @@ from kimi_memory.domain.search_types import COLD_BELOW, Hit, Query, Unit
 from kimi_memory.errors import UsageError
 from kimi_memory.index.columns import Bools, Floats, Ints
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.vocabulary import in_zone
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.recall.filters import allowed, redact_hits, restrict_to_caller
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def browse(searcher: Searcher, query: ListQuery, now: datetime) -> Listing:
     found = view.units(page)
     hits = [Hit(found[row], 0.0, "") for row in page if row in found]
     shown = (hit.unit for hit in redact_hits(view.files, hits, query.filters, now))
-    units = tuple(_on_clocks(unit, now) for unit in shown)
+    units = tuple(on_clocks(unit, now.tzinfo) if now.tzinfo else unit for unit in shown)
     return Listing(units, total, _count_facets(view, query, rows), following)
 
 
@@ -209,10 +209,8 @@ def _read_cursor(cursor: str, *, text: bool) -> tuple[Any, float, float, str]:
     raise UsageError("The cursor is none of this list. Begin at its first page.")
 
 
-def _on_clocks(unit: Unit, now: datetime) -> Unit:
-    """Return a unit with its times in the zone of the present moment."""
-    zone, moments = now.tzinfo, (unit.at, unit.valid_from, unit.valid_to)
-    if zone is None:
-        return unit
+def on_clocks(unit: Unit, zone: Zone) -> Unit:
+    """Return a unit with its times in a zone."""
+    moments = (unit.at, unit.valid_from, unit.valid_to)
     at, since, end = (None if one is None else in_zone(one, zone) for one in moments)
     return replace(unit, at=at, valid_from=since, valid_to=end)

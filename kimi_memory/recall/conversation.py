@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kimi_memory.domain.note import Role
-from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
+from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher, once_a_view
 from kimi_memory.index.units import ASKS
 from kimi_memory.nlp.basic.patterns import simplify
 from kimi_memory.nlp.dates.ranges import Span, time_spans
@@ -72,7 +72,7 @@ def read_question(
         return Question(tuple(map(Term, words)))
     told = _drop_introduction(searcher, text, words)
     broad, kept = asks_for_several(without_introduction(text)), _drop_loose_dates(told)
-    known = searcher.once("speakers", lambda: _speaker_words(searcher))
+    known = _speaker_words(searcher)
     # All parts of a name: "Anna" alone does not name Anna Lee.
     named = frozenset(name for name, parts in known.items() if parts.issubset(kept))
     own = frozenset(word for name in named for word in known[name])
@@ -129,6 +129,7 @@ def _find_echoes(
     return tuple(found)
 
 
+@once_a_view
 def _speaker_words(searcher: Searcher) -> Mapping[str, frozenset[str]]:
     """Return the words of each speaker's name in the visible rows."""
     said = searcher.column("speaker").all()
@@ -169,36 +170,6 @@ class Days(NamedTuple):
     """How many days there are."""
 
 
-def days(searcher: Searcher) -> Days:
-    """Return the days on which several streams have something."""
-    return searcher.once("days", lambda: _compute_days(searcher))
-
-
-def dialogue(searcher: Searcher) -> Bools:
-    """Return the turns of conversations among people, all of whom have a name."""
-    return searcher.once("dialogue", lambda: _dialogue_mask(searcher))
-
-
-def follows_question(searcher: Searcher) -> Bools:
-    """Return the turns of dialogues that come right after one that asks."""
-    return searcher.once("follows", lambda: _follow_up_mask(searcher))
-
-
-def replies(searcher: Searcher) -> Bools:
-    """Return the turns in which an assistant answers what somebody said right before."""
-    return searcher.once("replies", lambda: _reply_mask(searcher))
-
-
-def telling(searcher: Searcher) -> Floats:
-    """Return a factor for each row: what asks, or is short, answers less often."""
-    return searcher.once("telling", lambda: _compute_answer_factors(searcher))
-
-
-def sides(searcher: Searcher) -> tuple[Bools, Bools]:
-    """Return the turns of persons whom an assistant answers, and the assistant's."""
-    return searcher.once("role", lambda: _side_masks(searcher))
-
-
 def during(searcher: Searcher, stretch: Stretch) -> Bools:
     """Return the turns said on some days, and whatever speaks of them by name."""
     at = searcher.once("at", lambda: searcher.column("at").numbers())
@@ -208,7 +179,9 @@ def during(searcher: Searcher, stretch: Stretch) -> Bools:
     return found
 
 
-def _compute_days(searcher: Searcher) -> Days:
+@once_a_view
+def days(searcher: Searcher) -> Days:
+    """Return the days on which several streams have something."""
     at = searcher.once("at", lambda: searcher.column("at").numbers())
     turns = searcher.alive & (searcher.sitting >= 0) & ~np.isnan(at)
     found = np.full(len(searcher), -1)
@@ -245,8 +218,12 @@ def _find_day_break(at: Floats) -> float:
     return float(np.argmin(near @ busy)) * 3600
 
 
-def _dialogue_mask(searcher: Searcher) -> Bools:
-    """A dialogue has two speakers or more, each named and often heard, and no assistant."""
+@once_a_view
+def dialogue(searcher: Searcher) -> Bools:
+    """Return the turns of conversations among people, all of whom have a name.
+
+    A dialogue has two speakers or more, each named and often heard, and no assistant.
+    """
     turns = searcher.alive & (searcher.sitting >= 0)
     names, codes = np.unique(list(searcher.column("speaker")), return_inverse=True)
     bad = turns & (np.asarray(names == "")[codes] | searcher.column("role").among({Role.ASSISTANT}))
@@ -261,14 +238,18 @@ def _dialogue_mask(searcher: Searcher) -> Bools:
     return found
 
 
-def _follow_up_mask(searcher: Searcher) -> Bools:
+@once_a_view
+def follows_question(searcher: Searcher) -> Bools:
+    """Return the turns of dialogues that come right after one that asks."""
     asks = _asking_turn_mask(searcher)
     found = np.zeros(len(searcher), dtype=bool)
     found[1:] = asks[:-1] & (searcher.file[1:] == searcher.file[:-1])
     return found & dialogue(searcher)
 
 
-def _reply_mask(searcher: Searcher) -> Bools:
+@once_a_view
+def replies(searcher: Searcher) -> Bools:
+    """Return the turns in which an assistant answers what somebody said right before."""
     found = np.zeros(len(searcher), dtype=bool)
     assistant = searcher.column("role").among({Role.ASSISTANT}) & (searcher.sitting >= 0)
     # Only the first message of several: the others go on with something else.
@@ -282,7 +263,9 @@ def _asking_turn_mask(searcher: Searcher) -> Bools:
     return asks & dialogue(searcher)
 
 
-def _compute_answer_factors(searcher: Searcher) -> Floats:
+@once_a_view
+def telling(searcher: Searcher) -> Floats:
+    """Return a factor for each row: what asks, or is short, answers less often."""
     talk = dialogue(searcher)
     factor = np.ones(len(searcher))
     if talk.any():
@@ -292,7 +275,9 @@ def _compute_answer_factors(searcher: Searcher) -> Floats:
     return factor
 
 
-def _side_masks(searcher: Searcher) -> tuple[Bools, Bools]:
+@once_a_view
+def sides(searcher: Searcher) -> tuple[Bools, Bools]:
+    """Return the turns of persons whom an assistant answers, and the assistant's."""
     roles, inside = searcher.column("role"), searcher.sitting >= 0
     assistant = roles.among({Role.ASSISTANT}) & inside
     person = roles.among({Role.USER}) & inside

@@ -24,11 +24,12 @@ from kimi_memory.domain.tombstone import asked
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats.jsonl import seal
 from kimi_memory.hooks.host import Host
+from kimi_memory.index.searcher import Searcher, once_a_view
 from kimi_memory.index.units import Words
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.nlp.rules.relations import relations_asked
-from kimi_memory.recall.browse import Listing, ListQuery, browse
+from kimi_memory.recall.browse import Listing, ListQuery, browse, on_clocks
 from kimi_memory.recall.filters import (
     allowed,
     as_then,
@@ -47,7 +48,6 @@ from kimi_memory.store.store import Store
 if TYPE_CHECKING:
     from kimi_memory.domain.search_types import Context
     from kimi_memory.domain.session import Json
-    from kimi_memory.index.searcher import Searcher
     from kimi_memory.store.notes.known import Whose
     from kimi_memory.store.store import Store
 
@@ -304,12 +304,12 @@ class Recall:
             searcher = self._index.searcher()
             view = restrict_to_caller(searcher, query)
             probe, note = probe_of(embedding, view, settings, share)
-            ranked = candidates(
-                view, query, words, probe, room=self._candidate_count(query), now=now
-            )
+            room = max(CANDIDATES, self._settings.candidates * query.limit)
+            ranked = candidates(view, query, words, probe, room=room, now=now)
             hits = self._find_hits(view, ranked, query, now)
         # A server may take its time: nobody else waits for it.
-        hits, said = self._rerank_hits(query, hits)
+        offered = self._host.offers("rerank")
+        hits, said = reranked(self._host, query.text, hits) if offered else (hits, "")
         with self._index.guard:
             best = _attach_related(view, hits[: query.limit], query)
         zone = self._clock().tzinfo or UTC
@@ -317,19 +317,6 @@ class Recall:
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000
         return Answer(shown, ranked.lanes, notes, took, lane_weights(probe))
-
-    def _looked_at_again(self) -> int:
-        if not self._host.offers("rerank"):
-            return 0
-        return ROWS
-
-    def _rerank_hits(self, query: Query, hits: list[Hit]) -> tuple[list[Hit], str]:
-        if not self._host.offers("rerank"):
-            return hits, ""
-        return reranked(self._host, query.text, hits)
-
-    def _candidate_count(self, query: Query) -> int:
-        return max(CANDIDATES, self._settings.candidates * query.limit)
 
     def _embed_query(self, query: Query, settings: RecallTable) -> Embedding | None:
         if settings.vector_weight <= 0:
@@ -352,7 +339,7 @@ class Recall:
         hits = self._link_and_filter_hits(
             searcher, self._score_units(units, ranked, query, now), query, now
         )
-        shown = max(query.limit, self._looked_at_again())
+        shown = max(query.limit, ROWS if self._host.offers("rerank") else 0)
         near = {hit.unit.path for hit in hits[:shown]}
         # Rare; then all are weighed again, by what the files say now.
         if searcher.moved(row for row, unit in units.items() if unit.path in near):
@@ -398,7 +385,6 @@ class Recall:
         rels = relations_asked(query.text) if hops <= 0 else frozenset[str]()
         if hops <= 0 and not rels:
             return hits
-
         floor, hops = max(query.min_score, self._settings.min_score), min(max(hops, 1), HOPS)
         reached = followed(searcher, hits, allowed(searcher, query), hops, rels)
         return [hit for hit in reached if hit.score >= floor]
@@ -406,7 +392,8 @@ class Recall:
     def _compute_factors(
         self, units: Mapping[int, Unit], query: Query, now: datetime
     ) -> dict[int, dict[str, float]]:
-        weighed = [_as_then(unit, query) for unit in units.values()]
+        # What held at the moment that is asked for is weighed as what is live.
+        weighed = units.values() if query.valid_at is None else map(as_then, units.values())
         calls = [{"unit": unit, "query": query, "now": now} for unit in weighed]
         if not calls:
             return {}
@@ -427,18 +414,12 @@ class Recall:
 
     def _prepare_hit(self, hit: Hit, words: Sequence[str], zone: Zone) -> Hit:
         text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)
-        at, since, end = hit.unit.at, hit.unit.valid_from, hit.unit.valid_to
-        moments = [None if one is None else in_zone(one, zone) for one in (at, since, end)]
-        unit = replace(hit.unit, at=moments[0], valid_from=moments[1], valid_to=moments[2])
-        return Hit(unit, hit.score, text, hit.parts, hit.lanes, hit.related)
+        return replace(hit, unit=on_clocks(hit.unit, zone), snippet=text)
 
     def _query_moment(self, query: Query) -> datetime:
-        """Return what relative dates count from."""
-        return self._on_clocks(query.valid_at) if query.valid_at else self._clock()
-
-    def _on_clocks(self, at: datetime) -> datetime:
-        """Return a moment on the clocks of the person."""
-        return in_zone(at, self._clock().tzinfo or UTC)
+        """Return what relative dates count from, on the clocks of the person."""
+        now = self._clock()
+        return in_zone(query.valid_at, now.tzinfo or UTC) if query.valid_at else now
 
 
 def _override_settings(settings: RecallTable, query: Query) -> RecallTable:
@@ -465,28 +446,20 @@ def _merge_factors(told: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return {name: value for name, value in factors.items() if value != 1.0}
 
 
+@once_a_view
 def _any_links(searcher: Searcher) -> bool:
     """Whether any unit states a link; without one nothing of the graph is loaded."""
-    return searcher.once("linked", lambda: bool(searcher.column("links").where(bool).any()))
+    return bool(searcher.column("links").where(bool).any())
 
 
 def _attach_related(searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
     """Return the hits, each with what it is linked with."""
     if not hits or not _any_links(searcher):
         return hits
-
     asked = Query(text="", valid_at=query.valid_at, within=query.within)
     return with_related(
         searcher, hits, lambda: holding(searcher, asked) & visible_rows(searcher, asked)
     )
-
-
-def _as_then(unit: Unit, query: Query) -> Unit:
-    """Return a unit as it is weighed; what held at the moment that is asked for is live."""
-    if query.valid_at is None:
-        return unit
-
-    return as_then(unit)
 
 
 def _make_hit(unit: Unit, parts: dict[str, float], lanes: tuple[str, ...]) -> Hit:

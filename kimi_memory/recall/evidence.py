@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kimi_memory.domain.note import Card, Source, Status
+from kimi_memory.domain.note import Card, Rel, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.index.searcher import Bools, Floats, Searcher
+from kimi_memory.index.searcher import Bools, Floats, Searcher, once_a_view
 from kimi_memory.index.units import served_note
 from kimi_memory.nlp.basic.patterns import regex
-from kimi_memory.recall.filters import allowed, redact_hits, standing
+from kimi_memory.recall.filters import allowed, redact_hits, said_at, standing
 
 if TYPE_CHECKING:
     from kimi_memory.domain.session import Session, Turn
@@ -64,11 +64,6 @@ class Replaced(NamedTuple):
     that holds instead; -1 where none is known."""
 
 
-def replaced(searcher: Searcher) -> Replaced:
-    """Return the replaced cards of a memory and the turns that only they rest on."""
-    return searcher.once("replaced", lambda: _find_replaced(searcher))
-
-
 def stand_behind(searcher: Searcher, rows: Sequence[int]) -> Floats | None:
     """Return a factor for each row, of which only some are looked at; None where all is 1."""
     _, turns, instead, _ = replaced(searcher)
@@ -99,7 +94,9 @@ def successor(searcher: Searcher, id: str) -> str | None:
     return None if row is None else searcher.text(row) if row >= 0 else ""
 
 
-def _find_replaced(searcher: Searcher) -> Replaced:
+@once_a_view
+def replaced(searcher: Searcher) -> Replaced:
+    """Return the replaced cards of a memory and the turns that only they rest on."""
     kinds, statuses = searcher.column("kind"), searcher.column("status")
     cards: Bools = searcher.alive & statuses.among((Status.SUPERSEDED,)) & kinds.among(("card",))
     key, project, at = (searcher.column(name) for name in ("key", "project", "at"))
@@ -145,13 +142,10 @@ def _read_note(searcher: Searcher, row: int) -> Card | Event | None:
 def _yield_turn_ids(notes: Iterable[Card | Event]) -> Iterator[str]:
     """Yield the ids of the turns that support some notes."""
     for note in notes:
-        for source in filter(_is_supporting_source, note.sources):
-            for n in range(source.first, source.last + 1):
-                yield f"session:{source.session}#{n}"
-
-
-def _is_supporting_source(source: Source) -> bool:
-    return bool(source.session) and str(source.rel) == "supports"
+        for source in note.sources:
+            if source.session and source.rel is Rel.SUPPORTS:
+                turns = range(source.first, source.last + 1)
+                yield from (f"session:{source.session}#{n}" for n in turns)
 
 
 def quoting(
@@ -236,8 +230,7 @@ def find_outcome(
     """
     if not turns:
         return {}
-    began, at = searcher.column("valid_from").numbers(), searcher.column("at").numbers()
-    said = np.where(np.isnan(began), at, began)
+    said = said_at(searcher)
     known = allowed(searcher, query) & searcher.column("kind").among(tuple(NOTES))
     times = [turn.at.timestamp() for turn in turns]
     # Files hold whole seconds.

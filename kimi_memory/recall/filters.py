@@ -32,7 +32,7 @@ from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats.jsonl import parse_tombstones
 from kimi_memory.index.files import Files
-from kimi_memory.index.searcher import Bools, Floats, Searcher
+from kimi_memory.index.searcher import Bools, Floats, Searcher, once_a_view
 from kimi_memory.index.units import served_note
 from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
 from kimi_memory.store.files.paths import TOMBSTONES
@@ -194,7 +194,7 @@ def saying(searcher: Searcher, phrase: str, mask: Bools) -> Bools:
         return found
     rows = np.flatnonzero(_narrow_mask(searcher, phrase, mask))
     for row, unit in searcher.units(map(int, rows)).items():
-        found[row] = sought.search(_fold_unit(unit)) is not None
+        found[row] = sought.search(f"{_fold_text(unit.title)}\n{_fold_text(unit.text)}") is not None
     return found
 
 
@@ -214,10 +214,6 @@ def pattern(phrase: str) -> re.Pattern[str] | None:
 
 def _is_letter(ch: str) -> bool:
     return (ch.isalnum() or ch == "_") and not _HAN.match(ch)
-
-
-def _fold_unit(unit: Unit) -> str:
-    return f"{_fold_text(unit.title)}\n{_fold_text(unit.text)}"
 
 
 def _fold_text(text: str) -> str:
@@ -300,11 +296,12 @@ def allowed(searcher: Searcher, query: Query) -> Bools:
     for name in ("tier", "kind", "type"):
         wanted: tuple[str, ...] = getattr(query, name)
         if wanted:
-            mask &= _column_mask(searcher, name, wanted)
+            mask &= searcher.column(name).among(wanted)
     mask &= _owner_mask(searcher, query)
     if query.tag:
         tags = set(query.tag)
-        mask &= _bool_mask([not tags.isdisjoint(found) for found in searcher.column("tags")])
+        held = [not tags.isdisjoint(found) for found in searcher.column("tags")]
+        mask &= np.asarray(held, dtype=bool)
     mask &= _speaker_key_path_mask(searcher, query)
     mask &= _time_range_mask(searcher, query.since, query.until)
     if query.phrases or query.excluded:
@@ -332,12 +329,11 @@ def _owner_mask(searcher: Searcher, query: Query) -> Bools:
     if query.session:
         # What is remembered for one session alone lies in notes, which are in no session.
         own = [f"session:{id}" for id in query.session]
-        mask &= _column_mask(searcher, "session", query.session) | _column_mask(
-            searcher, "scope", own
-        )
+        said = searcher.column("session").among(query.session)
+        mask &= said | searcher.column("scope").among(own)
     for name in ("project", "agent", "user"):
         if getattr(query, name):
-            mask &= _column_mask(searcher, name, {getattr(query, name)})
+            mask &= searcher.column(name).among({getattr(query, name)})
     return mask
 
 
@@ -345,9 +341,7 @@ def visible_rows(searcher: Searcher, query: Query) -> Bools:
     """Return the rows that the caller may see: the shared ones and their own."""
     if query.within is None:
         return np.broadcast_to(True, len(searcher))
-    scopes = {SHARED, *query.within}
-    mask: Bools = searcher.column("scope").among(scopes)
-    return mask
+    return searcher.column("scope").among({SHARED, *query.within})
 
 
 def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
@@ -378,9 +372,17 @@ def holding(searcher: Searcher, query: Query) -> Bools:
     """Return the rows that hold as far as a query is concerned: now, or as of its moment."""
     if query.valid_at is None:
         return standing(searcher, query.status)
-
-    mask = rows_held_at(searcher, query.valid_at)
-    return mask & _column_mask(searcher, "status", query.status) if query.status else mask
+    at = query.valid_at.timestamp()
+    cards = searcher.once("cards", lambda: searcher.column("kind").among((Card.kind,)))
+    started, ended = _compute_validity(searcher)
+    gone = searcher.column("status").among(_PAST)
+    stones = tombstones_of(searcher.files)
+    # The stones are kept beside the result: while they live, nothing else can have their `id`.
+    back = searcher.once(f"back {id(stones)}", lambda: (stones, _may_come_back(searcher, stones)))
+    # Written so that NaN, an end that is not known, counts as not yet ended.
+    found = (started <= at) & ~(ended <= at)
+    mask = found & (~gone | (cards & back[1])) & ~forgotten(searcher)
+    return mask & searcher.column("status").among(query.status) if query.status else mask
 
 
 def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:
@@ -390,25 +392,17 @@ def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:
     """
     gone = forgotten(searcher)
     if not status:
-        return searcher.once("shown", lambda: _find_shown(searcher)) & ~gone
-    mask = _column_mask(searcher, "status", status) & ~gone
+        return _find_shown(searcher) & ~gone
+    mask = searcher.column("status").among(status) & ~gone
     return mask | gone if Status.ARCHIVED in status else mask
 
 
+@once_a_view
 def _find_shown(searcher: Searcher) -> Bools:
     """Return the rows that hold, and the events whose card was replaced: they did happen."""
-    happened = _column_mask(searcher, "kind", (Event.kind,))
-    over = _column_mask(searcher, "status", (str(Status.SUPERSEDED),))
-    return ~_column_mask(searcher, "status", HIDDEN) | (happened & over)
-
-
-def _column_mask(searcher: Searcher, name: str, wanted: Collection[str]) -> Bools:
-    mask: Bools = searcher.column(name).among(wanted)
-    return mask
-
-
-def _bool_mask(values: list[bool]) -> Bools:
-    return np.asarray(values, dtype=bool)
+    happened = searcher.column("kind").among((Event.kind,))
+    over = searcher.column("status").among((str(Status.SUPERSEDED),))
+    return ~searcher.column("status").among(HIDDEN) | (happened & over)
 
 
 def _speaker_key_path_mask(searcher: Searcher, query: Query) -> Bools:
@@ -417,21 +411,15 @@ def _speaker_key_path_mask(searcher: Searcher, query: Query) -> Bools:
     if query.speaker:
         names = frozenset(map(normalise, query.speaker))
         said = zip(searcher.column("speaker"), searcher.column("role"), strict=True)
-        mask &= _bool_mask([bool(names & {normalise(who), role}) for who, role in said])
+        mask &= np.asarray([bool(names & {normalise(who), role}) for who, role in said], dtype=bool)
     if query.key:
         mask &= searcher.column("key").where(_key_test(query.key))
     if query.path:
         paths = [searcher.path(row) for row in range(len(searcher))]
-        mask &= _any_match_mask(paths, query.path, _is_under_path)
+        # Each different key or path once: thousands of rows share a few of them.
+        held = {one for one in set(paths) if any(_is_under_path(one, of) for of in query.path)}
+        mask &= np.asarray([one in held for one in paths], dtype=bool)
     return mask
-
-
-def _any_match_mask(
-    values: Collection[str], wanted: tuple[str, ...], holds: Callable[[str, str], bool]
-) -> Bools:
-    # Each different key or path once: thousands of rows share a few of them.
-    known = {value: any(holds(value, one) for one in wanted) for value in set(values)}
-    return _bool_mask([known[value] for value in values])
 
 
 def _key_test(wanted: tuple[str, ...]) -> Callable[[str], bool]:
@@ -468,30 +456,22 @@ def _time_range_mask(searcher: Searcher, since: datetime | None, until: datetime
 _PAST = (str(Status.SUPERSEDED), str(Status.ARCHIVED))
 
 
-def rows_held_at(searcher: Searcher, moment: datetime) -> Bools:
-    """Return the rows of what was held to be true at a moment."""
-    at = moment.timestamp()
-    cards = searcher.once("cards", lambda: searcher.column("kind").among((Card.kind,)))
-    started, ended = searcher.once("validity", lambda: _compute_validity(searcher))
-    gone = searcher.column("status").among(_PAST)
-    stones = tombstones_of(searcher.files)
-    # The stones are kept beside the result: while they live, nothing else can have their `id`.
-    back = searcher.once(f"back {id(stones)}", lambda: (stones, _may_come_back(searcher, stones)))
-    # Written so that NaN, an end that is not known, counts as not yet ended.
-    found = (started <= at) & ~(ended <= at)
-    return found & (~gone | (cards & back[1])) & ~forgotten(searcher)
-
-
 def as_then(unit: Unit) -> Unit:
     """Return a unit as it was weighed when it was held to be true: as one that is live."""
     return replace(unit, status=str(Status.ACTIVE)) if unit.status in _PAST else unit
 
 
+@once_a_view
+def said_at(searcher: Searcher) -> Floats:
+    """Return when each row happened: of a statement since when it holds, not when it was filed."""
+    began, at = searcher.column("valid_from").numbers(), searcher.column("at").numbers()
+    return np.where(np.isnan(began), at, began)
+
+
+@once_a_view
 def _compute_validity(searcher: Searcher) -> tuple[Floats, Floats]:
     """Return when each row began to hold and when it ceased; NaN where that is not known."""
     at, kinds = searcher.column("at").numbers(), searcher.column("kind")
-    started = searcher.column("valid_from").numbers()
-    started = np.where(np.isnan(started), at, started)
     ended = searcher.column("valid_to").numbers().copy()
     superseded = searcher.column("status").among((str(Status.SUPERSEDED),)) & searcher.alive
     open_ended = np.flatnonzero(superseded & np.isnan(ended) & kinds.among((Card.kind,)))
@@ -501,7 +481,7 @@ def _compute_validity(searcher: Searcher) -> tuple[Floats, Floats]:
         for row in map(int, open_ended):
             # Without a successor that names it, it ended when it was marked.
             ended[row] = after.get(ids.value(row), at[row])
-    return started, ended
+    return said_at(searcher), ended
 
 
 def _succession_times(searcher: Searcher) -> dict[str, float]:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kimi_memory.domain.search_types import Hit, Query, Unit
-from kimi_memory.recall.filters import allowed, redact_hits, restrict_to_caller
+from kimi_memory.recall.filters import allowed, redact_hits, restrict_to_caller, said_at
 
 if TYPE_CHECKING:
-    from kimi_memory.index.columns import Floats
     from kimi_memory.index.searcher import Searcher
 
 
@@ -29,7 +28,7 @@ class Happened(NamedTuple):
 def find_last_happened(searcher: Searcher, query: Query, now: datetime) -> datetime | None:
     """Return when the last thing happened that passes some filters; None where nothing did."""
     view = restrict_to_caller(searcher, query)
-    said = _said_at(view)[allowed(view, query)]
+    said = said_at(view)[allowed(view, query)]
     past = said[said <= now.timestamp()]
     return datetime.fromtimestamp(past.max(), now.tzinfo) if len(past) else None
 
@@ -49,7 +48,7 @@ def find_happened(
         limit: most units that are read.
     """
     view = restrict_to_caller(searcher, query)
-    said, (begin, end) = _said_at(view), (one.timestamp() for one in span)
+    said, (begin, end) = said_at(view), (one.timestamp() for one in span)
     inside = allowed(view, query) & (said >= begin) & (said < end)
     rows = np.flatnonzero(inside)
     rows = rows[np.argsort(said[rows], kind="stable")]
@@ -62,12 +61,6 @@ def find_happened(
     ]
     units = (hit.unit for hit in redact_hits(view.files, hits, query, now))
     return Happened(tuple(_drop_repeats([*units])), len(rows) - len(page))
-
-
-def _said_at(searcher: Searcher) -> Floats:
-    """Return when each row happened: of a statement since when it holds, not when it was filed."""
-    began, at = searcher.column("valid_from").numbers(), searcher.column("at").numbers()
-    return searcher.once("said at", lambda: np.where(np.isnan(began), at, began))
 
 
 def _drop_repeats(units: list[Unit]) -> Iterator[Unit]:

@@ -260,8 +260,7 @@ def _names_time(query: Query) -> bool:
 
 def _turns_before(searcher: Searcher, start: datetime) -> Bools:
     at = np.asarray([inf if at is None else at for at in searcher.column("at")])
-    old: Bools = searcher.column("kind").among(("turn",)) & (at < start.timestamp())
-    return old
+    return searcher.column("kind").among(("turn",)) & (at < start.timestamp())
 
 
 def _look_closer(
@@ -306,19 +305,15 @@ def _compute_factors(searcher: Searcher, question: Question, lexical: Lexical) -
     """Return the factors of rows; pages and cards of a memory without talk have none."""
     if not searcher.sittings:
         return {}
+    factor = np.ones(len(searcher))
+    for stretch in question.days:
+        factor[during(searcher, stretch)] = TIME
     return {
         "speaker": _speaker_factor(searcher, question),
         "role": _role_factor(searcher, question, lexical),
         "telling": telling(searcher),
-        "time": _time_factor(searcher, question),
+        "time": factor,
     }
-
-
-def _time_factor(searcher: Searcher, question: Question) -> Floats:
-    factor = np.ones(len(searcher))
-    for stretch in question.days:
-        factor[during(searcher, stretch)] = TIME
-    return factor
 
 
 def _spread_factor(

@@ -11,7 +11,7 @@ import numpy as np
 from kimi_memory.domain.graph import Edge, Graph, name_of
 from kimi_memory.domain.note import Link
 from kimi_memory.domain.search_types import Hit, Related
-from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.index.searcher import Bools, Searcher, once_a_view
 
 STARTS = 5
 """Links are followed from so many of the best hits."""
@@ -52,11 +52,7 @@ def with_related(
 
 
 def followed(
-    searcher: Searcher,
-    hits: Sequence[Hit],
-    allowed: Bools,
-    hops: int,
-    rels: Collection[str] = (),
+    searcher: Searcher, hits: Sequence[Hit], allowed: Bools, hops: int, rels: Collection[str] = ()
 ) -> list[Hit]:
     """Return the hits with the notes that the best of them lead to, best first.
 
@@ -87,19 +83,15 @@ def followed(
     return sorted([*hits, *reached], key=lambda hit: (-hit.score, hit.unit.id))
 
 
+@once_a_view
 def graph_of(searcher: Searcher) -> Graph:
     """Return the graph over all notes, by ids and by the names that wikilinks use."""
-    found: Graph = searcher.once("graph", lambda: Graph.from_edges(_yield_edges(searcher)))
-    return found
+    return Graph.from_edges(_yield_edges(searcher))
 
 
+@once_a_view
 def find_note_rows(searcher: Searcher) -> dict[str, int]:
     """Return the row of every card and event; only these are linked."""
-    found: dict[str, int] = searcher.once("notes", lambda: _find_note_rows(searcher))
-    return found
-
-
-def _find_note_rows(searcher: Searcher) -> dict[str, int]:
     notes = searcher.alive & searcher.column("kind").among(("card", "event"))
     ids = searcher.column("id").all()
     return {ids[row]: int(row) for row in np.flatnonzero(notes)}

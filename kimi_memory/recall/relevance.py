@@ -25,12 +25,7 @@ import numpy as np
 from kimi_memory.domain.search_types import Query
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.nlp.basic.common_words import commonness
-from kimi_memory.nlp.rules.framing import (
-    Framing,
-    asks_the_world,
-    names_inside,
-    read_framing,
-)
+from kimi_memory.nlp.rules.framing import Framing, asks_the_world, names_inside, read_framing
 from kimi_memory.recall.bm25 import NEARBY, WINDOW, notes_beside_talk
 from kimi_memory.recall.conversation import Question
 

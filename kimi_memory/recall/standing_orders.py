@@ -15,6 +15,7 @@ import numpy as np
 
 from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.index.searcher import Ints, Searcher, once_a_view
 from kimi_memory.nlp.basic.sentences import estimate
 from kimi_memory.nlp.rules.chat_clauses import gives_standing_order
 from kimi_memory.nlp.rules.occasions import calls_for, signs_of_order, signs_of_prompt, suits
@@ -26,7 +27,6 @@ from kimi_memory.recall.render import Line, Section, alone
 from kimi_memory.recall.served import person_of, served_by
 
 if TYPE_CHECKING:
-    from kimi_memory.index.searcher import Ints, Searcher
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.request import Request
 
@@ -120,7 +120,7 @@ def _may_be_called(searcher: Searcher, prompt: str, words: frozenset[str]) -> bo
 
 def _yield_order_texts(searcher: Searcher) -> Iterator[str]:
     rules = np.flatnonzero(searcher.alive & searcher.column("type").among(frozenset({_RULE})))
-    cued = searcher.once("order cues", lambda: _rows_with_cues(searcher))
+    cued = _rows_with_cues(searcher)
     for row in (*rules.tolist(), *cued[-READ_SAID:].tolist()):
         text = searcher.text(row)
         if searcher.column("type")[row] == _RULE or gives_standing_order(text):
@@ -153,7 +153,7 @@ def _yield_order_cards(recall: Recall, searcher: Searcher, request: Request) -> 
 
 def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
     """Return the turns in which a person gave an assistant an order for always."""
-    cued = searcher.once("order cues", lambda: _rows_with_cues(searcher))
+    cued = _rows_with_cues(searcher)
     if not len(cued):
         return []
     query = Query(text="", kind=("turn",), within=request.within, valid_at=request.valid_at)
@@ -177,6 +177,7 @@ def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
     ]
 
 
+@once_a_view
 def _rows_with_cues(searcher: Searcher) -> Ints:
     """Return the turns of a person that hold a word that orders are made of, the latest last."""
     held = np.zeros(len(searcher), dtype=bool)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -15,13 +15,11 @@ from kimi_memory.domain.graph import Edge, seen_from
 from kimi_memory.domain.note import LinkRel
 from kimi_memory.domain.search_types import COLD_BELOW, Hit, Query, Unit
 from kimi_memory.index.columns import Floats
+from kimi_memory.index.searcher import Searcher, once_a_view
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.recall.browse import BANDS, HOT_FROM
-from kimi_memory.recall.filters import allowed, redact_hits
+from kimi_memory.recall.filters import allowed, redact_hits, said_at
 from kimi_memory.recall.related import find_note_rows, graph_of
-
-if TYPE_CHECKING:
-    from kimi_memory.index.searcher import Searcher
 
 MOST = 120
 """So many notes can be read on one picture."""
@@ -177,7 +175,7 @@ def _touching(searcher: Searcher, rows: dict[str, int], id: str) -> Iterator[Edg
     """Yield the links of a note: those that are stated, and those that time makes."""
     yield from graph_of(searcher).touching(id)
     ids = searcher.column("id")
-    for reason, groups in searcher.once("orders in time", lambda: _time_orders(searcher)):
+    for reason, groups in _time_orders(searcher):
         for old, new in groups.get(rows[id], ()):
             yield Edge(ids[old], ids[new], LinkRel.TEMPORAL_NEXT, _WEIGHTS[reason], reason, "time")
 
@@ -185,6 +183,7 @@ def _touching(searcher: Searcher, rows: dict[str, int], id: str) -> Iterator[Edg
 Steps = dict[int, list[tuple[int, int]]]
 
 
+@once_a_view
 def _time_orders(searcher: Searcher) -> list[tuple[str, Steps]]:
     """Return by reason and row the steps from an older note to the next that is about the same."""
     rows = sorted(find_note_rows(searcher).values())
@@ -193,10 +192,7 @@ def _time_orders(searcher: Searcher) -> list[tuple[str, Steps]]:
     same_key = _group(((keys[row], projects[row], scopes[row]), row) for row in rows if keys[row])
     decided = (row for row in rows if types[row] == "decision" and projects[row])
     in_project = _group((("", projects[row], scopes[row]), row) for row in decided)
-    return [
-        (SAME_KEY, _steps(searcher, same_key)),
-        (SAME_PROJECT, _steps(searcher, in_project)),
-    ]
+    return [(SAME_KEY, _steps(searcher, same_key)), (SAME_PROJECT, _steps(searcher, in_project))]
 
 
 def _group(rows: Iterable[tuple[tuple[str, str, str], int]]) -> list[list[int]]:
@@ -207,8 +203,7 @@ def _group(rows: Iterable[tuple[tuple[str, str, str], int]]) -> list[list[int]]:
 
 
 def _steps(searcher: Searcher, groups: Sequence[list[int]]) -> Steps:
-    since, at = searcher.column("valid_from").numbers(), searcher.column("at").numbers()
-    began = np.where(np.isnan(since), at, since)
+    began = said_at(searcher)
     found: Steps = {}
     for group in groups:
         for step in pairwise(sorted(group, key=lambda row: (began.item(row), row))):

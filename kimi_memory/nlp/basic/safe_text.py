@@ -142,12 +142,11 @@ def _write_key(name: str) -> str:
 def after_key(value: Value) -> list[str]:
     """Return the lines of a key without the key itself."""
     if isinstance(value, list) and value:
-        return [":", *(f"  - {written(item, flow=_is_collection(item))}" for item in value)]
+        return [
+            ":",
+            *(f"  - {written(item, flow=isinstance(item, list | dict))}" for item in value),
+        ]
     return [f": {written(value)}"]
-
-
-def _is_collection(value: Value) -> bool:
-    return isinstance(value, list | dict)
 
 
 def same(one: object, other: object) -> bool:
@@ -261,18 +260,14 @@ def fence(lines: Sequence[str], nonce: str, label: str = LABEL) -> str:
     inner = [
         # `splitlines` also cuts at form feeds and U+2028: no sort of break may begin a line that
         # does not bear our prefix.
-        PREFIX + _disarm_line(part, nonce)
+        # Removing the nonce could join what stands around it into another one.
+        PREFIX + _without_openers(strip_unseen(part).replace(nonce, "·"))
         for line in lines
         for part in line.splitlines() or [""]
     ]
     told = _LABEL.sub(" ", strip_unseen(label)).replace(nonce, "").strip()
     opening = f'<kimi-memory nonce="{nonce}" label="{told}">'
     return "\n".join([opening, *inner, f'</kimi-memory nonce="{nonce}">'])
-
-
-def _disarm_line(line: str, nonce: str) -> str:
-    # Removing the nonce could join what stands around it into another one.
-    return _without_openers(strip_unseen(line).replace(nonce, "·"))
 
 
 @keep_results(1024)  # A block is built anew for each line that may have room in it.
@@ -493,8 +488,7 @@ _INVISIBLE = regex(
 )
 """Signs of the category Cf, which nobody sees."""
 _LIKE = str.maketrans(
-    "абвгеікмнорстухѕјԁԛԝАВЕІКМНОРСТУХЅЈαονρτικ畧",
-    "abbreikmhopctyxsjdqwABEIKMHOPCTYXSJaovptik略",
+    "абвгеікмнорстухѕјԁԛԝАВЕІКМНОРСТУХЅЈαονρτικ畧", "abbreikmhopctyxsjdqwABEIKMHOPCTYXSJaovptik略"
 )
 
 

@@ -218,14 +218,11 @@ def _trim_span(text: str, start: int, end: int) -> Span:
 
 def _find_cut(text: str, start: int, end: int) -> int:
     places = range(end, start + (end - start) // 2, -1)
-    at = next((at for at in places if _ends_clause(text[at - 1])), end)
+    ends = (at for at in places if text[at - 1] in _CLAUSE or text[at - 1].isspace())
+    at = next(ends, end)
     while at > start + 1 and _is_inside_character(text, at):
         at -= 1
     return end if at == start + 1 else at
-
-
-def _ends_clause(letter: str) -> bool:
-    return letter in _CLAUSE or letter.isspace()
 
 
 def _is_inside_character(text: str, at: int) -> bool:
@@ -267,8 +264,8 @@ def snippet(text: str, words: Iterable[str], limit: int = 700) -> tuple[str, int
         return whole, first, first + len(whole)
     spans = sentences(text)
     first, last = _find_best_span(text, _split_units(text, spans, limit), list(words), limit)
-    head = "" if _is_start(spans, first) else "…"
-    tail = "" if _is_end(spans, last) else "…"
+    head = "" if any(start == first for start, _ in spans) else "…"
+    tail = "" if any(end == last for _, end in spans) else "…"
     return head + text[first:last].strip() + tail, first, last
 
 
@@ -379,14 +376,6 @@ def _weigh_words(held: list[frozenset[str]]) -> dict[str, float]:
         word: (0.4 if len(word) == 1 else 1.0) * (1 + log(len(held) / n))
         for word, n in often.items()
     }
-
-
-def _is_start(spans: list[Span], at: int) -> bool:
-    return any(start == at for start, _ in spans)
-
-
-def _is_end(spans: list[Span], at: int) -> bool:
-    return any(end == at for _, end in spans)
 
 
 def marks(text: str, words: Iterable[str]) -> list[Span]:

@@ -387,21 +387,17 @@ def _read_month(found: re.Match[str]) -> list[str]:
 
 
 def _named_month(found: re.Match[str]) -> list[str]:
-    return month_words(int(found["y"]), _month_number(found))
+    return month_words(int(found["y"]), month_number(found["mon"]))
 
 
 def _read_named_date(found: re.Match[str]) -> list[str]:
     """Read "March 1", "1 May 2026"; in lower case may and march need a year or ordinal."""
-    month, of_month = _month_number(found), int(found["d"])
+    month, of_month = month_number(found["mon"]), int(found["d"])
     if found["y"]:
         return _day_of(int(found["y"]), month, of_month)
     if found["mon"] in ("may", "march", "mar") and not re.search(r"\d(?:st|nd|rd|th)", found[0]):
         return []
     return _of_year(month, of_month)
-
-
-def _month_number(found: re.Match[str]) -> int:
-    return month_number(found["mon"])
 
 
 def _read_chinese_date(found: re.Match[str]) -> list[str]:
@@ -443,12 +439,7 @@ _MARK = regex("|".join(_MARKS))
 _ANY_MARK = regex("|".join((*_MARKS, *MARKS)))
 _IN = regex(r"\b(?:in|since|during|until|by|of|year) $", re.IGNORECASE)
 _NUMERIC: list[Rule] = [
-    (
-        regex(
-            r"(?<=\w )(?P<y>(?:19|20|21)\d\d)(?!\w|[-/.:,]\d| [a-z]+s\b)",
-        ),
-        _told_year,
-    ),
+    (regex(r"(?<=\w )(?P<y>(?:19|20|21)\d\d)(?!\w|[-/.:,]\d| [a-z]+s\b)"), _told_year),
     (
         regex(rf"(?<![\w./:-]){_YEAR}([-/.])(?P<m>\d{{1,2}})\2(?P<d>\d{{1,2}})(?![\d]|[./-]\d)"),
         _read_full_date,
@@ -489,7 +480,7 @@ _CHINESE_WEEK: list[Rule] = [
             r"(?P<w>[一二三四五六日]|(?<=[期拜])天)(?![次个個天年期遍回直般些种])"
         ),
         _read_weekday,
-    ),
+    )
 ]
 # Not "March 3.5" or "May 4:30": what follows a day is no part of a figure or a time.
 _LATIN: list[Rule] = [

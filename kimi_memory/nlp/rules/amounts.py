@@ -99,7 +99,7 @@ def is_among(figure: str, known: Amounts, days: Iterable[date] = (), *, dated: b
         return bool({str(hour), str(hour % 12 or 12)} & known.every)
     if "." in figure:
         return False
-    parts = [_strip_zeros(part) for part in _split_figure(figure)]
+    parts = [part.lstrip("0") or "0" for part in _split_figure(figure)]
     near = _derived_date_parts(days, relative=known.relative)
     if not dated and len(parts) == 1:
         near = {one for one in near if len(one) == _YEAR}
@@ -122,10 +122,6 @@ def _split_figure(figure: str) -> list[str]:
     if "." in figure:
         return [figure]
     return figure.replace(":", "/").replace("-", "/").split("/")
-
-
-def _strip_zeros(part: str) -> str:
-    return part.lstrip("0") or "0"
 
 
 def _in_full(found: re.Match[str]) -> str:

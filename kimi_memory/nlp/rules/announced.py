@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.credentials import (
@@ -171,16 +172,6 @@ def find_tokens(text: str, start: int, end: int) -> Iterator[Place]:
             yield first, last
 
 
-def find_numbers(text: str, start: int, end: int) -> Iterator[Place]:
-    """Yield where the number of a code stands that a word at `start` to `end` announces."""
-    yield from _find_numbers(text, start, end, is_near=True)
-
-
-def find_lock_numbers(text: str, start: int, end: int) -> Iterator[Place]:
-    """Yield where a number stands that opens what a word at `start` to `end` names."""
-    yield from _find_numbers(text, start, end, is_near=False)
-
-
 def _find_numbers(text: str, start: int, end: int, *, is_near: bool) -> Iterator[Place]:
     if text[end : end + 1] == "-" and text[end + 1 : end + 5].lower() != "code":
         return  # Pin-Priority: 1000
@@ -202,6 +193,12 @@ def _find_numbers(text: str, start: int, end: int, *, is_near: bool) -> Iterator
             and is_lock_number(text, *found.span(1))
         ):
             yield found.span()
+
+
+find_numbers = partial(_find_numbers, is_near=True)
+"""Yields where the number of a code stands that a word announces."""
+find_lock_numbers = partial(_find_numbers, is_near=False)
+"""Yields where a number stands that opens what a word names."""
 
 
 def _is_linked(text: str, start: int, end: int, gap: str) -> bool:

@@ -10,6 +10,7 @@ sentence is not enough: "we met at Dana's office in Riga" says nothing of her of
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from kimi_memory.nlp.basic.patterns import language_of, rule, simplify
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
@@ -27,10 +28,7 @@ _EN = {
 }
 
 
-def _english_rule(form: str) -> re.Pattern[str]:
-    return rule(_EN, form, re.IGNORECASE)
-
-
+_english_rule = partial(rule, _EN, flags=re.IGNORECASE)
 _AFTER_EN = (
     _english_rule(
         r"^<sort><adv>(?: <is>)(?: (?:now|still|currently|again|actually|always|set to|going to be|to be|changed to|no longer|not|at|on|in|called))* (?P<v>[^,;!?]{1,80})"
@@ -126,10 +124,7 @@ _ZH = {
 }
 
 
-def _chinese_rule(form: str) -> re.Pattern[str]:
-    return rule(_ZH, form, re.IGNORECASE)
-
-
+_chinese_rule = partial(rule, _ZH, flags=re.IGNORECASE)
 _AFTER_ZH = (
     _chinese_rule(
         r"^(?:项目|团队)?<sep><when>(?:<old><when>)?<link>了?(?P<v>[^，。；！？）,;!?]{1,24})"

@@ -209,11 +209,6 @@ def is_directive(text: str) -> bool:
     return is_order(text.lower()) or _FORBIDS.search(text) is not None
 
 
-def ended_values(text: str) -> frozenset[str]:
-    """Return the words of the old value or matter that a change names: "instead of Friday"."""
-    return _find_matched_words(_ENDED, text)
-
-
 def replaces(earlier: str, later: str) -> bool:
     """Whether a later statement takes the place of an earlier one that it does not quote.
 
@@ -251,7 +246,7 @@ def _told_parts(text: str) -> tuple[str, ...]:
 def _ends_part(earlier: str, later: str) -> bool:
     """Whether a sentence takes the place of an earlier one."""
     old, new = specific_words(earlier), specific_words(later)
-    named = ended_values(later)
+    named = _find_matched_words(_ENDED, later)
     if named and not (old & named or old & changed_objects(later)):
         return False  # It names what it changes, and that is something else.
     shared = _count_names(old & new) + share_day(earlier, later)

@@ -139,7 +139,10 @@ def find_logs(text: str, lines: Sequence[Span]) -> Iterator[Span]:
         name = role[0].strip() if role else heads[n].name if n in heads else _named(line)
         if name:
             spoken.append(_Spoken(n, name, timed=role is not None or n in heads))
-    spoken = _without_keys(spoken)
+    # "editor: vim" is a setting; where one is named twice, people talk.
+    keys = Counter(one.name for one in spoken if one.name[0].islower() and not one.timed)
+    twice = max(keys.values(), default=0) > 1
+    spoken = [one for one in spoken if twice or one.name not in keys]
     if _is_talk(text, lines, spoken):
         yield spoken[0].line, _paragraph_end(text, lines, spoken[-1].line)
 
@@ -203,13 +206,6 @@ def is_field(name: str) -> bool:
     # "Small correction: …" is headed by its last word.
     words = name.lower().strip("@").split()
     return (bool(words) and words[-1] in _FIELDS) or _FIELDS_ZH.search(name) is not None
-
-
-def _without_keys(spoken: Sequence[_Spoken]) -> list[_Spoken]:
-    """Return the speakers: "editor: vim" is a setting; where one is named twice, people talk."""
-    keys = Counter(one.name for one in spoken if one.name[0].islower() and not one.timed)
-    twice = max(keys.values(), default=0) > 1
-    return [one for one in spoken if twice or one.name not in keys]
 
 
 def _is_talk(text: str, lines: Sequence[Span], spoken: list[_Spoken]) -> bool:

@@ -294,15 +294,10 @@ def _normalise_rate(word: str) -> str:
 def _convert_time(found: re.Match[str]) -> str:
     han = found[6]
     if han:
-        hour = int(han) if han.isdigit() else int(_convert_numeral(han))
-        part = {"半": 30, "一刻": 15, "1刻": 15, "三刻": 45, "3刻": 45}.get(found[7] or "", -1)
-        minutes = (
-            part
-            if part >= 0
-            else int(
-                _convert_numeral(found[8]) if found[8] and not found[8].isdigit() else found[8] or 0
-            )
-        )
+        told = found[8] or "0"
+        hour, minutes = (int(n if n.isdigit() else _convert_numeral(n)) for n in (han, told))
+        parts = {"半": 30, "一刻": 15, "1刻": 15, "三刻": 45, "3刻": 45}
+        minutes = parts.get(found[7] or "", minutes)
     else:
         hour, minutes = int(found[1] or found[4]), int(found[2] or 0)
     late = (found[3] or found[5]) == "p"

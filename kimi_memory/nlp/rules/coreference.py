@@ -111,7 +111,7 @@ def completed(answer: str, before: str) -> str:
         return ""
     if _AGREES.search(told):
         return ""
-    zh = _is_zh(told, before)
+    zh = language_of(told if len(told) > 12 or language_of(told) == "zh" else before) == "zh"
     subject = subject_of(told)
     if subject is None or not subject.owner:
         owned = _insert_owner_name(told, before, zh=zh)
@@ -119,11 +119,7 @@ def completed(answer: str, before: str) -> str:
             return owned
     if subject is not None:
         return ""
-    asked = (
-        subject_of(before) or subject_of(f"{before.rstrip('？?。 ')}是")
-        if zh
-        else subject_of(before)
-    )
+    asked = subject_of(before) or (subject_of(f"{before.rstrip('？?。 ')}是") if zh else None)
     asked = asked or _find_asked_subject(before, zh=zh)
     if asked is None or asked.owner == ME or (not asked.noun and asked.owner):
         own = _of_self(told, before, zh=zh)
@@ -152,10 +148,6 @@ def _find_asked_subject(before: str, *, zh: bool) -> Subject | None:
         return Subject(slug(named["e"], 40), attribute, known, noun, named["e"], noun)
     mine = found["mine"] or (found["your"] and attribute in PERSONS)
     return Subject(ME if mine else "", attribute, known, noun, noun=noun)
-
-
-def _is_zh(told: str, before: str) -> bool:
-    return language_of(told if len(told) > 12 or language_of(told) == "zh" else before) == "zh"
 
 
 def _insert_owner_name(told: str, before: str, *, zh: bool) -> str:

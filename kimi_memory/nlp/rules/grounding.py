@@ -137,10 +137,8 @@ def turned(statement: str, sentences: Sequence[str], ground: Ground) -> str:
         return "" if denies_any(ground.quoted) else min(_find_denied_words(told))
     if _LIMIT.search(told):
         return ""
-    denied, plain = (
-        _find_denied_words(_fold_text("\n".join(sentences))),
-        _bare_of_denial(_fold_text(ground.said)),
-    )
+    denied = _find_denied_words(_fold_text("\n".join(sentences)))
+    plain = _bare_of_denial(_fold_text(ground.said))
     said = _bare_of_denial(told)
     return next((word for word in sorted(denied) if word in said and word not in plain), "")
 
@@ -159,8 +157,7 @@ def shares(statement: str, quoted: str) -> bool:
 def _find_denied_words(text: str) -> frozenset[str]:
     """Return the words that a text denies."""
     found = {stem for phrase in _DENIED.findall(text) for stem in _find_stems(phrase)}
-    runs = (run for run in _DENIED_HAN.findall(text))
-    return frozenset(found | {run[:2] for run in runs if len(run) > 1})
+    return frozenset(found | {run[:2] for run in _DENIED_HAN.findall(text) if len(run) > 1})
 
 
 def _bare_of_denial(text: str) -> frozenset[str]:

@@ -164,7 +164,8 @@ def is_handed_over(lead: str, answer: str) -> bool:
         lead: what the person said before, if anything.
         answer: what the agent said to that, if anything.
     """
-    return _announces_text(lead, answer) or _asks_for_text(answer)
+    wanted = len(answer) <= _WANTING and _WANTS.search(answer) is not None
+    return wanted or _announces_text(lead, answer)
 
 
 def _announces_text(lead: str, answer: str) -> bool:
@@ -174,8 +175,3 @@ def _announces_text(lead: str, answer: str) -> bool:
         return False
     waits = _WAITS.fullmatch(answer.strip()) is not None
     return _ANNOUNCES.search(said) is not None or (waits and _SENDS.search(said) is not None)
-
-
-def _asks_for_text(answer: str) -> bool:
-    """Whether an agent asks to be given a text."""
-    return len(answer) <= _WANTING and _WANTS.search(answer) is not None

@@ -60,11 +60,6 @@ def is_lasting(text: str) -> bool:
     return _LASTING.search(text) is not None
 
 
-def begins_loose(text: str) -> bool:
-    """Whether a text begins so that it says nothing without the sentence before it."""
-    return _LOOSE.match(text) is not None
-
-
 def gives_value(text: str) -> bool:
     """Whether a sentence ends in a value: "the id of the mod is 3675848606"."""
     return _GIVES_VALUE.search(text) is not None
@@ -94,5 +89,5 @@ def worth_of(text: str) -> float:
     worth = 0.5 * min(traits.specific, 6.0) + 1.0 * traits.me + 1.2 * traits.kin
     worth += 0.8 * traits.figure + 0.5 * min(traits.name, 2) + 0.6 * traits.day
     worth += 0.7 * traits.choice - 1.5 * traits.doubt - 0.7 * traits.sharp
-    worth -= 1.0 * (traits.you and not traits.me) + 1.5 * begins_loose(text)
+    worth -= 1.0 * (traits.you and not traits.me) + 1.5 * (_LOOSE.match(text) is not None)
     return worth + 2.0 * is_lasting(text)

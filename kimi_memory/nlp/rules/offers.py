@@ -222,7 +222,10 @@ def picked(answer: str, offers: list[Offer], done: str = "") -> list[Offer]:
         return []
     if asked:  # who quotes an option and asks about it has not picked it
         offers = [offer for offer in offers if offer.text not in answer]
-    names = _find_leading_labels(answer) & {offer.label for offer in offers}
+    # "A, with B we were stuck" names one.
+    found = _BEGINS.match(answer)
+    labels = _ONE_LABEL.findall(found["all"].lower()) if found else []
+    names = set(map(_normalise_label, labels)) & {offer.label for offer in offers}
     names = names or set(_find_named_labels(answer, asked))
     if not names:
         return _find_by_place(answer, offers)
@@ -274,13 +277,6 @@ def _find_heading(text: str, offer: Offer) -> str:
     """Return the last heading above an option."""
     found = _HEADING.findall(text[: max(text.find(offer.text), 0)])
     return found[-1] if found else ""
-
-
-def _find_leading_labels(answer: str) -> set[str]:
-    """Return the labels that an answer begins with: "A, with B we were stuck" names one."""
-    found = _BEGINS.match(answer)
-    labels = _ONE_LABEL.findall(found["all"].lower()) if found else []
-    return set(map(_normalise_label, labels))
 
 
 def _find_by_place(answer: str, offers: list[Offer]) -> list[Offer]:

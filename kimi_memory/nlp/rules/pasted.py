@@ -16,12 +16,7 @@ from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
 from kimi_memory.nlp.rules.chat_logs import find_logs
-from kimi_memory.nlp.rules.documents import (
-    begins_copy,
-    find_options,
-    find_rows,
-    find_signed,
-)
+from kimi_memory.nlp.rules.documents import begins_copy, find_options, find_rows, find_signed
 from kimi_memory.nlp.rules.strip_code import indented_code, is_prose, printed, spoken_spans
 from kimi_memory.nlp.rules.subjects import standing
 from kimi_memory.nlp.rules.text_requests import Request, Where, find_request
@@ -129,16 +124,10 @@ def pasted_spans(text: str) -> tuple[Span, ...]:
     lines = documents.split_lines(text)
     blocks = documents.delimited(text, lines)
     found += [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
-    found += [(lines[a][0], lines[b][1]) for a, b in find_logs(text, lines)]
-    found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
-    found += [(lines[a][0], lines[b][1]) for a, b in find_rows(text, lines)]
+    for find in (find_logs, printed, find_rows, indented_code):
+        found += [(lines[a][0], lines[b][1]) for a, b in find(text, lines)]
     found += [*find_signed(text, lines), *find_options(text)]
-    found += [(lines[a][0], lines[b][1]) for a, b in indented_code(text, lines)]
-    found += [
-        lines[n]
-        for n in range(len(lines))
-        if documents.is_impersonal(_text_of_span(text, lines[n]))
-    ]
+    found += [span for span in lines if documents.is_impersonal(_text_of_span(text, span))]
     found += _find_undelimited_spans(text, lines, blocks)
     return tuple(_merge_spans(found))
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 from kimi_memory.nlp.basic.patterns import rule
 
@@ -33,10 +33,7 @@ _PARTS = {
 }
 
 
-def _compile_form(form: str) -> re.Pattern[str]:
-    return rule(_PARTS, form)
-
-
+_compile_form = partial(rule, _PARTS)
 FORMS = (
     _compile_form(
         r"\b(?:(?!<its>)(?:<the>) <adj>(?P<a><noun>)<told> (?:<of>)|[Aa]n? <adj>(?P<b><noun>) (?:of|for)) <owner>(?!'|\w)"

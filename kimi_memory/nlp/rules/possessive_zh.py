@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 from kimi_memory.nlp.basic.patterns import regex, rule
 
@@ -26,10 +26,7 @@ _PARTS = {
 }
 
 
-def _compile_form(form: str) -> re.Pattern[str]:
-    return rule(_PARTS, form)
-
-
+_compile_form = partial(rule, _PARTS)
 FORMS = (
     _compile_form(r"(?P<e><name>) ?(?:<place>)的?(?P<a><noun>)"),
     _compile_form(r"(?P<e><name>) ?<side>的(?:新的?|现在的|老|旧)?(?P<a><noun>)"),

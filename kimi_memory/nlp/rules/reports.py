@@ -209,7 +209,8 @@ class _Message:
     def reports(self, text: str) -> Iterator[Report]:
         for line in unfenced_lines(text):
             if _ROW.match(line):
-                yield from self._read_row(_split_cells(line))
+                cells = line.strip().strip("|").split("|")
+                yield from self._read_row([_strip_markup(cell) for cell in cells])
                 continue
             self._columns = []
             plain = _strip_markup(line)
@@ -256,10 +257,6 @@ class _Message:
 
 def _section_of(head: str) -> _Section:
     return next((kind for kind, words in _SECTIONS if words.search(head)), _Section.OTHER)
-
-
-def _split_cells(line: str) -> list[str]:
-    return [_strip_markup(cell) for cell in line.strip().strip("|").split("|")]
 
 
 def _find_claim(head: str, *, leads: bool) -> Report | None:
@@ -325,16 +322,6 @@ def identifiers_in(text: str) -> set[str]:
     return set(_IDENTIFIER.findall(text))
 
 
-def tells_deed(text: str) -> bool:
-    """Whether a text begins by telling what was done."""
-    return _DID.search(text) is not None
-
-
-def tells_discovery(text: str) -> bool:
-    """Whether a text tells what was found to be the cause of something."""
-    return _DISCOVERY.search(text) is not None
-
-
 def unfenced_lines(text: str) -> Iterator[str]:
     """Yield the lines of a message that hold something and are no code and no call of a tool.
 
@@ -377,7 +364,7 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
     # "Running the tests" is a step on the way. A longer unit mostly says what came of it.
     if _DOING.match(unit) and len(unit) <= (_STEP if not _NOW.match(unit) else LONGEST):
         return 0.0
-    did = done or tells_deed(unit)
+    did = done or _DID.search(unit) is not None
     cause = any(words.search(unit) for words in (_CAUSE, _LABEL, _UNDONE))
     names = min(3, len(identifiers_in(unit)))
     figure = _FIGURE.search(unit) is not None
@@ -396,5 +383,5 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
     )
     guessed = not concludes and _GUESS.search(unit) is not None
     worth += 0.1 * min(8.0, traits.specific) - GUESSED * guessed
-    worth += DISCOVERED * tells_discovery(unit)
+    worth += DISCOVERED * (_DISCOVERY.search(unit) is not None)
     return worth - EXPECTED * (_AS_EXPECTED.search(unit) is not None)

@@ -50,10 +50,7 @@ from kimi_memory.nlp.rules.credentials import (
     is_told_zh,
     is_value,
 )
-from kimi_memory.nlp.rules.private_numbers import (
-    is_account,
-    is_lock_number,
-)
+from kimi_memory.nlp.rules.private_numbers import is_account, is_lock_number
 from kimi_memory.nlp.rules.private_rules import PRIVATE_RULES
 from kimi_memory.nlp.rules.secret_rule import Rule, make_rule, make_scan
 from kimi_memory.nlp.rules.secret_words import LOGINS, NUMBERED, OFTEN, has_digit, keys_of, words_of

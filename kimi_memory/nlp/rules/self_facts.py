@@ -480,7 +480,7 @@ def introduced(sentence: str) -> list[tuple[Known, str]]:
     if not _SPEAKER.search(sentence):
         return []
     found: dict[Known, str] = {}
-    clauses = _split_clauses(sentence)
+    clauses = [clause for part in _BORDER.split(sentence) if (clause := part.strip(" .。!！"))]
     for clause in clauses:
         known = _find_slot(clause)
         if known is not None:
@@ -509,9 +509,3 @@ def _is_other(known: Known, words: str) -> bool:
     """Whether a clause gives a value to something else: "I moved to Zed as my editor"."""
     told = self_of(words) if f".{known.slot}" in SINGLE else None
     return told is not None and told.attribute != known.slot
-
-
-def _split_clauses(sentence: str) -> list[str]:
-    """Return the clauses; a Chinese one without a subject is about the one before it."""
-    parts = [part.strip(" .。!！") for part in _BORDER.split(sentence)]
-    return [part for part in parts if part]

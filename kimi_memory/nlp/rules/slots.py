@@ -91,7 +91,7 @@ def _parse_clause(clause: str) -> Slot | None:
         return preferred
     # "I cannot eat bread because I am coeliac": here the reason holds the value, so the whole
     # clause is tried before its reason is cut off.
-    by_verb = _by_verb(plain, zh=zh) if _tells_reason(plain) else None
+    by_verb = _by_verb(plain, zh=zh) if " because " in plain else None
     plain = strip_marks(split_reason(plain)[0])
     return (
         by_verb
@@ -127,10 +127,6 @@ def _parse_preference(text: str, *, zh: bool) -> Slot | None:
     return None
 
 
-def _tells_reason(plain: str) -> bool:
-    return " because " in plain
-
-
 def _by_verb(text: str, *, zh: bool) -> Slot | None:
     for name, found in find_frames(text, zh=zh):
         slot = _of_frame(name, found.groupdict(), zh=zh)
@@ -142,12 +138,8 @@ def _by_verb(text: str, *, zh: bool) -> Slot | None:
 def _of_frame(name: str, said: dict[str, str | None], *, zh: bool) -> Slot | None:
     noun = (said.get("n") or "").lower()
     definition = NOUNS.get(noun) if name == "{n}" else BY_NAME[name]
-    if definition is None:
-        definition = (
-            BY_NAME["language"]
-            if noun in {"api", "cli", "app", "worker", "客户端", "项目", "服务"}
-            else None
-        )
+    if definition is None and noun in {"api", "cli", "app", "worker", "客户端", "项目", "服务"}:
+        definition = BY_NAME["language"]
     which = _parse_qualifier(said.get("q") or "", definition)
     if definition is None or which is None:
         return None
@@ -156,11 +148,8 @@ def _of_frame(name: str, said: dict[str, str | None], *, zh: bool) -> Slot | Non
         which = "" if noun in {"项目", "app"} else english(noun)
     if definition.name == "appointment" and holder == PROJECT:
         holder = "user"
-    value = (
-        f"{said['v'] or ''}{said.get('t') or ''}"
-        if definition.name != "home" or not zh
-        else said["v"] or ""
-    )
+    tail = "" if definition.name == "home" and zh else said.get("t") or ""
+    value = f"{said['v'] or ''}{tail}"
     cut = trim_value(value, zh=zh)
     if not holder or not cut or value.lstrip()[:1] in _NO_START:
         return None
@@ -191,11 +180,8 @@ def _parse_qualifier(words: str, definition: Definition | None) -> str | None:
     if definition.name == "appointment":
         return " ".join(word for word in kept if word not in {"appointment", "预约"})
     joined = english(" ".join(kept)) if kept else ""
-    return (
-        ""
-        if NOUNS.get(joined) is definition or joined in {"deadline", "backups", "备份"}
-        else joined
-    )
+    same = NOUNS.get(joined) is definition or joined in {"deadline", "backups", "备份"}
+    return "" if same else joined
 
 
 def _slug_qualifier(words: str) -> str:
@@ -269,10 +255,8 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
     whose = (said.get("p") or said.get("w") or "").strip()
     if said.get("e"):
         return Slot(definition.name, slug(said["e"] or "", 40), definition.many, said["w"] or "")
-    which, of = (
-        (said.get("q") or "").strip(),
-        re.sub(r"^ ?(?:for|of) (?:the |our |my )?", "", said.get("f") or ""),
-    )
+    which = (said.get("q") or "").strip()
+    of = re.sub(r"^ ?(?:for|of) (?:the |our |my )?", "", said.get("f") or "")
     whose = "" if definition.name == "deadline" and whose.lower() in {"my", "我的", "我"} else whose
     holder, which = _resolve_noun_holder(whose, f"{which} {of}".strip(), definition, zh=zh)
     if definition.name == "appointment":
@@ -305,11 +289,7 @@ def _of_kin(
     definition: Definition, holder: str, said: dict[str, str | None], value: str
 ) -> Slot | None:
     """Return the slot of a person or animal, which is known by its name only."""
-    named = (
-        regex(r"(?:called|named|叫|名叫)", re.IGNORECASE).search(f"{said.get('c') or ''}")
-        or value[:1].isupper()
-    )
-    if not (named or said.get("c")):
+    if not (said.get("c") or value[:1].isupper()):
         return None
     return Slot(definition.name, "user" if holder == PROJECT else holder, definition.many, value)
 

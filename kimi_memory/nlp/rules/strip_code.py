@@ -113,7 +113,11 @@ def _yield_prose_lines(text: str) -> Iterator[Span]:
         elif not fenced:
             block = _find_open_tag(line)
             if not block and not _CHECKBOX.match(line):
-                yield from _yield_spoken_span(line, start)
+                bullet = _BULLET.match(line)
+                if bullet:
+                    yield start + bullet.end(), start + len(line)
+                elif line.strip() and not _NOT_SAID.match(line):
+                    yield start, start + len(line)
 
 
 def _find_open_tag(line: str) -> str:
@@ -122,14 +126,6 @@ def _find_open_tag(line: str) -> str:
     if found is None or f"</{found[1]}>" in line:
         return ""
     return found[1]
-
-
-def _yield_spoken_span(line: str, start: int) -> Iterator[Span]:
-    bullet = _BULLET.match(line)
-    if bullet:
-        yield start + bullet.end(), start + len(line)
-    elif line.strip() and not _NOT_SAID.match(line):
-        yield start, start + len(line)
 
 
 _THOUGHT = regex(

@@ -156,19 +156,14 @@ def _compare_words(old: tuple[str, ...], new: tuple[str, ...], *, is_value: bool
         s for s in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if s[0] != "equal"
     ]
     kinds = {step[0] for step in steps}
-    grown = Relation.OTHER
     if kinds == {"insert"}:
-        grown = _compare_added_words(
-            old, new, [(step[3], step[4]) for step in steps], is_value=is_value
-        )
-    elif kinds == {"delete"}:
-        grown = _compare_added_words(
-            new, old, [(step[1], step[2]) for step in steps], is_value=is_value
-        )
-        grown = Relation.COARSER if grown is Relation.FINER else grown
-    else:
-        return _compare_replaced_words([(old[a:b], new[c:d]) for _, a, b, c, d in steps], old)
-    return grown
+        added = [(step[3], step[4]) for step in steps]
+        return _compare_added_words(old, new, added, is_value=is_value)
+    if kinds == {"delete"}:
+        left_out = [(step[1], step[2]) for step in steps]
+        grown = _compare_added_words(new, old, left_out, is_value=is_value)
+        return Relation.COARSER if grown is Relation.FINER else grown
+    return _compare_replaced_words([(old[a:b], new[c:d]) for _, a, b, c, d in steps], old)
 
 
 def _without_denial(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -212,14 +207,10 @@ def _compare_replaced_words(
     """Return how claims differ that each have words the other has not."""
     kept = len(old) - sum(len(before) for before, _ in changed)
     if len(changed) == 1 and kept >= len(changed[0][0]):
-        before, after = (_join_words(words) for words in changed[0])
+        before, after = (("" if _is_han(words) else " ").join(words) for words in changed[0])
         if frozenset((before, after)) in PAIRS:
             return Relation.OPPOSITE
     checked = [all(map(_CHECKED.match, before + after)) for before, after in changed]
     if all(checked) and kept > 0:
         return Relation.VALUE
     return Relation.OTHER
-
-
-def _join_words(words: tuple[str, ...]) -> str:
-    return ("" if _is_han(words) else " ").join(words)
