@@ -171,7 +171,6 @@ class TurnCapture:
         self, parts: Parts, runs: Callable[[], JobRuns], end: Callable[[str], JobReport]
     ) -> None:
         self._parts, self._runs, self._end = parts, runs, end
-        self._silence = Silence()
 
     @cached_property
     def _session_views(self) -> Views:
@@ -190,6 +189,10 @@ class TurnCapture:
             log.start()
         parts.written()
         return SessionHandle(log, parts.clock, self._keep_wanted, self._end)
+
+    @cached_property
+    def _silence(self) -> Silence:
+        return Silence()
 
     @cached_property
     def _open_log(self) -> Callable[[Actor, CaptureTable], SessionLog]:

@@ -17,8 +17,7 @@ from kimi_memory.domain.search_types import COLD_BELOW, Hit, Query, Unit
 from kimi_memory.errors import UsageError
 from kimi_memory.index.columns import Bools, Floats, Ints
 from kimi_memory.lazy_dataclass import dataclass
-from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
-from kimi_memory.recall.filters import allowed, redact_hits, restrict_to_caller
+from kimi_memory.recall.filters import allowed, on_clocks, redact_hits, restrict_to_caller
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
@@ -207,10 +206,3 @@ def _read_cursor(cursor: str, *, text: bool) -> tuple[Any, float, float, str]:
         # A cursor that we did not make; the caller says so.
         pass
     raise UsageError("The cursor is none of this list. Begin at its first page.")
-
-
-def on_clocks(unit: Unit, zone: Zone) -> Unit:
-    """Return a unit with its times in a zone."""
-    moments = (unit.at, unit.valid_from, unit.valid_to)
-    at, since, end = (None if one is None else in_zone(one, zone) for one in moments)
-    return replace(unit, at=at, valid_from=since, valid_to=end)

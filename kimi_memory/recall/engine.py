@@ -29,11 +29,12 @@ from kimi_memory.index.units import Words
 from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.nlp.rules.relations import relations_asked
-from kimi_memory.recall.browse import Listing, ListQuery, browse, on_clocks
+from kimi_memory.recall.browse import Listing, ListQuery, browse
 from kimi_memory.recall.filters import (
     allowed,
     as_then,
     holding,
+    on_clocks,
     redact_hits,
     restrict_to_caller,
     visible_rows,

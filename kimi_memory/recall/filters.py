@@ -35,6 +35,7 @@ from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Floats, Searcher, once_a_view
 from kimi_memory.index.units import served_note
 from kimi_memory.nlp.basic.patterns import HAN, normalise, regex, simplify
+from kimi_memory.nlp.dates.vocabulary import Zone, in_zone
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.wal.journal import Journal
 
@@ -523,3 +524,10 @@ def _yield_cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:
         note = served_note(searcher.files, path)
         if isinstance(note, Card):
             yield note
+
+
+def on_clocks(unit: Unit, zone: Zone) -> Unit:
+    """Return a unit with its times in a zone."""
+    moments = (unit.at, unit.valid_from, unit.valid_to)
+    at, since, end = (None if one is None else in_zone(one, zone) for one in moments)
+    return replace(unit, at=at, valid_from=since, valid_to=end)
