@@ -308,3 +308,10 @@ def test_figures_of_a_package_are_counted_as_it_runs(tmp_path: Path) -> None:
     assert found["words a function name, mean"] == 1.5
     assert found["letters a function name, median"] == 6.5
     assert found["comment lines, %"] == 10.0
+
+
+def test_what_people_do_most_passes_few_files() -> None:
+    found = house.measure_commands()
+    assert found["turn: files entered"] <= 35
+    assert found["question: files entered"] <= 60
+    assert found["remember: files entered"] <= 80
