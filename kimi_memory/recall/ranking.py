@@ -41,6 +41,20 @@ from kimi_memory.recall.served import notes_about
 
 Method = Literal["score", "70/30", "rrf"]
 
+SPEAKER = 1.5
+"""Factor of the turns of the one speaker a question names."""
+SPEAKER_BROAD = 1.8
+"""The same where the question asks for several things."""
+TIME = 1.5
+"""Factor of what was said in the time a question names, or speaks of it."""
+SPREAD = 0.9
+"""Factor of each further turn of a sitting where the question asks for several things."""
+STRETCH, SPREAD_OVER_TIME = 12, 0.6
+"""Where it asks for the course of things, each stretch of a sitting, of so many turns, tells a
+part of it: the factor of each further turn of a stretch."""
+ROLE = 1.6
+"""Factor of a person's turns in a chat with an assistant, of the assistant's where a question
+asks what it said."""
 FLOOR_RANK = 100
 """From this rank on, a row counts as far. With all-MiniLM at weight 0.3, ranks 50 to 100
 gain recall on LoCoMo where plain cosines lose a point."""
@@ -172,22 +186,6 @@ def _by_rank(scores: Floats) -> Floats:
     ranks = 1 + len(ascending) - np.searchsorted(ascending, scores, side="right")
     found: Floats = np.where(scores > 0, 0.5 * (RRF_K + 1) / (RRF_K + ranks), 0.0)
     return found
-
-
-SPEAKER = 1.5
-"""Factor of the turns of the one speaker a question names."""
-SPEAKER_BROAD = 1.8
-"""The same where the question asks for several things."""
-TIME = 1.5
-"""Factor of what was said in the time a question names, or speaks of it."""
-SPREAD = 0.9
-"""Factor of each further turn of a sitting where the question asks for several things."""
-STRETCH, SPREAD_OVER_TIME = 12, 0.6
-"""Where it asks for the course of things, each stretch of a sitting, of so many turns, tells a
-part of it: the factor of each further turn of a stretch."""
-ROLE = 1.6
-"""Factor of a person's turns in a chat with an assistant, of the assistant's where a question
-asks what it said."""
 
 
 class Ranked(NamedTuple):

@@ -90,7 +90,7 @@ ENTRY = """JOBS = (
 
 @pytest.fixture
 def with_a_job(tmp_path: Path) -> Path:
-    """Return a copy of the program to which a job was added as docs/jobs.md says."""
+    """Return a copy of the program to which a job was added as docs/adding-jobs.md says."""
     code = tmp_path / "code"
     shutil.copytree(ROOT / "kimi_memory", code / "kimi_memory")
     for name in ("plugins", "templates"):
