@@ -176,7 +176,7 @@ LAWS: dict[str, tuple[str, ...]] = {
         "jobs/test_purge.py::test_a_linked_worktree_is_refused_before_anything",
     ),
     "D16: a merge is no edit, counts count once, the past knows nothing of later": (
-        "jobs/test_day_page.py::"
+        "jobs/test_render_day_page.py::"
         "test_an_edit_in_another_copy_takes_out_nothing_that_only_this_one_had",
         "test_copies.py::test_what_two_copies_showed_on_a_day_counts_once",
         f"{PAST}::test_known_then_and_so_then_are_two_things",

@@ -20,14 +20,14 @@ NOTICED_BY = {
     "jobs run once": "operations/test_doctor.py::test_status_counts_what_is_there",
     "secrets are masked": "capture/test_ingest.py::test_a_secret_is_masked_and_still_known_again",
     "recalled blocks are removed": (
-        "capture/test_screen.py::test_recalled_blocks_are_not_captured_again"
+        "capture/test_log_screen.py::test_recalled_blocks_are_not_captured_again"
     ),
     "turns are stored once": "capture/test_ingest.py::test_a_second_ingest_changes_nothing",
     "refs are stored once": "capture/test_log.py::test_the_same_ref_is_stored_once",
     "indexes are signed": (
-        "index/test_generation.py::test_an_index_signed_with_another_key_is_foreign"
+        "index/test_stored_generation.py::test_an_index_signed_with_another_key_is_foreign"
     ),
-    "index files are hashed": "index/test_generation.py::test_no_sampled_flip_or_cut_is_opened",
+    "index files are hashed": "index/test_stored_generation.py::test_no_sampled_flip_or_cut_is_opened",
     "git syncs everything": (
         "store/git/test_history.py::test_init_makes_a_repository_with_the_safe_settings"
     ),

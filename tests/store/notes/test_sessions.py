@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.merge.test_line_merges import ONE, OTHER, turn
+from tests.formats.test_jsonl_line_merges import ONE, OTHER, turn
 
 from kimi_memory import Memory
 from kimi_memory.domain.job import Create, Update
