@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import LIVE, Card, CardType, Rel, Status
@@ -13,13 +13,15 @@ from kimi_memory.domain.pages import Project
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_form import says_open
 from kimi_memory.formats.page_lines import Line, marked, split_mark
-from kimi_memory.jobs.page_edits import Edits
 from kimi_memory.lazy_dataclass import dataclass
 from kimi_memory.nlp.basic.patterns import normalise
 from kimi_memory.store.git.earlier import find_contents
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
+
+if TYPE_CHECKING:
+    from kimi_memory.jobs.page_edits import Edits
 
 N = TypeVar("N", Card, Project)
 

@@ -27,7 +27,9 @@ NOTICED_BY = {
     "indexes are signed": (
         "index/test_stored_generation.py::test_an_index_signed_with_another_key_is_foreign"
     ),
-    "index files are hashed": "index/test_stored_generation.py::test_no_sampled_flip_or_cut_is_opened",
+    "index files are hashed": (
+        "index/test_stored_generation.py::test_no_sampled_flip_or_cut_is_opened"
+    ),
     "git syncs everything": (
         "store/git/test_history.py::test_init_makes_a_repository_with_the_safe_settings"
     ),

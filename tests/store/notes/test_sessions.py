@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.formats.test_jsonl_line_merges import ONE, OTHER, turn
 
 from kimi_memory import Memory
 from kimi_memory.domain.job import Create, Update
@@ -19,6 +18,7 @@ from kimi_memory.operations.doctor import verify
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_changes, split_session
 from tests.conftest import Clock
+from tests.formats.test_jsonl_line_merges import ONE, OTHER, turn
 
 PATH = "short-term/session_new.jsonl"
 
