@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
 import importlib
 import importlib.util
 import marshal
@@ -23,8 +24,9 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, wraps
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 __all__ = ["is_han", "language_of"]
 
@@ -33,13 +35,33 @@ _HAN_SET = re.compile(r"\[(?:\\u3400-\\u9fff|A-Za-z|\\d)+\]")
 _MOST = 4096
 """A file with more rows holds those of many versions of the program, and begins anew."""
 _SUM = 4
-"""Bytes of the checksum at the start of the file."""
+"""Bytes of a checksum, and of the length of the head."""
 _UNKNOWN = (AttributeError, ImportError, OverflowError, RuntimeError, TypeError, ValueError)
 """What a Python with other inner parts raises, and a row that is not ours."""
 
 
+class _Rows(NamedTuple):
+    """What a file of patterns holds."""
+
+    content: bytes
+    start: int
+    """Where its first row begins."""
+    places: Mapping[bytes, tuple[int, int]]
+    """Where each row begins and ends behind that, by the name of the row."""
+
+    def read(self, name: bytes) -> bytes:
+        """Return a row behind its sum; nothing where there is none, or it is damaged."""
+        begin, end = self.places.get(name, (0, 0))
+        row = self.content[self.start + begin : self.start + end]
+        # A flipped bit could let a pattern of secrets find nothing.
+        return row[_SUM:] if row[:_SUM] == _sum(row[_SUM:]) else b""
+
+
 class PatternCache:
-    """The compiled patterns of a file: read at the first question, written at the end.
+    """The compiled patterns of a file: looked up one by one, written at the end.
+
+    The file begins with the places of its rows. To read all rows would take a twentieth of the
+    time of a command, which needs few of them.
 
     Args:
         path: the file.
@@ -47,16 +69,11 @@ class PatternCache:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._rows: dict[Any, Any] | None = None
-        self._is_changed = False
+        self._known: dict[tuple[str, str, int], Any] = {}
+        self._new: dict[bytes, bytes] = {}
 
     def compile_pattern(self, source: str, flags: int) -> re.Pattern[str]:
-        """Return a compiled pattern.
-
-        Args:
-            source: the pattern. It is kept, so it must not come from anybody's memory.
-            flags: its flags.
-        """
+        """Return a pattern with its flags, compiled."""
         try:
             row = self.compute_once(("code", source, int(flags)), lambda: _encode(source, flags))
             return _decode(source, row)
@@ -68,42 +85,56 @@ class PatternCache:
         """Return what was computed of a pattern before, or compute it now.
 
         Args:
-            key: what was computed, the pattern and its flags.
+            key: what was computed, the pattern and its flags. What is computed is kept, so
+                none of it must come from anybody's memory.
             compute: returns numbers, texts and tuples of them.
         """
-        if self._rows is None:
-            self._rows = self._read_rows()
-        if key not in self._rows:
-            self._rows[key] = compute()
-            self._is_changed = True
-        return self._rows[key]
+        if key not in self._known:
+            name = hashlib.blake2b(repr(key).encode("utf-8", "surrogatepass")).digest()
+            row = self._rows.read(name)
+            if not row:
+                row = marshal.dumps(compute())
+                self._new[name] = _sum(row) + row
+            self._known[key] = marshal.loads(row)  # noqa: S302  who writes here writes the bytecode beside it
+        return self._known[key]
 
     def write_file(self) -> None:
         """Write what was computed since the file was read, if Python may write its caches."""
-        if not self._is_changed or self._rows is None or sys.dont_write_bytecode:
+        if not self._new or sys.dont_write_bytecode:
             return
-        content = marshal.dumps((sys.version, self._rows))
+        content, start, places = self._rows
+        kept = {name: content[start + a : start + b] for name, (a, b) in places.items()}
+        rows = kept | self._new
+        ends = list(accumulate(map(len, rows.values()), initial=0))
+        head = marshal.dumps((sys.version, dict(zip(rows, pairwise(ends), strict=True))))
         beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         # Where Python's caches cannot be written, patterns are compiled each time.
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(exist_ok=True)
             try:
-                beside.write_bytes(zlib.crc32(content).to_bytes(_SUM, "big") + content)
+                size = len(head).to_bytes(_SUM, "big")
+                beside.write_bytes(b"".join((size, _sum(head), head, *rows.values())))
                 beside.replace(self._path)
             finally:
                 beside.unlink(missing_ok=True)
 
-    def _read_rows(self) -> dict[Any, Any]:
-        """Return what the file holds; nothing where it is damaged or of another Python."""
+    @cached_property
+    def _rows(self) -> _Rows:
+        """What the file holds; nothing where its head is damaged or of another Python."""
         # Whatever is wrong with the file, patterns can be compiled.
         with contextlib.suppress(OSError, EOFError, TypeError, ValueError):
             content = self._path.read_bytes()
-            # A flipped bit could let a pattern of secrets find nothing.
-            if zlib.crc32(content[_SUM:]).to_bytes(_SUM, "big") == content[:_SUM]:
-                version, rows = marshal.loads(content[_SUM:])  # noqa: S302  who writes here writes the bytecode beside it
-                if version == sys.version and len(rows) <= _MOST:
-                    return dict(rows)
-        return {}
+            start = 2 * _SUM + int.from_bytes(content[:_SUM], "big")
+            head = content[2 * _SUM : start]
+            if content[_SUM : 2 * _SUM] == _sum(head):
+                version, places = marshal.loads(head)  # noqa: S302  who writes here writes the bytecode beside it
+                if version == sys.version and len(places) <= _MOST:
+                    return _Rows(content, start, places)
+        return _Rows(b"", 0, {})
+
+
+def _sum(content: bytes) -> bytes:
+    return zlib.crc32(content).to_bytes(_SUM, "big")
 
 
 def _encode(source: str, flags: int) -> tuple[Any, ...]:
