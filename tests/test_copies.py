@@ -27,6 +27,7 @@ from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git import settings
 from kimi_memory.store.notes import sessions
 from tests.copy_laws import COSTS, FAILURES, LAWS
+from tests.faults.copy_mutants import MUTANTS, find_guard
 from tests.jobs.edited_pages import TEXTS, edit, fill
 
 OLD_ATTRIBUTES = """\
@@ -496,3 +497,8 @@ def test_every_law_of_copies_is_tested() -> None:
         and f"\ndef {name}(" not in (Path(__file__).parent / path).read_text("utf-8")
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_each_guard_that_a_mutant_takes_away_stands_where_it_is_sought(name: str) -> None:
+    assert find_guard(MUTANTS[name])[1] is not None

@@ -48,7 +48,7 @@ def _not_called(_: object) -> object:
 
 MUTANTS = {
     "union driver back": Mutant(
-        "kimi_memory.store.git.settings", "RULES", lambda _: _UNION,
+        "kimi_memory.store.git.settings", "ATTRIBUTE_TEXT", lambda _: _UNION,
         "tests/test_copies.py::test_a_session_that_goes_on_in_two_copies_is_a_conflict_without_marks",
     ),
     "side used as tie-break": Mutant(
@@ -123,20 +123,25 @@ def _tick() -> datetime:
     return datetime.fromtimestamp(next(_MOMENTS), UTC)
 
 
+def find_guard(mutant: Mutant) -> tuple[object, object]:
+    """Return where a guard stands, a module or a class, and the guard itself."""
+    try:
+        place: object = import_module(mutant.where)
+    except ModuleNotFoundError:
+        module, _, inner = mutant.where.rpartition(".")
+        place = getattr(import_module(module), inner)
+    return place, vars(place)[mutant.what]
+
+
 def pytest_configure() -> None:
     """Take the guard away, before any test is collected."""
     name = os.environ.get(NAME)
     if not name:
         return
     mutant = MUTANTS[name]
-    module, _, inner = mutant.where, "", ""
-    try:
-        place: object = import_module(module)
-    except ModuleNotFoundError:
-        module, _, inner = mutant.where.rpartition(".")
-        place = getattr(import_module(module), inner)
-    stood = vars(place)[mutant.what]
+    place, stood = find_guard(mutant)
     setattr(place, mutant.what, mutant.instead(stood))
-    if mutant.what == "RULES":
-        # What init writes, and what renews an old file, go by the rules as they were loaded.
-        vars(place).update(CONTENT=_UNION, are_old=lambda root: False, renew=lambda root: None)
+    if mutant.what == "ATTRIBUTE_TEXT":
+        # Else the file would be renewed by the rules as they are.
+        old, renew = (lambda root: False), (lambda root: None)
+        vars(place).update(has_old_attributes=old, renew_attributes=renew)

@@ -33,7 +33,8 @@ def environment(extra: str) -> Path:
     place = CACHE / f"framework-{extra}"
     python = place / "bin/python"
     done = place / "done"
-    if not done.exists():
+    # Made for another checkout, it would look for ours where that one was.
+    if not done.exists() or done.read_text() != str(ROOT):
         wanted = [f"{ROOT}[{extra}]", *TESTS, *EXTRAS[extra]]
         for argv in (
             [sys.executable, "-m", "venv", str(place)],
@@ -42,7 +43,7 @@ def environment(extra: str) -> Path:
             told = subprocess.run(argv, capture_output=True, text=True, check=False)
             if told.returncode:
                 pytest.skip(f"{extra} cannot be installed: {told.stderr.strip()[-300:]}")
-        done.touch()
+        done.write_text(str(ROOT))
     return python
 
 
