@@ -87,15 +87,22 @@ def loaded_by(module: str) -> list[str]:
 def measure_commands() -> dict[str, float]:
     """Return the files that real commands enter, and the pairs of files that call each other."""
     figures: dict[str, float] = {}
+    for name, calls in follow_commands().items():
+        figures[f"{name}: files entered"] = len({called for _, called in calls})
+        figures[f"{name}: hand-overs"] = len({pair for pair in calls if pair[0] != pair[1]})
+    return figures
+
+
+def follow_commands() -> dict[str, list[tuple[str, str]]]:
+    """Return the calls of real commands in one new memory, each from a file into a file."""
     with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as folder:
         root, environment = str(Path(folder) / "memory"), {**os.environ, "HOME": folder}
         for arguments in (["init", root], ["session", "start", "s", "--memory", root]):
             _run_profiled(arguments, environment)
-        for name, words in PROFILED.items():
-            calls = _run_profiled([*words, "--memory", root], environment)
-            figures[f"{name}: files entered"] = len({called for _, called in calls})
-            figures[f"{name}: hand-overs"] = len({pair for pair in calls if pair[0] != pair[1]})
-    return figures
+        return {
+            name: _run_profiled([*words, "--memory", root], environment)
+            for name, words in PROFILED.items()
+        }
 
 
 def _run_profiled(

@@ -315,3 +315,10 @@ def test_what_people_do_most_passes_few_files() -> None:
     assert found["turn: files entered"] <= 35
     assert found["question: files entered"] <= 60
     assert found["remember: files entered"] <= 80
+
+
+def test_only_files_that_are_passed_all_the_time_are_long() -> None:
+    entered = {called for calls in house.follow_commands().values() for _, called in calls}
+    paths = [str(path) for folder in house.OURS for path in folder.rglob("*.py")]
+    long = {path for path in paths if Path(path).read_text("utf-8").count("\n") > 400}
+    assert long <= entered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from itertools import chain
@@ -26,12 +26,11 @@ from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event, Proposal
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
-from kimi_memory.errors import FormatError, NotFoundError, UsageError
+from kimi_memory.errors import UsageError
 from kimi_memory.formats import codec
 from kimi_memory.formats.body_layout import without_targets
 from kimi_memory.formats.job_file import FOLDER, job_json, job_path
 from kimi_memory.formats.jsonl import (
-    read_transcript_lines,
     seal,
     tombstone_line,
     tombstone_of,
@@ -44,6 +43,7 @@ from kimi_memory.jobs.purge_file import (
     DoomedLine,
     Scrub,
     Targets,
+    check_readable,
     find_doomed_lines,
     find_gone_notes,
     literals_of,
@@ -182,7 +182,7 @@ class Purge:
             if scrub.count(before) or not is_page(path):
                 scrub.learn(before, after)
             # Before anything is written: a purge is not undone.
-            _check_readable(path, before, after)
+            check_readable(path, before, after)
             new = _replace_file(path, scrub.name(path), before, after)
             touched += [note] if new and note is not None else []
             changes += new
@@ -366,38 +366,6 @@ def _replace_file(path: str, to: str, before: bytes, after: bytes) -> list[Chang
     if to != path:
         return [Delete(path, digest(before)), Create(to, after)]
     return [] if after == before else [Update(path, digest(before), after)]
-
-
-def _check_readable(path: str, before: bytes, after: bytes) -> None:
-    """Refuse to break a file that could be read.
-
-    Raises:
-        UsageError: the text stands in dates, ids or other marks of the file.
-    """
-    reads = _choose_reader(path)
-    if before == after or reads is None or not _is_read(reads, before, path):
-        return
-    if not _is_read(reads, after, path):
-        raise UsageError(
-            f"The text stands in dates or ids of {PurePosixPath(path).parent}, so purging it "
-            "would break files. Give more of it."
-        )
-
-
-def _choose_reader(path: str) -> Callable[[bytes, str], object] | None:
-    if path.endswith(".jsonl") and PurePosixPath(path).name.startswith("session_"):
-        return lambda content, where: read_transcript_lines(content.splitlines(True), where)
-    if path.endswith(".md") and not path.startswith("episodic/sessions/"):
-        return lambda content, where: codec.parse(content.decode("utf-8"), where)
-    return None
-
-
-def _is_read(reads: Callable[[bytes, str], object], content: bytes, path: str) -> bool:
-    try:
-        reads(content, path)
-    except (FormatError, ValueError, NotFoundError):
-        return False
-    return True
 
 
 def _describe_effect(change: Change, scrub: Scrub) -> Effect:

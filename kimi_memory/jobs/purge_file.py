@@ -6,16 +6,26 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from kimi_memory.domain.job import digest
+from kimi_memory.domain.job import (
+    digest,
+)
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Digest, Event
 from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED, Keyed, keyed_digits
-from kimi_memory.errors import FormatError
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
-from kimi_memory.formats.jsonl import chain_start, context_of, is_whole, seal, unseal
+from kimi_memory.formats.jsonl import (
+    chain_start,
+    context_of,
+    is_whole,
+    read_transcript_lines,
+    seal,
+    unseal,
+)
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.jobs.purge_spellings import spellings
 from kimi_memory.lazy_dataclass import dataclass
@@ -296,3 +306,35 @@ def find_doomed_lines(
         if scrub.count(line) > 0:
             text = line.decode("utf-8", "replace")
             yield DoomedLine(path, number, text, words.count(line) > 0)
+
+
+def check_readable(path: str, before: bytes, after: bytes) -> None:
+    """Refuse to break a file that could be read.
+
+    Raises:
+        UsageError: the text stands in dates, ids or other marks of the file.
+    """
+    reads = _choose_reader(path)
+    if before == after or reads is None or not _is_read(reads, before, path):
+        return
+    if not _is_read(reads, after, path):
+        raise UsageError(
+            f"The text stands in dates or ids of {PurePosixPath(path).parent}, so purging it "
+            "would break files. Give more of it."
+        )
+
+
+def _choose_reader(path: str) -> Callable[[bytes, str], object] | None:
+    if path.endswith(".jsonl") and PurePosixPath(path).name.startswith("session_"):
+        return lambda content, where: read_transcript_lines(content.splitlines(True), where)
+    if path.endswith(".md") and not path.startswith("episodic/sessions/"):
+        return lambda content, where: codec.parse(content.decode("utf-8"), where)
+    return None
+
+
+def _is_read(reads: Callable[[bytes, str], object], content: bytes, path: str) -> bool:
+    try:
+        reads(content, path)
+    except (FormatError, ValueError, NotFoundError):
+        return False
+    return True

@@ -2,8 +2,8 @@
 
 Contents, trees and the commit are written by one `git fast-import`. Contents reach git as a
 stream, never as a path: what we read is what is committed, and no filter of the repository runs.
-Only folders in which something changed are looked at, so a commit costs what it changes and not
-what there is. Format: https://git-scm.com/docs/git-fast-import#_input_format
+Only folders in which something changed are looked at, so the cost of a commit follows the size of
+the change and not that of the memory. Format: https://git-scm.com/docs/git-fast-import#_input_format
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ class Batch:
 
     Args:
         root: the memory folder.
-        commit: commits what there is under a subject and trailers, given how all files of
+        commit: commits the files on disk under a subject and trailers, given how all files of
             truth look where that is known; returns the commit.
         table: whether there is history, and how long a batch may wait.
         clock: tells the time.
